@@ -1,0 +1,14 @@
+"""featsieve: the small group of features that carries the cluster structure of a table.
+
+>>> from featsieve import JASFS
+>>> from featsieve.datasets import make_planted
+>>> X = make_planted(random_state=0).X
+>>> JASFS(n_clusters=4, n_features_to_select=20, random_state=0).fit_transform(X).shape
+(150, 20)
+"""
+
+from featsieve.selectors import JASFS
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["JASFS", "__version__"]

@@ -1,0 +1,47 @@
+"""Array libraries. The only file that names one.
+
+Solvers get their functions from ``xp = namespace_of(array)`` and never import an array library
+for the arrays they are handed, so that every library that follows the Python array API works.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import array_api_compat
+import numpy as np
+import scipy.sparse as sp
+
+# Arrays of any library: the array API has no nominal type to name here.
+Array = Any
+
+
+def namespace_of(*arrays: Array) -> ModuleType:
+    """Return the array API namespace the arrays belong to."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def device_of(array: Array) -> Any:
+    """Return the device an array lives on."""
+    return array_api_compat.device(array)
+
+
+def is_sparse(X: Any) -> bool:
+    """Say whether X is a scipy.sparse matrix or array."""
+    return bool(sp.issparse(X))
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """Return the array on the host as a NumPy array, without a copy where that is possible."""
+    if isinstance(array, np.ndarray):
+        return array
+    return np.from_dlpack(array)
+
+
+def is_floating(array: Array) -> bool:
+    """Say whether the array holds real floating-point numbers."""
+    return namespace_of(array).isdtype(array.dtype, "real floating")
+
+
+def stable_order(keys: np.ndarray) -> np.ndarray:
+    """Indices that sort keys from large to small, ties by the lower index."""
+    return np.argsort(-np.asarray(keys, dtype=np.float64), kind="stable")

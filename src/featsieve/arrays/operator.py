@@ -1,0 +1,326 @@
+"""The data as an operator: ``Z = (X - 1 m') diag(1/s)`` without forming it.
+
+Everything a solver wants to know about the table goes through :class:`DataOperator`. Centring
+(the matrix H = I - 11'/n of the paper) and scaling happen inside the products, so a solver is the
+same few lines for dense, sparse, integer or device arrays.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from featsieve.arrays.namespace import Array, device_of, is_floating, is_sparse, namespace_of
+
+SCALES = ("unit", "none")
+
+# Row or column blocks of temporaries stay near this many elements (16 MiB of float64).
+BLOCK_ELEMENTS = 2**21
+# Integer tables up to this many elements are converted once; larger ones block by block, each time.
+CONVERT_ELEMENTS = 2**23
+# A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
+# this ratio a dense table is centred explicitly (one copy) instead.
+LARGEST_OFFSET = {"float32": 1e2, "float64": 1e6}
+
+
+class DataOperator(ABC):
+    """A table seen through products with its centred and scaled columns.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The table. It is never modified.
+    scale : {"unit", "none"}
+        "unit" divides column j by ``sqrt(n) * sqrt(var_j + floor * mean(var))``: unit norm, except
+        that columns of almost no variance are not blown up. "none" leaves the natural scale.
+    floor : float
+        The floor of "unit", relative to the mean variance of the columns that vary.
+    center : bool
+        Whether the columns are centred.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    xp : module
+        Array namespace of every argument and result.
+    original_mean, inverse_scale : arrays of shape (n_features,)
+        m and 1/s. A column that does not vary has ``inverse_scale`` 0: it is a zero column of Z.
+    varies : bool array of shape (n_features,)
+    """
+
+    xp: ModuleType
+    dtype: Any
+    shape: tuple[int, int]
+    device: Any
+
+    def __init__(
+        self, X: Any, *, scale: str = "none", floor: float = 0.05, center: bool = True
+    ) -> None:
+        if scale not in SCALES:
+            raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self._set_table(X)
+        xp = self.xp
+        n = self.shape[0]
+        mean, spread = self._column_statistics()  # spread_j = sum_i (x_ij - mean_j)^2
+        # A column whose spread is what rounding of its mean would leave does not vary.
+        rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
+        self.varies = spread > rounding
+        varying = xp.astype(self.varies, xp.float64)
+        if scale == "unit":
+            n_varying = float(xp.sum(varying))
+            typical = float(xp.sum(spread * varying)) / max(n_varying, 1.0)
+            length = xp.sqrt(spread + floor * typical)
+        else:
+            length = xp.ones_like(spread)
+        self.inverse_scale = varying / xp.where(self.varies, length, xp.ones_like(length))
+        self.mean = mean if center else xp.zeros_like(mean)
+        self.original_mean = self.mean
+        if not center:
+            spread = spread + n * mean**2
+        self._column_norms = spread * self.inverse_scale**2
+        if center:
+            self._guard_offset(xp.sqrt(spread / n))
+
+    # What an array library must provide: products with the raw table -------------------------
+
+    @abstractmethod
+    def _set_table(self, X: Any) -> None:
+        """Keep the table; set ``xp`` and ``device``."""
+
+    @abstractmethod
+    def _column_statistics(self) -> tuple[Array, Array]:
+        """Return column means and centred sums of squares, in float64."""
+
+    @abstractmethod
+    def _dot(self, W: Array) -> Array:
+        """Return X W."""
+
+    @abstractmethod
+    def _tdot(self, R: Array) -> Array:
+        """Return X' R."""
+
+    @abstractmethod
+    def _dot_columns(self, indices: Array, W: Array) -> Array:
+        """Return X[:, indices] W."""
+
+    @abstractmethod
+    def columns(self, indices: Array) -> Array:
+        """Return Z[:, indices], dense."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Array:
+        """Return Z[start:stop], dense."""
+
+    @abstractmethod
+    def _gram(self) -> Array:
+        """Return Z'Z (d x d)."""
+
+    @abstractmethod
+    def sample_gram(self) -> Array:
+        """Return ZZ' (n x n). Ask for it only when n is small."""
+
+    def _guard_offset(self, deviation: Array) -> None:  # noqa: B027  (a hook, empty by default)
+        """Prepare for columns whose mean is very large against their deviation."""
+
+    # What solvers use ------------------------------------------------------------------------
+
+    def matmul(self, W: Array) -> Array:
+        """Return Z W. Columns of the table whose row of W is zero are skipped when they are many."""
+        xp = self.xp
+        W = self.inverse_scale[:, None] * W
+        live = xp.nonzero(xp.any(W != 0, axis=1))[0]
+        if 4 * live.shape[0] <= W.shape[0]:
+            W_live = xp.take(W, live, axis=0)
+            shift = xp.take(self.mean, live) @ W_live
+            return self._dot_columns(live, W_live) - shift[None, :]
+        return self._dot(W) - (self.mean @ W)[None, :]
+
+    def rmatmul(self, R: Array) -> Array:
+        """Return Z' R."""
+        xp = self.xp
+        shift = self.mean[:, None] * xp.sum(R, axis=0)[None, :]
+        return self.inverse_scale[:, None] * (self._tdot(R) - shift)
+
+    def column_norms(self) -> Array:
+        """Return the squared norms of the columns of Z."""
+        return self._column_norms
+
+    def gram(self) -> Array:
+        """Return Z'Z (d x d), computed once. Ask for it only when d is small."""
+        return self._cached_gram
+
+    @cached_property
+    def _cached_gram(self) -> Array:
+        return self._gram()
+
+    def row_norms(self) -> Array:
+        """Return the squared norms of the rows of Z, computed once."""
+        return self._cached_row_norms
+
+    @cached_property
+    def _cached_row_norms(self) -> Array:
+        return self._row_norms()
+
+    def _row_norms(self) -> Array:
+        xp = self.xp
+        blocks = [xp.sum(block * block, axis=1) for block in self.row_blocks()]
+        return xp.concat(blocks, axis=0)
+
+    def row_blocks(self) -> Iterator[Array]:
+        """Yield Z in dense blocks of rows of bounded size."""
+        n, d = self.shape
+        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        for start in range(0, n, step):
+            yield self.rows(start, min(start + step, n))
+
+    @cached_property
+    def _lipschitz(self) -> float:
+        xp = self.xp
+        n, d = self.shape
+        if min(n, d) <= 500:
+            small = self.gram() if d <= n else self.sample_gram()
+            return max(float(xp.linalg.eigvalsh(small)[-1]), 0.0)
+        # Block power iteration: the largest Ritz value grows to ||Z||^2 from below, and the last
+        # relative change bounds what is still missing; 1 % on top makes it an upper bound in practice.
+        start = np.random.default_rng(0).standard_normal((d, 4))
+        Q = xp.linalg.qr(xp.asarray(start, device=self.device))[0]
+        largest = 0.0
+        for _ in range(100):
+            Y = self.rmatmul(self.matmul(Q))
+            previous, largest = largest, float(xp.max(xp.linalg.eigvalsh(Q.T @ Y)))
+            Q = xp.linalg.qr(Y)[0]
+            if largest - previous <= 1e-4 * largest:
+                break
+        return 1.01 * largest
+
+    def lipschitz(self) -> float:
+        """Return (an upper estimate of) ||Z||_2^2, the curvature of the least-squares loss."""
+        return self._lipschitz
+
+
+class DenseOperator(DataOperator):
+    """:class:`DataOperator` for a dense array of any array API library.
+
+    float32 and float64 tables are used as they are, in either memory order. Integer and boolean
+    tables are converted to float64: once when small, block by block in every product when large.
+    """
+
+    def _set_table(self, X: Array) -> None:
+        self.xp = namespace_of(X)
+        self.device = device_of(X)
+        if not is_floating(X) and X.shape[0] * X.shape[1] <= CONVERT_ELEMENTS:
+            X = self.xp.astype(X, self.xp.float64)
+        elif is_floating(X) and X.dtype not in (self.xp.float32, self.xp.float64):
+            X = self.xp.astype(X, self.xp.float32)  # half precision
+        self._X = X
+        self.dtype = X.dtype if is_floating(X) else self.xp.float64
+
+    def _raw_blocks(self) -> Iterator[tuple[int, int, Array]]:
+        """Yield (start, stop, floating block of X): all of X at once if it is floating already."""
+        n, d = self.shape
+        if is_floating(self._X):
+            yield 0, n, self._X
+            return
+        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            yield start, stop, self.xp.astype(self._X[start:stop, :], self.dtype)
+
+    def _column_statistics(self) -> tuple[Array, Array]:
+        # One pass: block means and spreads, merged by the parallel-variance formula.
+        xp = self.xp
+        n, d = self.shape
+        mean = xp.zeros(d, dtype=xp.float64, device=self.device)
+        spread = xp.zeros(d, dtype=xp.float64, device=self.device)
+        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            block = xp.astype(self._X[start:stop, :], xp.float64)
+            block_mean = xp.mean(block, axis=0)
+            block = block - block_mean[None, :]
+            gap = block_mean - mean
+            mean = mean + gap * ((stop - start) / stop)
+            spread = spread + xp.sum(block * block, axis=0) + gap**2 * (start * (stop - start) / stop)
+        return mean, spread
+
+    def _guard_offset(self, deviation: Array) -> None:
+        xp = self.xp
+        limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
+        too_far = xp.logical_and(self.varies, xp.abs(self.mean) > limit * deviation)
+        if bool(xp.any(too_far)):
+            shifted = xp.astype(self._X, xp.float64) - self.mean[None, :]
+            self._X = xp.astype(shifted, self.dtype)
+            self.mean = xp.zeros_like(self.mean)
+
+    def _dot(self, W: Array) -> Array:
+        xp = self.xp
+        W = xp.astype(W, self.dtype)
+        parts = [block @ W for _, _, block in self._raw_blocks()]
+        return xp.astype(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0), xp.float64)
+
+    def _tdot(self, R: Array) -> Array:
+        xp = self.xp
+        R = xp.astype(R, self.dtype)
+        total: Any = None
+        for start, stop, block in self._raw_blocks():
+            part = xp.astype(block.T @ R[start:stop, :], xp.float64)
+            total = part if total is None else total + part
+        return total
+
+    def _dot_columns(self, indices: Array, W: Array) -> Array:
+        xp = self.xp
+        raw = xp.astype(xp.take(self._X, indices, axis=1), self.dtype)
+        return xp.astype(raw @ xp.astype(W, self.dtype), xp.float64)
+
+    def columns(self, indices: Array) -> Array:
+        """Return Z[:, indices] in float64."""
+        xp = self.xp
+        raw = xp.astype(xp.take(self._X, indices, axis=1), xp.float64)
+        centred = raw - xp.take(self.mean, indices)[None, :]
+        return centred * xp.take(self.inverse_scale, indices)[None, :]
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Return Z[start:stop] in float64."""
+        raw = self.xp.astype(self._X[start:stop, :], self.xp.float64)
+        return (raw - self.mean[None, :]) * self.inverse_scale[None, :]
+
+    def _gram(self) -> Array:
+        """Return Z'Z, accumulated over blocks of centred rows (no cancellation)."""
+        total: Any = None
+        for block in self.row_blocks():
+            part = self._square(block.T)
+            total = part if total is None else total + part
+        return total
+
+    def sample_gram(self) -> Array:
+        """Return ZZ', accumulated over blocks of centred columns (no cancellation)."""
+        n, d = self.shape
+        xp = self.xp
+        total: Any = None
+        step = max(1, BLOCK_ELEMENTS // max(n, 1))
+        for start in range(0, d, step):
+            inside = slice(start, min(start + step, d))
+            raw = xp.astype(self._X[:, inside], xp.float64)
+            block = (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
+            part = self._square(block)
+            total = part if total is None else total + part
+        return total
+
+    def _square(self, A: Array) -> Array:
+        """Return A A', multiplied in the table's own precision and summed in float64."""
+        xp = self.xp
+        A = xp.astype(A, self.dtype, copy=False)
+        return xp.astype(A @ A.T, xp.float64)
+
+
+def as_operator(X: Any, *, scale: str = "none", floor: float = 0.05) -> DataOperator:
+    """Return the :class:`DataOperator` for a dense array or a scipy.sparse matrix."""
+    if is_sparse(X):
+        from featsieve.arrays.sparse import SparseOperator
+
+        return SparseOperator(X, scale=scale, floor=floor)
+    return DenseOperator(X, scale=scale, floor=floor)

@@ -1,0 +1,83 @@
+"""What every selector shares: checks of the input, ranking, support, scikit-learn's contract."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from featsieve.arrays.namespace import is_sparse, stable_order
+from featsieve.validation import check_finite
+
+
+class UnsupervisedSelector(SelectorMixin, BaseEstimator):
+    """Base class of the selectors.
+
+    A subclass calls :meth:`_check_input` at the start of ``fit`` and :meth:`_set_selection` at its
+    end; the rest of scikit-learn's transformer contract (``transform``, ``get_support``,
+    ``get_feature_names_out``, ``set_output``, ``inverse_transform``) follows.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Importance of every feature, larger is better; 0 for a column that does not vary.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature: 1 is the best. All ranks differ; ties in the scores are broken by
+        the lower index.
+    support_ : ndarray of shape (n_features_in_,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    """
+
+    scores_: np.ndarray
+    ranking_: np.ndarray
+    support_: np.ndarray
+    n_features_selected_: int
+
+    def _check_input(self, X: Any) -> Any:
+        """Return X as a numeric array or CSR matrix; refuse what no selector can use."""
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        if not is_sparse(X) and X.dtype.kind == "f" and X.dtype.itemsize > 8:
+            X = X.astype(np.float64)  # extended precision: no fast products, nothing gained
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(X, owner=type(self).__name__, names=names)
+        return X
+
+    def _check_varies(self, varies: np.ndarray) -> None:
+        """Refuse a table without any column that varies."""
+        if not varies.any():
+            raise ValueError(
+                f"All {varies.size} columns of X are constant, so there is nothing to select. "
+                "Check that X was read correctly (rows are samples, columns are features)."
+            )
+
+    def _set_selection(
+        self, scores: np.ndarray, n_selected: int, *, order: np.ndarray | None = None
+    ) -> None:
+        """Set scores, ranking and support; ``order`` lists the features best first."""
+        if order is None:
+            order = stable_order(scores)
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.support_ = self.ranking_ <= n_selected
+        self.n_features_selected_ = int(n_selected)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags

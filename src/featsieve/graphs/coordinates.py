@@ -1,0 +1,71 @@
+"""Sample coordinates: principal, and those in which the ridge hat matrix is the inner product."""
+
+import numpy as np
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import Array
+
+# Up to this size of min(n, d) the decomposition is exact (a dense eigenproblem of that size).
+LARGEST_EXACT = 3000
+# Directions kept for tall tables (n > d), where the last ones are mostly noise, and for tables too
+# large for the exact decomposition.
+N_DIRECTIONS = 100
+
+
+def principal_coordinates(operator: DataOperator) -> tuple[Array, Array]:
+    """Return (U diag(s), s^2) of Z = U diag(s) V', largest first; zero directions are left out.
+
+    All directions for wide tables (n <= d): truncation loses clusters there. The leading
+    ``N_DIRECTIONS`` for tall ones, and for tables whose smaller side exceeds ``LARGEST_EXACT``.
+    """
+    xp = operator.xp
+    n, d = operator.shape
+    if min(n, d) > LARGEST_EXACT:
+        return _subspace_iteration(operator)
+    if n <= d:
+        energy, U = xp.linalg.eigh(operator.sample_gram())
+        energy, U = xp.flip(energy), xp.flip(U, axis=1)
+        keep = _n_nonzero(operator, energy)
+        energy = energy[:keep]
+        return U[:, :keep] * xp.sqrt(energy)[None, :], energy
+    energy, V = xp.linalg.eigh(operator.gram())
+    energy, V = xp.flip(energy), xp.flip(V, axis=1)
+    keep = min(_n_nonzero(operator, energy), N_DIRECTIONS)
+    return operator.matmul(V[:, :keep]), energy[:keep]
+
+
+def hat_coordinates(operator: DataOperator, *, shrinkage: float = 1.0) -> Array:
+    """Return E with E E' = Z (Z'Z + mI)^(-1) Z', the ridge hat matrix of all features.
+
+    m = shrinkage * tr(ZZ')/min(n, d): the mean non-zero eigenvalue. (Dividing by n when n >> d would
+    let m vanish and turn the metric into Mahalanobis distance, which fails.) E holds the principal
+    coordinates divided by sqrt(s^2 + m): partly whitened.
+    """
+    xp = operator.xp
+    coordinates, energy = principal_coordinates(operator)
+    n_varying = int(xp.sum(xp.astype(operator.varies, xp.int64)))
+    mean_energy = float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
+    return coordinates / xp.sqrt(energy + shrinkage * mean_energy)[None, :]
+
+
+def _n_nonzero(operator: DataOperator, energy: Array) -> int:
+    """Return how many eigenvalues (largest first) are not rounding."""
+    xp = operator.xp
+    precision = 1e-5 if operator.dtype == xp.float32 else 1e-10
+    return max(1, int(xp.sum(xp.astype(energy > precision * energy[0], xp.int64))))
+
+
+def _subspace_iteration(operator: DataOperator) -> tuple[Array, Array]:
+    """Return the leading principal coordinates by randomised subspace iteration."""
+    xp = operator.xp
+    d = operator.shape[1]
+    start = np.random.default_rng(0).standard_normal((d, N_DIRECTIONS + 20))
+    Q = xp.asarray(start, device=operator.device)
+    for _ in range(6):
+        Q = xp.linalg.qr(operator.matmul(Q))[0]
+        Q = xp.linalg.qr(operator.rmatmul(Q))[0]
+    image = operator.matmul(Q)
+    energy, V = xp.linalg.eigh(image.T @ image)
+    energy, V = xp.flip(energy)[:N_DIRECTIONS], xp.flip(V, axis=1)[:, :N_DIRECTIONS]
+    keep = _n_nonzero(operator, energy)
+    return image @ V[:, :keep], energy[:keep]

@@ -1,0 +1,105 @@
+"""k-nearest-neighbour graphs, built in row blocks: no n x n array."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import to_numpy
+
+# Elements of a block of the distance matrix that may exist at one time (32 MiB of float64).
+BLOCK_ELEMENTS = 2**22
+# Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
+SMALLEST_WEIGHT = 1e-13
+
+
+def nearest_neighbours(
+    distances: Callable[[int, int], np.ndarray], n_samples: int, n_neighbors: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (indices, squared distances) of the nearest other samples, nearest first.
+
+    Parameters
+    ----------
+    distances : callable
+        ``distances(start, stop)`` returns squared distances of samples start..stop to all samples.
+    n_samples, n_neighbors : int
+    """
+    k = min(n_neighbors, n_samples - 1)
+    indices = np.empty((n_samples, k), dtype=np.intp)
+    squares = np.empty((n_samples, k))
+    step = max(1, BLOCK_ELEMENTS // n_samples)
+    for start in range(0, n_samples, step):
+        stop = min(start + step, n_samples)
+        block = distances(start, stop)
+        block[np.arange(stop - start), np.arange(start, stop)] = np.inf
+        nearest = np.argpartition(block, k - 1, axis=1)[:, :k]
+        nearest.sort(axis=1)  # equal distances: the lower index first
+        found = np.take_along_axis(block, nearest, axis=1)
+        order = np.argsort(found, axis=1, kind="stable")
+        indices[start:stop] = np.take_along_axis(nearest, order, axis=1)
+        squares[start:stop] = np.take_along_axis(found, order, axis=1)
+    return indices, np.maximum(squares, 0.0)
+
+
+def cosine_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
+    """Return the block function of D_ij = 2 - 2 cos(e_i, e_j)."""
+    length = np.sqrt(np.einsum("ij,ij->i", E, E))
+    unit = E / np.where(length > 0.0, length, 1.0)[:, None]
+    return lambda start, stop: 2.0 - 2.0 * (unit[start:stop] @ unit.T)
+
+
+def euclidean_distances(operator: DataOperator) -> Callable[[int, int], np.ndarray]:
+    """Return the block function of the squared distances between rows of an operator."""
+    squares = to_numpy(operator.row_norms())
+
+    def block(start: int, stop: int) -> np.ndarray:
+        products = to_numpy(operator.matmul(operator.rows(start, stop).T)).T
+        return np.maximum(squares[start:stop, None] + squares[None, :] - 2.0 * products, 0.0)
+
+    return block
+
+
+def self_tuning_graph(
+    distances: Callable[[int, int], np.ndarray], n_samples: int, *, n_neighbors: int = 5
+) -> sp.csr_array:
+    """Return a_ij = exp(-D_ij/(sigma_i sigma_j)) on the nearest neighbours, symmetrised by maximum.
+
+    sigma_i is the distance to the last of the neighbours: dense and sparse regions get graphs of
+    the same connectivity.
+    """
+    indices, squares = nearest_neighbours(distances, n_samples, n_neighbors)
+    sigma = np.sqrt(squares[:, -1])
+    sigma = np.maximum(sigma, 1e-6 * max(float(sigma.max()), 1e-300))  # coinciding samples
+    weight = np.exp(-squares / (sigma[:, None] * sigma[indices]))
+    return _symmetric(indices, np.maximum(weight, SMALLEST_WEIGHT))
+
+
+def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr_array:
+    """Return the graph the authors start from: exp(-||x_i - x_j||^2/(2 t^2)) on nearest neighbours.
+
+    t is the mean distance over all pairs, the zero diagonal included; symmetrised by maximum.
+    """
+    n = operator.shape[0]
+    squared = euclidean_distances(operator)
+    total = 0.0
+
+    def summed(start: int, stop: int) -> np.ndarray:
+        nonlocal total
+        block = squared(start, stop)
+        distance = np.sqrt(block)
+        distance[np.arange(stop - start), np.arange(start, stop)] = 0.0
+        total += float(distance.sum())
+        return block
+
+    indices, squares = nearest_neighbours(summed, n, n_neighbors)
+    t = max(total / n**2, 1e-300)
+    return _symmetric(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
+
+
+def _symmetric(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
+    """Return max(A, A') of the directed neighbour lists."""
+    n, k = indices.shape
+    row = np.repeat(np.arange(n), k)
+    A = sp.csr_array((weight.ravel(), (row, indices.ravel())), shape=(n, n))
+    return sp.csr_array(A.maximum(A.T))

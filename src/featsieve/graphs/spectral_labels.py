@@ -1,0 +1,134 @@
+"""First pseudo-labels: k-means in the leading eigenvectors of a neighbour graph."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.cluster import KMeans
+
+# Up to this many samples the eigenvectors come from a dense solver.
+LARGEST_DENSE = 1000
+N_STARTS = 20
+# Weight of the hat matrix where a disconnected graph leaves the clusters undecided.
+BRIDGE = 0.1
+
+
+def spectral_labels(
+    graph: sp.csr_array,
+    n_clusters: int,
+    *,
+    random_state: np.random.RandomState,
+    bridge: np.ndarray | None = None,
+) -> np.ndarray:
+    """Cluster the samples of a graph: normalised spectral clustering with unit rows.
+
+    Leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length, k-means. Where the
+    graph has as many components as clusters, or more, which of them belong together is not in the
+    graph: 0.1 E E' is then added, E being ``bridge``.
+    """
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    inverse = np.where(degree > 0.0, 1.0 / np.sqrt(np.maximum(degree, 1e-300)), 0.0)
+    scaling = sp.diags_array(inverse)
+    adjacency = sp.csr_array(scaling @ graph @ scaling)
+    vectors = _leading_eigenvectors(
+        adjacency, np.sqrt(degree), n_clusters, random_state=random_state, bridge=bridge
+    )
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return kmeans_labels(
+        vectors / np.maximum(length, 1e-12)[:, None], n_clusters, random_state=random_state
+    )
+
+
+def laplacian_labels(
+    graph: sp.csr_array, n_clusters: int, *, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Cluster the samples of a graph as the authors' code does.
+
+    Rows of the graph are normalised, T = S + S'; k-means on the eigenvectors of the ``n_clusters``
+    smallest eigenvalues of diag(T1) - T, rows not normalised.
+    """
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    S = sp.csr_array(sp.diags_array(1.0 / np.maximum(degree, 1e-300)) @ graph)
+    T = sp.csr_array(S + S.T)
+    total = np.asarray(T.sum(axis=1)).ravel()
+    # The smallest of diag(T1) - T are the largest of T + shift - diag(T1).
+    shifted = sp.csr_array(T + sp.diags_array(total.max() - total))
+    constant = np.ones(graph.shape[0])
+    vectors = _leading_eigenvectors(shifted, constant, n_clusters, random_state=random_state)
+    return kmeans_labels(vectors, n_clusters, random_state=random_state)
+
+
+def kmeans_labels(
+    points: np.ndarray, n_clusters: int, *, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Return the best of twenty k-means runs, clusters numbered by their first sample."""
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    model = KMeans(n_clusters, n_init=N_STARTS, random_state=seed)
+    labels = fill_empty(model.fit(points).labels_, n_clusters)
+    return by_first_sample(labels)
+
+
+def by_first_sample(labels: np.ndarray) -> np.ndarray:
+    """Renumber clusters in the order in which they appear."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Give every empty cluster the last sample of the largest one (coinciding points)."""
+    labels = labels.astype(np.intp, copy=True)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    for empty in np.flatnonzero(sizes == 0):
+        largest = int(sizes.argmax())
+        labels[np.flatnonzero(labels == largest)[-1]] = empty
+        sizes[largest] -= 1
+        sizes[empty] += 1
+    return labels
+
+
+def _leading_eigenvectors(
+    A: sp.csr_array,
+    null: np.ndarray,
+    count: int,
+    *,
+    random_state: np.random.RandomState,
+    bridge: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the eigenvectors of the ``count`` largest eigenvalues of a graph matrix.
+
+    The leading eigenvalue repeats once per connected component C, with the known eigenvectors
+    ``null`` restricted to C. Lanczos misses repeated eigenvalues, so they are written down, and it
+    is run on the matrix without them.
+    """
+    n = A.shape[0]
+    dense = n <= LARGEST_DENSE or count > n // 3
+    n_components, component = connected_components(A, directed=False)
+    undecided = n_components >= count and bridge is not None
+    if dense:
+        matrix = A.toarray()
+        if undecided:
+            matrix += BRIDGE * (bridge @ bridge.T)
+        return scipy.linalg.eigh(matrix, subset_by_index=[n - count, n - 1])[1]
+
+    known = np.zeros((n, n_components))
+    known[np.arange(n), component] = null
+    known /= np.sqrt(np.einsum("ij,ij->j", known, known))
+    if undecided:
+        known = known[:, :0]
+    elif n_components >= count:
+        largest = np.argsort(-np.bincount(component), kind="stable")[:count]
+        return known[:, largest]
+    top = float(A.sum(axis=1).max()) + 1.0
+
+    def product(x: np.ndarray) -> np.ndarray:
+        x = x.ravel()
+        y = A @ x - top * (known @ (known.T @ x))
+        return y + BRIDGE * (bridge @ (bridge.T @ x)) if undecided else y
+
+    start = random_state.uniform(-1.0, 1.0, n)
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    energy, vectors = eigsh(operator, k=count - known.shape[1], which="LA", v0=start)
+    return np.hstack([known, vectors[:, np.argsort(-energy)]])

@@ -1,0 +1,492 @@
+"""JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.base import UnsupervisedSelector
+from featsieve.graphs import hat_coordinates, self_tuning_graph
+from featsieve.graphs.knn import cosine_distances
+from featsieve.selectors import initial_labels
+from featsieve.selectors.jasfs_joint import (
+    W_STEPS,
+    JointProblem,
+    JointState,
+    refine_labels,
+    solve_joint,
+)
+from featsieve.selectors.jasfs_paper import PaperProblem, largest_sparsity, solve_paper
+from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
+from featsieve.solvers.labels import FORMULAS
+from featsieve.solvers.local_search import moves
+from featsieve.solvers.protocol import Solution, Status, run
+from featsieve.terms import NeighbourGraph
+from featsieve.terms.row_sparsity import row_support
+from featsieve.validation import (
+    check_n_clusters,
+    check_number,
+    check_option,
+    resolve_n_features,
+)
+
+SOLVERS = ("joint", "paper")
+SCALES = ("auto", "unit", "none")
+
+# sparsity="auto". joint: a feature must explain 0.1 % of ||HF||^2 = c - 1, the variance of the
+# pseudo-labels. paper: the middle of the range in which the paper finds it insensitive.
+AUTO_SHARE = 1e-3
+AUTO_PAPER = 1e-3
+
+
+class JASFS(ClusterMixin, UnsupervisedSelector):
+    """Select the features that carry the cluster structure of a table, without labels.
+
+    Pseudo-labels F (a partition of the samples), a row-sparse regression W of F on the features
+    and a graph S of the samples are found together [1]_:
+
+        J = 1/2 ||H(ZW - F)||² + α tr(F'L_S F) + β Σ s_ij log(s_ij/a_ij) + λ ||W||_{2,0} + μ/2 ||W||²
+
+    with F ≥ 0, F'F = I and the rows of S on the simplex; the selected features are the non-zero
+    rows of W.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters c to look for. It need not be exact: a factor of two costs little.
+    n_features_to_select : int, float or None, default=None
+        How many features to select (k): a count, or a fraction of the features. None leaves it to
+        ``sparsity``.
+    sparsity : float or "auto", default="auto"
+        λ, the price of a feature. With the joint solver a feature is selected while it lowers the
+        loss by at least this much; "auto" asks for 0.1 % of the variance of the pseudo-labels,
+        λ = 0.0005 (c - 1). With ``solver="paper"``, "auto" is 1e-3.
+    alpha : float, default=0.3
+        α, weight of the graph.
+    beta : float, default=1.0
+        β, weight of the graph's entropy: how freely S departs from its prior. Measured effect on
+        the selection: none that could be told from noise (large β is a fixed graph).
+    solver : {"joint", "paper"}, default="joint"
+        "joint" descends J over exactly feasible labels, on standardised columns, with the
+        nearest-neighbour graph of the data as prior a. "paper" follows the authors' program to the
+        letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
+        and β have no effect), 2 to 15 gradient steps.
+    w_step : {"forward", "iht", "local"}, default="forward"
+        How the joint solver finds a support: ridge forward selection (which gives all sizes at
+        once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.
+        The last two are for study: they are slower and not better features.
+    init : {"spectral", "k-means", "best"}, labels or callable, default="spectral"
+        First pseudo-labels: spectral clustering; k-means; the better of two spectral clusterings
+        (joint solver); an array of labels; or ``init(X, n_clusters, random_state)``.
+    scale : {"auto", "unit", "none"}, default="auto"
+        Column scaling. "auto" is "unit" for the joint solver, "none" for "paper".
+    n_neighbors : int, default=5
+        Neighbours in the graph of the samples.
+    ridge : float, default=10.0
+        μ, in units of the mean squared column norm (joint solver). Large values keep groups of
+        correlated features, small ones avoid redundancy.
+    shrinkage : float, default=1.0
+        ρ: ridge of the metric in which the first labels are sought, in units of the mean
+        eigenvalue of the data (joint solver).
+    formula : {"code", "paper"}, default="code"
+        For ``solver="paper"``: whether to follow the authors' code or the printed equations, where
+        the two differ.
+    orthogonality : float, default=1e8
+        ν, penalty for labels that are not orthonormal (``solver="paper"``).
+    max_iter : int, default=20
+        Most iterations of the alternation. With the joint solver, 1 is the fast mode: one selection
+        for the first labels.
+    tol : float, default=1e-5
+        Relative change of the objective that ends the alternation.
+    path_length : int, default=300
+        How far ``path_`` is followed beyond the selected features.
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)``, called after every iteration; return True to stop.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the k-means runs of the first labels. An integer gives the same answer every time.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_, n_clusters)
+        W, in the units of X. Zero for features that are not selected (joint solver).
+    intercept_ : ndarray of shape (n_clusters,)
+        b: F is approximated by ``X @ coef_ + intercept_``.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample: the pseudo-labels.
+    scores_ : ndarray of shape (n_features_in_,)
+        Joint solver: the largest λ that would still select the feature. Paper: length of its row
+        of W. Columns that do not vary score 0.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (n_features_in_,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    path_ : SelectionPath
+        The nested selections of every size (``w_step="forward"``): ``path_.order[:k]`` are the k
+        best features.
+    objective_ : ndarray of shape (n_iter_,)
+        J after every iteration. It never rises with the joint solver.
+    n_iter_ : int
+        Number of iterations.
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    sparsity_ : float
+        The λ that was used (0 where ``n_features_to_select`` decided).
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    sklearn.feature_selection.VarianceThreshold : Drops columns of small variance.
+    sklearn.feature_selection.SelectKBest : Selection when there are labels.
+
+    Notes
+    -----
+    When not to use it: if there are labels, use them; if the table has no cluster structure, no
+    selection can find it (compare ``labels_`` with what is known of the samples). Selected features
+    reproduce the clusters of the whole table from few columns; they do not promise better clusters.
+
+    Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
+    for k features. No n × n array exists when n > 5000.
+
+    The paper's program is kept for comparison: because its labels do not move, it is a regression
+    on the first clustering, and because its inner solver stops after a few steps, the number of
+    features depends on the schedule, not on an optimum (an optimum never has more than n - 1).
+
+    References
+    ----------
+    .. [1] Z. Sun and Y. Yu, "Joint adaptive graph and structured sparsity regularization for
+       unsupervised feature selection".
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=200, n_informative=10, random_state=0)
+    >>> sieve = JASFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    >>> sieve.transform(planted.X).shape
+    (120, 10)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_features_to_select: int | float | None = None,
+        sparsity: float | str = "auto",
+        alpha: float = 0.3,
+        beta: float = 1.0,
+        solver: str = "joint",
+        w_step: str = "forward",
+        init: Any = "spectral",
+        scale: str = "auto",
+        n_neighbors: int = 5,
+        ridge: float = 10.0,
+        shrinkage: float = 1.0,
+        formula: str = "code",
+        orthogonality: float = 1e8,
+        max_iter: int = 20,
+        tol: float = 1e-5,
+        path_length: int = 300,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.sparsity = sparsity
+        self.alpha = alpha
+        self.beta = beta
+        self.solver = solver
+        self.w_step = w_step
+        self.init = init
+        self.scale = scale
+        self.n_neighbors = n_neighbors
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.formula = formula
+        self.orthogonality = orthogonality
+        self.max_iter = max_iter
+        self.tol = tol
+        self.path_length = path_length
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "JASFS":
+        """Find clusters and the features that carry them.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._check_input(X)
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
+        k = resolve_n_features(self.n_features_to_select, X.shape[1])
+        random_state = check_random_state(self.random_state)
+
+        default_scale = "unit" if self.solver == "joint" else "none"
+        scale = default_scale if self.scale == "auto" else self.scale
+        operator = as_operator(X, scale=scale)
+        self._check_varies(to_numpy(operator.varies))
+        labels = initial_labels.labels_from_user(
+            self.init, X, n_clusters, random_state=random_state
+        )
+        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
+        fit(X, operator, labels, n_clusters=n_clusters, k=k, random_state=random_state)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return the cluster of every sample (``labels_``)."""
+        return self.fit(X).labels_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of new rows: where the fitted regression of the labels is largest.
+
+        The indicator of cluster k has height 1/sqrt(n_k); heights are equalised before comparing.
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        heights = np.sqrt(np.bincount(self.labels_, minlength=self.coef_.shape[1]))
+        fitted = safe_sparse_dot(X, self.coef_, dense_output=True) + self.intercept_
+        return (fitted * heights).argmax(axis=1)
+
+    # The two solvers -----------------------------------------------------------------------------
+
+    def _fit_joint(
+        self,
+        X: Any,
+        operator: DataOperator,
+        labels: np.ndarray | None,
+        *,
+        n_clusters: int,
+        k: int | None,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Fit by ``selectors/jasfs_joint.py``."""
+        E = to_numpy(hat_coordinates(operator, shrinkage=self.shrinkage))
+        graph = self_tuning_graph(cosine_distances(E), len(E), n_neighbors=self.n_neighbors)
+        sparsity = 0.0
+        if k is None:
+            share = AUTO_SHARE * (n_clusters - 1) / 2.0
+            sparsity = share if self.sparsity == "auto" else float(self.sparsity)
+        n_varying = int(to_numpy(operator.varies).sum())
+        norm = float(operator.xp.sum(operator.column_norms())) / n_varying
+        problem = JointProblem(
+            operator,
+            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
+            n_clusters=n_clusters,
+            ridge=self.ridge * norm,
+            sparsity=sparsity,
+            n_features=k,
+            w_step=self.w_step,
+        )
+        if labels is None:
+            labels = self._first_labels(X, operator, E, graph, n_clusters, random_state)
+            labels = refine_labels(problem, labels, E)
+
+        solution = solve_joint(
+            problem, labels, max_iter=self.max_iter, tol=self.tol, callback=self.callback
+        )
+        state = solution.state
+        if len(state.support) == 0:
+            best = _first_gain(problem, labels)
+            raise ValueError(_nothing_selected(sparsity, best))
+        self._set_joint_selection(problem, state, k)
+        self._set_solution(solution, history=solution.objective, n_iter=solution.n_iter + 1)
+        self.sparsity_ = sparsity
+        self.labels_ = state.labels
+        W = np.zeros((operator.shape[1], n_clusters))
+        selected = np.flatnonzero(self.support_)
+        regression = problem.regression(state.labels)
+        W[selected] = to_numpy(regression.refit(operator.xp.asarray(selected)))
+        self._set_regression(operator, W, problem.labels_matrix(state.labels))
+
+    def _first_labels(
+        self,
+        X: Any,
+        operator: DataOperator,
+        E: np.ndarray,
+        graph: Any,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+    ) -> np.ndarray:
+        """Return the labels before the first label step."""
+        if self.init == "k-means":
+            return initial_labels.kmeans_of(operator, n_clusters, random_state=random_state)
+        labels = initial_labels.hat_labels(E, graph, n_clusters, random_state=random_state)
+        if self.init == "spectral":
+            return labels
+        return initial_labels.better_start(
+            labels,
+            E,
+            as_operator(X, scale="none"),
+            n_clusters,
+            n_neighbors=self.n_neighbors,
+            random_state=random_state,
+        )
+
+    def _set_joint_selection(
+        self, problem: JointProblem, state: JointState, k: int | None
+    ) -> None:
+        """Set scores, ranking, support and path from the accepted support."""
+        if hasattr(self, "path_"):
+            del self.path_
+        if state.path is None:
+            priced = moves(problem.regression(state.labels), state.support)
+            scores = priced.add.copy()
+            scores[state.support] = priced.drop
+            members = np.zeros(len(scores), dtype=bool)
+            members[state.support] = True
+            order = np.lexsort((np.arange(len(scores)), -scores, ~members))
+        else:
+            # Go on along the same path: more features, the same labels.
+            solver = ForwardSelection()
+            longer = JointProblem(
+                problem.operator,
+                problem.graph,
+                n_clusters=problem.n_clusters,
+                ridge=problem.ridge,
+                n_features=max(self.path_length, len(state.support)),
+            ).regression(state.labels)
+            finished = run(solver, longer, max_iter=longer.limit, state=state.path).state
+            self.path_: SelectionPath = solver.path(finished)
+            scores = np.clip(to_numpy(finished.candidates), 0.0, None)
+            # Off the path: what the feature would add now, at most what the last one was worth.
+            scores = np.minimum(scores, self.path_.sparsity[-1])
+            scores[self.path_.order] = np.maximum(self.path_.sparsity, 0.0)
+            waiting = stable_order(np.where(np.isin(np.arange(len(scores)), self.path_.order), -1.0, scores))
+            order = np.concatenate([self.path_.order, waiting[: len(scores) - len(self.path_.order)]])
+        n_selected = len(state.support) if k is None else k
+        self._set_selection(scores, n_selected, order=order)
+
+    def _fit_paper(
+        self,
+        X: Any,
+        operator: DataOperator,
+        labels: np.ndarray | None,
+        *,
+        n_clusters: int,
+        k: int | None,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Fit by ``selectors/jasfs_paper.py``."""
+        if labels is None:
+            labels = initial_labels.authors_labels(
+                operator,
+                self.init,
+                n_clusters,
+                n_neighbors=self.n_neighbors,
+                random_state=random_state,
+            )
+        problem = PaperProblem(
+            operator,
+            labels,
+            n_clusters=n_clusters,
+            alpha=self.alpha,
+            beta=self.beta,
+            sparsity=AUTO_PAPER if self.sparsity == "auto" else float(self.sparsity),
+            orthogonality=self.orthogonality,
+            formula=self.formula,
+        )
+        solution = solve_paper(
+            problem, max_iter=self.max_iter, tol=self.tol, callback=self.callback
+        )
+        state = solution.state
+        selected = row_support(state.W)
+        if k is None and not selected.any():
+            largest = largest_sparsity(problem, state.F)
+            raise ValueError(_nothing_selected(problem.sparsity, largest))
+        # Rows of W by length; rows that are zero by the order in which they would enter.
+        scores = np.sqrt(np.einsum("jt,jt->j", state.W, state.W))
+        residual = state.fitted - (state.F - state.F.mean(axis=0))
+        waiting = operator.rmatmul(residual)
+        entering = np.einsum("jt,jt->j", waiting, waiting)
+        order = np.lexsort((np.arange(len(scores)), -entering, -scores))
+        self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
+        self._set_solution(solution, history=solution.objective[1:], n_iter=solution.n_iter)
+        self.sparsity_ = problem.sparsity
+        self.labels_ = state.F.argmax(axis=1)
+        self._set_regression(operator, state.W, state.F)
+
+    # Shared pieces -------------------------------------------------------------------------------
+
+    def _set_solution(
+        self, solution: Solution[Any], *, history: tuple[float, ...], n_iter: int
+    ) -> None:
+        """Set objective, iterations and status; warn where the iterations were too few."""
+        self.objective_ = np.asarray(history)
+        self.n_iter_ = n_iter
+        self.status_ = solution.status
+        fast_mode = self.solver == "joint" and self.max_iter == 1
+        if solution.status is Status.ITERATION_LIMIT and not fast_mode:
+            warn(
+                f"JASFS stopped at max_iter={self.max_iter}: {Status.ITERATION_LIMIT.value}. "
+                "Increase max_iter, or tol if a rougher answer will do.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _set_regression(self, operator: DataOperator, W: np.ndarray, F: np.ndarray) -> None:
+        """Set W and b (eq. solutionofb) in the units of X."""
+        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
+        self.intercept_ = F.mean(axis=0) - to_numpy(operator.original_mean) @ self.coef_
+
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
+        check_option("solver", self.solver, SOLVERS)
+        check_option("w_step", self.w_step, W_STEPS)
+        check_option("scale", self.scale, SCALES)
+        check_option("formula", self.formula, FORMULAS)
+        if isinstance(self.sparsity, str):
+            check_option("sparsity", self.sparsity, ("auto",))
+        else:
+            check_number("sparsity", self.sparsity, low=0.0, strict=True)
+        check_number("alpha", self.alpha, low=0.0)
+        check_number("beta", self.beta, low=0.0, strict=True)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("ridge", self.ridge, low=0.0, strict=True)
+        check_number("shrinkage", self.shrinkage, low=0.0, strict=True)
+        check_number("orthogonality", self.orthogonality, low=0.0, strict=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_number("path_length", self.path_length, low=0, integer=True)
+        both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
+        if both and self.solver == "joint":
+            raise ValueError(
+                "n_features_to_select and sparsity both say how many features to select: "
+                "set one of them and leave the other at its default."
+            )
+
+
+def _first_gain(problem: JointProblem, labels: np.ndarray) -> float:
+    """Return the half gain of the best single feature."""
+    regression = problem.regression(labels)
+    state = ForwardSelection().init(regression)
+    return float(problem.operator.xp.max(state.candidates))
+
+
+def _nothing_selected(sparsity: float, largest: float) -> str:
+    """Say that lambda is too large, and which one is not."""
+    usable = np.nextafter(largest, 0.0)
+    return (
+        f"sparsity={sparsity:g} is so large that no feature is selected: the largest value that "
+        f"selects something here is {usable!r}. Decrease sparsity, or set n_features_to_select."
+    )

@@ -1,0 +1,179 @@
+"""The default solver of JASFS: the same model, descended in every step over feasible labels.
+
+    J(W, F) = 1/2 ||H(ZW - F)||^2 + (mu/2) ||W||^2 + graph(F) + lam ||W||_{2,0}
+
+Z has standardised columns, F is the normalised indicator of a partition (F >= 0 and F'F = I hold
+exactly), and graph(F) is the paper's graph term with S eliminated and its entropy taken relative to
+the nearest-neighbour graph of the data (:class:`~featsieve.terms.NeighbourGraph`).
+
+    coordinates in the metric of the ridge hat matrix of all features
+    neighbour graph in these coordinates
+    first labels: spectral clustering, then the label step with the hat matrix of ALL features
+    W: the best support for these labels
+    repeat
+        F: Hartigan moves with the hat matrix of the SELECTED features
+        W: the best support; taken only if it lowers J
+    until nothing changes
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.forward_selection import ForwardSelection, ForwardState
+from featsieve.solvers.homotopy_iht import ConvergedIHT
+from featsieve.solvers.local_search import LocalSearch
+from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
+from featsieve.solvers.protocol import Callback, Solution, Status, run
+from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.terms import NeighbourGraph, normalised_indicator
+from featsieve.terms.row_sparsity import row_support
+
+W_STEPS = ("forward", "iht", "local")
+MAX_SWEEPS = 100
+MAX_IHT_STEPS = 2000
+# Rounding is not progress: a support must lower J by more than this, relatively.
+PROGRESS = 1e-12
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """JASFS over partitions and supports."""
+
+    operator: DataOperator
+    graph: NeighbourGraph
+    n_clusters: int
+    ridge: float
+    sparsity: float = 0.0
+    n_features: int | None = None
+    w_step: str = "forward"
+
+    def labels_matrix(self, labels: np.ndarray) -> np.ndarray:
+        """Return F."""
+        return normalised_indicator(labels, self.n_clusters)
+
+    def regression(self, labels: np.ndarray) -> RowSparseRegression:
+        """Return the problem of the W-step for fixed labels."""
+        F = self.labels_matrix(labels)
+        return RowSparseRegression(
+            self.operator,
+            self.operator.xp.asarray(F - F.mean(axis=0), device=self.operator.device),
+            ridge=self.ridge,
+            sparsity=self.sparsity,
+            n_features=self.n_features,
+        )
+
+    def value(self, labels: np.ndarray, support: np.ndarray) -> float:
+        """Return J at the best W and S for a partition and a support."""
+        selected = self.operator.xp.asarray(support, device=self.operator.device)
+        return self.regression(labels).value(selected) + self.graph.value(
+            self.labels_matrix(labels)
+        )
+
+    def partition(self, labels: np.ndarray, factor: np.ndarray) -> PartitionProblem:
+        """Return the label step in the hat matrix E E', at the graph of the current labels.
+
+        With W at its best, J = const - 1/2 tr(F'EE'F) + alpha tr(F'L_S F) + (a term of S alone), so
+        the step maximises tr(F'(EE' - 2 alpha L_S)F). S held at its optimum makes this a majoriser
+        of J that touches it: what lowers the one lowers the other.
+        """
+        laplacian = self.graph.laplacian(self.labels_matrix(labels))
+        sparse = sp.csr_array(-2.0 * self.graph.alpha * laplacian)
+        return PartitionProblem(factor, sparse, self.n_clusters, labels)
+
+
+@dataclass(frozen=True)
+class JointState:
+    """A partition and a support, with the run of forward selection that found the support."""
+
+    labels: np.ndarray
+    support: np.ndarray
+    value: float
+    path: ForwardState | None = None
+    moved: bool = True  # whether the last label step changed anything
+
+
+def refine_labels(problem: JointProblem, labels: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Return the partition after Hartigan moves from the given one."""
+    solver = PartitionMoves()
+    return run(solver, problem.partition(labels, factor), max_iter=MAX_SWEEPS).state.labels
+
+
+def selected_factor(problem: JointProblem, support: np.ndarray) -> np.ndarray:
+    """Return E with E E' = Z_S (Z_S'Z_S + mu I)^(-1) Z_S', the hat matrix of the support."""
+    xp = problem.operator.xp
+    Z = problem.operator.columns(xp.asarray(support, device=problem.operator.device))
+    n, k = Z.shape
+    if k <= n:
+        eye = xp.eye(k, dtype=Z.dtype, device=problem.operator.device)
+        root = xp.linalg.cholesky(Z.T @ Z + problem.ridge * eye)
+        return to_numpy(xp.linalg.solve(root, Z.T).T)
+    energy, U = xp.linalg.eigh(Z @ Z.T)
+    energy = xp.clip(energy, min=0.0)
+    return to_numpy(U * xp.sqrt(energy / (energy + problem.ridge))[None, :])
+
+
+def find_support(
+    problem: JointProblem, labels: np.ndarray, *, known: np.ndarray | None = None
+) -> tuple[np.ndarray, ForwardState | None]:
+    """Return the support that the chosen W-step finds for fixed labels, in order of entry."""
+    regression = problem.regression(labels)
+    if problem.w_step == "iht":
+        found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
+        return np.flatnonzero(to_numpy(row_support(found.W))), None
+    path = run(ForwardSelection(), regression, max_iter=regression.limit).state
+    support = np.asarray(path.order, dtype=np.intp)
+    if problem.w_step == "forward":
+        return support, path
+    starts = [support] if known is None else [support, known]
+    searched = [run(LocalSearch(start=s), regression, max_iter=10_000).state for s in starts]
+    return min(searched, key=lambda state: state.value).support, None
+
+
+def solve_joint(
+    problem: JointProblem,
+    labels: np.ndarray,
+    *,
+    max_iter: int = 20,
+    tol: float = 1e-5,
+    callback: Callback[JointState] | None = None,
+) -> Solution[JointState]:
+    """Descend J from the given labels. The first iteration is the first W-step."""
+
+    def start(problem: JointProblem) -> JointState:
+        support, path = find_support(problem, labels)
+        return JointState(labels, support, problem.value(labels, support), path)
+
+    def update_labels(problem: JointProblem, state: JointState) -> JointState:
+        refined = refine_labels(problem, state.labels, selected_factor(problem, state.support))
+        value = problem.value(refined, state.support)
+        if np.array_equal(refined, state.labels) or value > state.value:
+            return replace(state, moved=False)
+        return replace(state, labels=refined, value=value)
+
+    def update_features(problem: JointProblem, state: JointState) -> JointState:
+        if not state.moved:
+            return state
+        support, path = find_support(problem, state.labels, known=state.support)
+        value = problem.value(state.labels, support)
+        if len(support) == 0 or value >= state.value - PROGRESS * abs(state.value):
+            return state  # the acceptance guard: J never increases
+        return replace(state, support=support, value=value, path=path)
+
+    def stop(state: JointState, history: Sequence[float]) -> Status | None:
+        if not state.moved or len(state.support) == 0:
+            return Status.STATIONARY
+        return Status.CONVERGED if relative_change(history) < tol else None
+
+    solver = Alternation(
+        start=start,
+        blocks=(Block("labels", update_labels), Block("features", update_features)),
+        value=lambda problem, state: state.value,
+        stop=stop,
+    )
+    return run(solver, problem, max_iter=max_iter - 1, callback=callback)

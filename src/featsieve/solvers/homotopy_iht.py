@@ -1,0 +1,230 @@
+"""Homotopy iterative hard thresholding for row-sparse regression (Algorithm 1 of the paper).
+
+Both solvers take gradient steps followed by row hard thresholding (eq. iht_solution) while the
+penalty falls, lam_k = factor^k lam_0, to its target. :class:`HomotopyIHT` is the published AMHIHT:
+ONE step per penalty, hence an early-stopped method of 2 to 15 gradient steps in all.
+:class:`ConvergedIHT` iterates at every penalty until nothing changes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import floor, log
+
+from featsieve.arrays.namespace import Array, namespace_of
+from featsieve.solvers.protocol import Solution, Status
+from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.terms.regression import Datafit, LeastSquares, least_squares
+from featsieve.terms.row_sparsity import RowSparsityConstraint, RowSparsityPenalty
+
+RowSparsityTerm = RowSparsityPenalty | RowSparsityConstraint
+
+
+@dataclass(frozen=True)
+class IHTState:
+    """The iterate, the step size 1/L, and where the homotopy stands."""
+
+    W: Array
+    image: Array  # the product that value and gradient at W share
+    value: float  # f(W), without the sparsity term
+    step_size: float
+    datafit: Datafit
+    stage: int = 0  # penalties used so far
+    penalty: float = 1.0  # the last one used
+    change: float = float("inf")  # ||W - previous|| / ||previous||
+    previous: Array = None
+
+
+def thresholded_step(
+    state: IHTState, term: RowSparsityTerm, *, decrease: float, max_trials: int
+) -> tuple[Array, Array, float, float]:
+    """Return (W+, image, f(W+), step size) of one accepted step ("an L-tuning iteration").
+
+    The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2.
+    """
+    before = state.value + term.value(state.W)
+    gradient = state.datafit.gradient(state.W, state.image)
+    size = state.step_size
+    for trial in range(max_trials):
+        if trial > 0:
+            size *= 0.5
+        W = term.prox(state.W - size * gradient, size)
+        image = state.datafit.image(W)
+        value = state.datafit.value(W, image)
+        if before - (value + term.value(W)) >= 0.5 * decrease * _square(W - state.W):
+            break
+    return W, image, value, size
+
+
+class HomotopyIHT:
+    """AMHIHT with the authors' schedule: lam_0 = 1, factor 0.4, one step per penalty.
+
+    Parameters
+    ----------
+    refined : bool
+        The authors' second variant: one penalty less, then up to 50 steps at the target.
+    factor : float
+        By how much a stage lowers the penalty (rho).
+    decrease : float
+        Sufficient decrease (eta).
+    warm_start : (W, ZW), optional
+        Where to start, with its product; zero by default.
+    """
+
+    def __init__(
+        self,
+        *,
+        refined: bool = False,
+        factor: float = 0.4,
+        decrease: float = 0.1,
+        warm_start: tuple[Array, Array] | None = None,
+    ) -> None:
+        self.refined, self.factor, self.decrease = refined, factor, decrease
+        self.warm_start = warm_start
+        self.max_trials = 20 if refined else 50
+
+    def penalties(self, sparsity: float) -> list[float]:
+        """Return lam_1, lam_2, ..., down to the target: the penalty of every step.
+
+        There are floor(log(1/lam)/log(1/factor)) of them, so that a target above ``factor`` leaves
+        none and W stays where it started.
+        """
+        if not 0.0 < sparsity < 1.0:
+            return []
+        n_stages = floor(log(1.0 / sparsity) / log(1.0 / self.factor))
+        falling = [self.factor**stage for stage in range(1, n_stages)]
+        return falling + [sparsity] * (50 if self.refined else min(1, n_stages))
+
+    def init(self, problem: RowSparseRegression) -> IHTState:
+        """Start at W = 0, or warm, with step size 1/max_i ||z_i||^2.
+
+        That bounds the curvature from below, not above; the halvings make up for it.
+        """
+        operator, xp = problem.operator, problem.operator.xp
+        datafit = LeastSquares(operator, problem.target, ridge=problem.ridge)
+        size = 1.0 / max(float(xp.max(operator.row_norms())), 1e-300)
+        return _start(datafit, problem, size, warm_start=self.warm_start)
+
+    def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
+        """Take one step at the next penalty."""
+        penalty = self.penalties(problem.sparsity)[state.stage]
+        W, image, value, size = thresholded_step(
+            state,
+            RowSparsityPenalty(penalty),
+            decrease=self.decrease,
+            max_trials=self.max_trials,
+        )
+        return _advance(state, W, image, value, step_size=size, penalty=penalty)
+
+    def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
+        """Return f(W) + lam_k ||W||_{2,0}, at the penalty of the stage."""
+        return state.value + RowSparsityPenalty(state.penalty).value(state.W)
+
+    def terminate(
+        self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
+    ) -> Status | None:
+        """End after the last penalty; "refined" also when its steps at the target hardly move."""
+        n_penalties = len(self.penalties(problem.sparsity))
+        n_falling = n_penalties - 50
+        if self.refined and state.stage > n_falling:
+            # The authors divide their tolerance by ten at every stage, down to 1e-5.
+            tol = max(0.1 * 0.1**n_falling, 1e-5)
+            settled = abs(history[-1] - history[-2]) < 1e-4 * abs(history[-2])
+            if state.change < tol or settled:
+                return Status.STATIONARY
+        return Status.CONVERGED if state.stage >= n_penalties else None
+
+    def coefficients(self, solution: Solution[IHTState]) -> Array:
+        """Return W. The refined variant, when it stops early, returns the iterate before."""
+        if self.refined and solution.status is Status.STATIONARY:
+            return solution.state.previous
+        return solution.state.W
+
+
+class ConvergedIHT:
+    """IHT run to a fixed point at every penalty, from one that selects a single row on.
+
+    Solves either form of :class:`RowSparseRegression`; for a limited number of rows there is no
+    penalty and the k longest rows are kept.
+
+    Parameters
+    ----------
+    factor, decrease : float
+        As in :class:`HomotopyIHT`.
+    tol : float
+        Relative change of W below which a penalty is done with.
+    """
+
+    def __init__(self, *, factor: float = 0.4, decrease: float = 0.1, tol: float = 1e-7) -> None:
+        self.factor, self.decrease, self.tol = factor, decrease, tol
+
+    def init(self, problem: RowSparseRegression) -> IHTState:
+        """Start at W = 0, where the first row enters below max_j ||z_j'Y||^2/(2L)."""
+        xp = problem.operator.xp
+        datafit = least_squares(problem.operator, problem.target, ridge=problem.ridge)
+        curvature = problem.operator.lipschitz() + problem.ridge
+        # 1/(L + eta) is always accepted; :meth:`step` tries larger ones first.
+        size = 1.0 / max(curvature + self.decrease, 1e-300)
+        state = _start(datafit, problem, size)
+        gradient = datafit.gradient(state.W, state.image)
+        first = float(xp.max(xp.sum(gradient * gradient, axis=1))) * size / 2.0
+        return replace(state, penalty=max(self.factor * first, problem.sparsity))
+
+    def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
+        """Take one step; lower the penalty once W has settled."""
+        penalty = state.penalty
+        if state.change <= self.tol:
+            penalty = max(self.factor * penalty, problem.sparsity)
+        term: RowSparsityTerm = RowSparsityPenalty(penalty)
+        if problem.n_features is not None:
+            term = RowSparsityConstraint(problem.n_features)
+        bold = replace(state, step_size=4.0 * state.step_size)
+        W, image, value, _ = thresholded_step(bold, term, decrease=self.decrease, max_trials=3)
+        return _advance(state, W, image, value, step_size=state.step_size, penalty=penalty)
+
+    def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
+        """Return f(W) + lam_k ||W||_{2,0}, at the current penalty."""
+        penalty = 0.0 if problem.n_features is not None else state.penalty
+        return state.value + RowSparsityPenalty(penalty).value(state.W)
+
+    def terminate(
+        self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
+    ) -> Status | None:
+        """End when W has settled at the target."""
+        at_target = problem.n_features is not None or state.penalty <= problem.sparsity
+        return Status.STATIONARY if at_target and state.change <= self.tol else None
+
+
+def _start(
+    datafit: Datafit,
+    problem: RowSparseRegression,
+    step_size: float,
+    *,
+    warm_start: tuple[Array, Array] | None = None,
+) -> IHTState:
+    """Return the state at W = 0, or at a given W whose image is known."""
+    if warm_start is not None:
+        W, image = warm_start
+    else:
+        operator, xp = problem.operator, problem.operator.xp
+        shape = (operator.shape[1], problem.target.shape[1])
+        W = xp.zeros(shape, dtype=xp.float64, device=operator.device)
+        image = datafit.image(W)
+    return IHTState(W, image, datafit.value(W, image), step_size, datafit, previous=W)
+
+
+def _advance(
+    state: IHTState, W: Array, image: Array, value: float, *, step_size: float, penalty: float
+) -> IHTState:
+    """Return the state after a step to W."""
+    length = _square(state.W)
+    change = (_square(W - state.W) / length) ** 0.5 if length > 0.0 else float("inf")
+    if length == 0.0 and _square(W) == 0.0:
+        change = 0.0
+    return IHTState(
+        W, image, value, step_size, state.datafit, state.stage + 1, penalty, change, state.W
+    )
+
+
+def _square(A: Array) -> float:
+    """Return ||A||_F^2."""
+    return float(namespace_of(A).sum(A * A))

@@ -1,0 +1,87 @@
+"""Checks of what a user passes in. Every message names the fix."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from featsieve.arrays.namespace import is_sparse
+
+
+def check_option(name: str, value: Any, options: Sequence[str]) -> None:
+    """Raise unless value is one of the options."""
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_number(
+    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
+) -> None:
+    """Raise unless value is a number (not a bool) of at least (strict: above) ``low``."""
+    kind = Integral if integer else Real
+    noun = "an integer" if integer else "a number"
+    bound = f"above {low:g}" if strict else f"of at least {low:g}"
+    if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be {noun} {bound}; got {value!r}.")
+    number = float(value)  # type: ignore[arg-type]
+    if not np.isfinite(number) or number < low or (strict and number == low):
+        raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
+
+
+def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
+    """Raise if X holds NaN or infinity, saying how many, and in which columns."""
+    if is_sparse(X):
+        data, columns = X.tocoo().data, X.tocoo().col
+        bad_columns = columns[~np.isfinite(data)]
+        n_bad, nan = len(bad_columns), bool(np.isnan(data).any())
+        bad_columns = np.unique(bad_columns)
+    else:
+        if X.dtype.kind != "f" or np.isfinite(np.sum(X, dtype=np.float64)):
+            return  # a finite sum has finite terms
+        bad = ~np.isfinite(X)
+        n_bad, nan = int(bad.sum()), bool(np.isnan(X).any())
+        bad_columns = np.flatnonzero(bad.any(axis=0))
+    if n_bad == 0:
+        return
+    first = [str(j if names is None else names[j]) for j in bad_columns[:5]]
+    more = ", ..." if len(bad_columns) > 5 else ""
+    what = "NaN" if nan else "infinity"
+    raise ValueError(
+        f"Input X contains {what}: {n_bad} non-finite value{'s'[: n_bad != 1]} in "
+        f"{len(bad_columns)} column{'s'[: len(bad_columns) != 1]} ({', '.join(first)}{more}). "
+        f"{owner} does not accept missing values: drop those columns or rows, or impute first, "
+        "for example with sklearn.impute.SimpleImputer in a Pipeline."
+    )
+
+
+def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """Raise unless 2 <= n_clusters <= n_samples."""
+    check_number("n_clusters", n_clusters, low=2, integer=True)
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than n_samples={n_samples}: "
+            f"choose n_clusters between 2 and {n_samples}."
+        )
+    return int(n_clusters)
+
+
+def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None:
+    """Return n_features_to_select as a count: an integer, a fraction of the features, or None."""
+    value = n_features_to_select
+    if value is None:
+        return None
+    hint = (
+        f"n_features_to_select must be None, an integer between 1 and {n_features} (the number "
+        f"of features), or a fraction in (0, 1]; got {value!r}."
+    )
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(hint)
+    if isinstance(value, Integral):
+        if not 1 <= value <= n_features:
+            raise ValueError(hint)
+        return int(value)
+    if not 0.0 < value <= 1.0:
+        raise ValueError(hint)
+    return max(1, round(float(value) * n_features))
