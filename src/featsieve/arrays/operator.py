@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.arrays.namespace import Array, device_of, is_floating, is_sparse, namespace_of
+from featsieve.arrays.namespace import (
+    Array,
+    device_of,
+    is_floating,
+    is_sparse,
+    namespace_of,
+    to_numpy,
+)
 
 SCALES = ("unit", "none")
 
@@ -34,10 +41,12 @@ class DataOperator(ABC):
     X : array of shape (n_samples, n_features)
         The table. It is never modified.
     scale : {"unit", "none"}
-        "unit" divides column j by ``sqrt(n) * sqrt(var_j + floor * mean(var))``: unit norm, except
-        that columns of almost no variance are not blown up. "none" leaves the natural scale.
+        "unit" divides column j by ``sqrt(n) * sqrt(var_j + floor * median(var))``: unit norm,
+        except that columns of almost no variance (the border of an image) are not blown up. "none"
+        leaves the natural scale.
     floor : float
-        The floor of "unit", relative to the mean variance of the columns that vary.
+        The floor of "unit", relative to the median variance of the columns that vary. (The mean
+        would let one column in large units silence all the others.)
     center : bool
         Whether the columns are centred.
 
@@ -71,8 +80,8 @@ class DataOperator(ABC):
         self.varies = spread > rounding
         varying = xp.astype(self.varies, xp.float64)
         if scale == "unit":
-            n_varying = float(xp.sum(varying))
-            typical = float(xp.sum(spread * varying)) / max(n_varying, 1.0)
+            spreads = to_numpy(spread)[to_numpy(self.varies)]
+            typical = float(np.median(spreads)) if spreads.size else 0.0
             length = xp.sqrt(spread + floor * typical)
         else:
             length = xp.ones_like(spread)

@@ -1,5 +1,6 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
+from dataclasses import replace
 from typing import Any
 from warnings import warn
 
@@ -20,6 +21,7 @@ from featsieve.selectors.jasfs_joint import (
     W_STEPS,
     JointProblem,
     JointState,
+    auto_sparsity,
     refine_labels,
     solve_joint,
 )
@@ -40,9 +42,7 @@ from featsieve.validation import (
 SOLVERS = ("joint", "paper")
 SCALES = ("auto", "unit", "none")
 
-# sparsity="auto". joint: a feature must explain 0.1 % of ||HF||^2 = c - 1, the variance of the
-# pseudo-labels. paper: the middle of the range in which the paper finds it insensitive.
-AUTO_SHARE = 1e-3
+# sparsity="auto" of solver="paper": the end of the range in which the paper finds it insensitive.
 AUTO_PAPER = 1e-3
 
 
@@ -66,8 +66,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         ``sparsity``.
     sparsity : float or "auto", default="auto"
         λ, the price of a feature. With the joint solver a feature is selected while it lowers the
-        loss by at least this much; "auto" asks for 0.1 % of the variance of the pseudo-labels,
-        λ = 0.0005 (c - 1). With ``solver="paper"``, "auto" is 1e-3.
+        loss by at least this much; "auto" takes features while each adds at least 0.4 % of what
+        the selected ones explain together. With ``solver="paper"``, "auto" is 1e-3.
     alpha : float, default=0.3
         α, weight of the graph.
     beta : float, default=1.0
@@ -82,9 +82,11 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         How the joint solver finds a support: ridge forward selection (which gives all sizes at
         once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.
         The last two are for study: they are slower and not better features.
-    init : {"spectral", "k-means", "best"}, labels or callable, default="spectral"
-        First pseudo-labels: spectral clustering; k-means; the better of two spectral clusterings
-        (joint solver); an array of labels; or ``init(X, n_clusters, random_state)``.
+    init : {"auto", "spectral", "k-means", "best"}, labels or callable, default="auto"
+        First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
+        in the hat metric). "best": the better predicted of this and of the graph in plain
+        distances. "auto": "spectral", unless its labels are predicted badly and the other's much
+        better. "k-means". Or an array of labels, or ``init(X, n_clusters, random_state)``.
     scale : {"auto", "unit", "none"}, default="auto"
         Column scaling. "auto" is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
@@ -138,6 +140,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         Number of iterations.
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    init_ : str
+        Where the first labels came from: "spectral", "raw" (plain distances), "k-means", "given".
     sparsity_ : float
         The λ that was used (0 where ``n_features_to_select`` decided).
     n_features_in_ : int
@@ -189,7 +193,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         beta: float = 1.0,
         solver: str = "joint",
         w_step: str = "forward",
-        init: Any = "spectral",
+        init: Any = "auto",
         scale: str = "auto",
         n_neighbors: int = 5,
         ridge: float = 10.0,
@@ -283,10 +287,6 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """Fit by ``selectors/jasfs_joint.py``."""
         E = to_numpy(hat_coordinates(operator, shrinkage=self.shrinkage))
         graph = self_tuning_graph(cosine_distances(E), len(E), n_neighbors=self.n_neighbors)
-        sparsity = 0.0
-        if k is None:
-            share = AUTO_SHARE * (n_clusters - 1) / 2.0
-            sparsity = share if self.sparsity == "auto" else float(self.sparsity)
         n_varying = int(to_numpy(operator.varies).sum())
         norm = float(operator.xp.sum(operator.column_norms())) / n_varying
         problem = JointProblem(
@@ -294,13 +294,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
             n_clusters=n_clusters,
             ridge=self.ridge * norm,
-            sparsity=sparsity,
             n_features=k,
             w_step=self.w_step,
         )
+        self.init_ = "given"
         if labels is None:
             labels = self._first_labels(X, operator, E, graph, n_clusters, random_state)
-            labels = refine_labels(problem, labels, E)
+            if self.init_ == "spectral":
+                labels = refine_labels(problem, labels, E)
+        if k is None:
+            automatic = isinstance(self.sparsity, str)
+            sparsity = auto_sparsity(problem, labels) if automatic else float(self.sparsity)
+            problem = replace(problem, sparsity=sparsity)
 
         solution = solve_joint(
             problem, labels, max_iter=self.max_iter, tol=self.tol, callback=self.callback
@@ -308,10 +313,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         state = solution.state
         if len(state.support) == 0:
             best = _first_gain(problem, labels)
-            raise ValueError(_nothing_selected(sparsity, best))
+            raise ValueError(_nothing_selected(problem.sparsity, best))
         self._set_joint_selection(problem, state, k)
         self._set_solution(solution, history=solution.objective, n_iter=solution.n_iter + 1)
-        self.sparsity_ = sparsity
+        self.sparsity_ = problem.sparsity
         self.labels_ = state.labels
         W = np.zeros((operator.shape[1], n_clusters))
         selected = np.flatnonzero(self.support_)
@@ -328,20 +333,28 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         n_clusters: int,
         random_state: np.random.RandomState,
     ) -> np.ndarray:
-        """Return the labels before the first label step."""
+        """Return the labels before the first label step, and set ``init_``."""
         if self.init == "k-means":
+            self.init_ = "k-means"
             return initial_labels.kmeans_of(operator, n_clusters, random_state=random_state)
+        self.init_ = "spectral"
         labels = initial_labels.hat_labels(E, graph, n_clusters, random_state=random_state)
         if self.init == "spectral":
             return labels
-        return initial_labels.better_start(
-            labels,
-            E,
+        accuracy = initial_labels.leave_one_out_accuracy(labels, E, n_clusters)
+        if self.init == "auto" and accuracy >= initial_labels.DOUBTFUL:
+            return labels
+        other = initial_labels.raw_labels(
             as_operator(X, scale="none"),
             n_clusters,
             n_neighbors=self.n_neighbors,
             random_state=random_state,
         )
+        margin = initial_labels.MARGIN if self.init == "auto" else 0.0
+        if initial_labels.leave_one_out_accuracy(other, E, n_clusters) <= accuracy + margin:
+            return labels
+        self.init_ = "raw"
+        return other
 
     def _set_joint_selection(
         self, problem: JointProblem, state: JointState, k: int | None
@@ -359,21 +372,17 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         else:
             # Go on along the same path: more features, the same labels.
             solver = ForwardSelection()
-            longer = JointProblem(
-                problem.operator,
-                problem.graph,
-                n_clusters=problem.n_clusters,
-                ridge=problem.ridge,
-                n_features=max(self.path_length, len(state.support)),
-            ).regression(state.labels)
+            length = max(self.path_length, len(state.support))
+            longer = replace(problem, sparsity=0.0, n_features=length).regression(state.labels)
             finished = run(solver, longer, max_iter=longer.limit, state=state.path).state
             self.path_: SelectionPath = solver.path(finished)
             scores = np.clip(to_numpy(finished.candidates), 0.0, None)
             # Off the path: what the feature would add now, at most what the last one was worth.
             scores = np.minimum(scores, self.path_.sparsity[-1])
             scores[self.path_.order] = np.maximum(self.path_.sparsity, 0.0)
-            waiting = stable_order(np.where(np.isin(np.arange(len(scores)), self.path_.order), -1.0, scores))
-            order = np.concatenate([self.path_.order, waiting[: len(scores) - len(self.path_.order)]])
+            off_path = np.setdiff1d(np.arange(len(scores)), self.path_.order)
+            waiting = off_path[stable_order(scores[off_path])]
+            order = np.concatenate([self.path_.order, waiting])
         n_selected = len(state.support) if k is None else k
         self._set_selection(scores, n_selected, order=order)
 
@@ -388,7 +397,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         random_state: np.random.RandomState,
     ) -> None:
         """Fit by ``selectors/jasfs_paper.py``."""
+        self.init_ = "given"
         if labels is None:
+            self.init_ = "k-means" if self.init == "k-means" else "spectral"
             labels = initial_labels.authors_labels(
                 operator,
                 self.init,

@@ -39,6 +39,8 @@ MAX_SWEEPS = 100
 MAX_IHT_STEPS = 2000
 # Rounding is not progress: a support must lower J by more than this, relatively.
 PROGRESS = 1e-12
+# sparsity="auto": the share of the explained loss that a feature must add.
+AUTO_SHARE = 0.004
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,23 @@ def find_support(
     starts = [support] if known is None else [support, known]
     searched = [run(LocalSearch(start=s), regression, max_iter=10_000).state for s in starts]
     return min(searched, key=lambda state: state.value).support, None
+
+
+def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
+    """Return the lambda at which a further feature adds less than AUTO_SHARE of all before it.
+
+    As k features that add equally have shares of 1/k, it never selects many more than 1/AUTO_SHARE.
+    """
+
+    def enough(step: int, objective: float, state: ForwardState) -> bool:
+        return state.half_gains[-1] < AUTO_SHARE * (state.loss[0] - state.loss[-1])
+
+    regression = problem.regression(labels)
+    found = run(ForwardSelection(), regression, max_iter=regression.limit, callback=enough)
+    path = ForwardSelection().path(found.state)
+    gained = path.loss[0] - path.loss[1:]
+    worthwhile = path.sparsity[path.half_gains >= AUTO_SHARE * gained]
+    return float(worthwhile[-1])
 
 
 def solve_joint(
