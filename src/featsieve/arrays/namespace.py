@@ -42,6 +42,19 @@ def is_floating(array: Array) -> bool:
     return namespace_of(array).isdtype(array.dtype, "real floating")
 
 
+def take_columns(X: Array, indices: Array) -> Array:
+    """Return X[:, indices].
+
+    numpy.take copies a Fortran-ordered table as a whole before it takes; indexing does not.
+    """
+    if indices.shape[0] == 1:
+        j = int(indices[0])
+        return X[:, j : j + 1]
+    if isinstance(X, np.ndarray):
+        return X[:, indices]
+    return namespace_of(X).take(X, indices, axis=1)
+
+
 def stable_order(keys: np.ndarray) -> np.ndarray:
     """Indices that sort keys from large to small, ties by the lower index."""
     return np.argsort(-np.asarray(keys, dtype=np.float64), kind="stable")

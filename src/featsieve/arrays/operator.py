@@ -19,6 +19,7 @@ from featsieve.arrays.namespace import (
     is_floating,
     is_sparse,
     namespace_of,
+    take_columns,
     to_numpy,
 )
 
@@ -282,13 +283,13 @@ class DenseOperator(DataOperator):
 
     def _dot_columns(self, indices: Array, W: Array) -> Array:
         xp = self.xp
-        raw = xp.astype(xp.take(self._X, indices, axis=1), self.dtype)
+        raw = xp.astype(take_columns(self._X, indices), self.dtype)
         return xp.astype(raw @ xp.astype(W, self.dtype), xp.float64)
 
     def columns(self, indices: Array) -> Array:
         """Return Z[:, indices] in float64."""
         xp = self.xp
-        raw = xp.astype(xp.take(self._X, indices, axis=1), xp.float64)
+        raw = xp.astype(take_columns(self._X, indices), xp.float64)
         centred = raw - xp.take(self.mean, indices)[None, :]
         return centred * xp.take(self.inverse_scale, indices)[None, :]
 

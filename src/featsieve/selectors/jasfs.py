@@ -302,13 +302,20 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             labels = self._first_labels(X, operator, E, graph, n_clusters, random_state)
             if self.init_ == "spectral":
                 labels = refine_labels(problem, labels, E)
+        path = None
         if k is None:
-            automatic = isinstance(self.sparsity, str)
-            sparsity = auto_sparsity(problem, labels) if automatic else float(self.sparsity)
-            problem = replace(problem, sparsity=sparsity)
+            sparsity = self.sparsity
+            if isinstance(sparsity, str):
+                sparsity, path = auto_sparsity(problem, labels)
+            problem = replace(problem, sparsity=float(sparsity))
 
         solution = solve_joint(
-            problem, labels, max_iter=self.max_iter, tol=self.tol, callback=self.callback
+            problem,
+            labels,
+            path=path,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
         )
         state = solution.state
         if len(state.support) == 0:

@@ -121,14 +121,21 @@ def selected_factor(problem: JointProblem, support: np.ndarray) -> np.ndarray:
 
 
 def find_support(
-    problem: JointProblem, labels: np.ndarray, *, known: np.ndarray | None = None
+    problem: JointProblem,
+    labels: np.ndarray,
+    *,
+    known: np.ndarray | None = None,
+    path: ForwardState | None = None,
 ) -> tuple[np.ndarray, ForwardState | None]:
-    """Return the support that the chosen W-step finds for fixed labels, in order of entry."""
+    """Return the support that the chosen W-step finds for fixed labels, in order of entry.
+
+    ``known`` is a support to do better than; ``path`` the beginning of the path for these labels.
+    """
     regression = problem.regression(labels)
     if problem.w_step == "iht":
         found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
         return np.flatnonzero(to_numpy(row_support(found.W))), None
-    path = run(ForwardSelection(), regression, max_iter=regression.limit).state
+    path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
     support = np.asarray(path.order, dtype=np.intp)
     if problem.w_step == "forward":
         return support, path
@@ -137,36 +144,34 @@ def find_support(
     return min(searched, key=lambda state: state.value).support, None
 
 
-def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
+def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> tuple[float, ForwardState]:
     """Return the lambda at which a further feature adds less than AUTO_SHARE of all before it.
 
     As k features that add equally have shares of 1/k, it never selects many more than 1/AUTO_SHARE.
+    The path that showed it comes along, to go on from.
     """
-
-    def enough(step: int, objective: float, state: ForwardState) -> bool:
-        return state.half_gains[-1] < AUTO_SHARE * (state.loss[0] - state.loss[-1])
-
-    regression = problem.regression(labels)
-    found = run(ForwardSelection(), regression, max_iter=regression.limit, callback=enough)
-    path = ForwardSelection().path(found.state)
-    gained = path.loss[0] - path.loss[1:]
-    worthwhile = path.sparsity[path.half_gains >= AUTO_SHARE * gained]
-    return float(worthwhile[-1])
+    regression = replace(problem.regression(labels), least_share=AUTO_SHARE)
+    path = run(ForwardSelection(), regression, max_iter=regression.limit).state
+    return min(path.half_gains), path
 
 
 def solve_joint(
     problem: JointProblem,
     labels: np.ndarray,
     *,
+    path: ForwardState | None = None,
     max_iter: int = 20,
     tol: float = 1e-5,
     callback: Callback[JointState] | None = None,
 ) -> Solution[JointState]:
-    """Descend J from the given labels. The first iteration is the first W-step."""
+    """Descend J from the given labels. The first iteration is the first W-step.
+
+    ``path`` may hold the beginning of the path for these labels.
+    """
 
     def start(problem: JointProblem) -> JointState:
-        support, path = find_support(problem, labels)
-        return JointState(labels, support, problem.value(labels, support), path)
+        support, found = find_support(problem, labels, path=path)
+        return JointState(labels, support, problem.value(labels, support), found)
 
     def update_labels(problem: JointProblem, state: JointState) -> JointState:
         refined = refine_labels(problem, state.labels, selected_factor(problem, state.support))

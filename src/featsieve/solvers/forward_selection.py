@@ -193,7 +193,8 @@ class ForwardState:
 class ForwardSelection:
     """Solver of :class:`RowSparseRegression` that adds the best feature until none pays.
 
-    It stops at the problem's ``n_features``, or when the next half gain is below its ``sparsity``.
+    It stops at the problem's ``n_features``, or when the next half gain is below its ``sparsity``
+    or its ``least_share`` of what the selected features explain.
     A finished state can be run on (with a problem that allows more) to extend the path.
 
     Parameters
@@ -252,7 +253,9 @@ class ForwardSelection:
         if len(state.order) >= problem.limit:
             return Status.CONVERGED
         best = float(problem.operator.xp.max(state.candidates))
-        return Status.CONVERGED if best < 0.0 or best < problem.sparsity else None
+        explained = state.loss[0] - state.loss[-1]
+        worthwhile = best >= max(0.0, problem.sparsity, problem.least_share * explained)
+        return None if worthwhile else Status.CONVERGED
 
     def path(self, state: ForwardState) -> SelectionPath:
         """Return what the run found, as NumPy arrays."""

@@ -26,6 +26,9 @@ class RowSparseRegression:
         lam, what one selected feature costs.
     n_features : int or None
         k, the largest number of features, if it is limited.
+    least_share : float
+        The share of the explained loss that a further feature must add (forward selection only);
+        a way to find a value of ``sparsity`` that suits the data.
     """
 
     operator: DataOperator
@@ -33,6 +36,7 @@ class RowSparseRegression:
     ridge: float = 0.0
     sparsity: float = 0.0
     n_features: int | None = None
+    least_share: float = 0.0
 
     @property
     def limit(self) -> int:
