@@ -12,6 +12,8 @@ from featsieve.arrays.namespace import to_numpy
 BLOCK_ELEMENTS = 2**22
 # Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
 SMALLEST_WEIGHT = 1e-13
+# In fewer dimensions than this, samples are compared by distance instead of angle.
+FEW_DIRECTIONS = 10
 
 
 def nearest_neighbours(
@@ -42,11 +44,17 @@ def nearest_neighbours(
     return indices, np.maximum(squares, 0.0)
 
 
-def cosine_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
-    """Return the block function of D_ij = 2 - 2 cos(e_i, e_j)."""
-    length = np.sqrt(np.einsum("ij,ij->i", E, E))
-    unit = E / np.where(length > 0.0, length, 1.0)[:, None]
-    return lambda start, stop: 2.0 - 2.0 * (unit[start:stop] @ unit.T)
+def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
+    """Return the block function of the squared distances between samples in hat coordinates.
+
+    D_ij = 2 - 2 cos(e_i, e_j), which is robust to outlying samples; in fewer than ``FEW_DIRECTIONS``
+    dimensions the angle alone forgets too much, and D_ij = ||e_i - e_j||^2.
+    """
+    squares = np.einsum("ij,ij->i", E, E)
+    if E.shape[1] >= FEW_DIRECTIONS:
+        E = E / np.sqrt(np.where(squares > 0.0, squares, 1.0))[:, None]
+        squares = np.ones(len(E))
+    return lambda start, stop: squares[start:stop, None] + squares - 2.0 * (E[start:stop] @ E.T)
 
 
 def euclidean_distances(operator: DataOperator) -> Callable[[int, int], np.ndarray]:
@@ -70,7 +78,8 @@ def self_tuning_graph(
     """
     indices, squares = nearest_neighbours(distances, n_samples, n_neighbors)
     sigma = np.sqrt(squares[:, -1])
-    sigma = np.maximum(sigma, 1e-6 * max(float(sigma.max()), 1e-300))  # coinciding samples
+    largest = float(sigma.max())
+    sigma = np.maximum(sigma, 1e-6 * largest if largest > 0.0 else 1.0)  # coinciding samples
     weight = np.exp(-squares / (sigma[:, None] * sigma[indices]))
     return _symmetric(indices, np.maximum(weight, SMALLEST_WEIGHT))
 

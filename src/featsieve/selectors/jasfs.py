@@ -15,7 +15,7 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import stable_order, to_numpy
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs import hat_coordinates, self_tuning_graph
-from featsieve.graphs.knn import cosine_distances
+from featsieve.graphs.knn import hat_distances
 from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
@@ -286,7 +286,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     ) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
         E = to_numpy(hat_coordinates(operator, shrinkage=self.shrinkage))
-        graph = self_tuning_graph(cosine_distances(E), len(E), n_neighbors=self.n_neighbors)
+        graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
         n_varying = int(to_numpy(operator.varies).sum())
         norm = float(operator.xp.sum(operator.column_norms())) / n_varying
         problem = JointProblem(
@@ -503,7 +503,7 @@ def _first_gain(problem: JointProblem, labels: np.ndarray) -> float:
 
 def _nothing_selected(sparsity: float, largest: float) -> str:
     """Say that lambda is too large, and which one is not."""
-    usable = np.nextafter(largest, 0.0)
+    usable = float(np.nextafter(largest, 0.0))
     return (
         f"sparsity={sparsity:g} is so large that no feature is selected: the largest value that "
         f"selects something here is {usable!r}. Decrease sparsity, or set n_features_to_select."

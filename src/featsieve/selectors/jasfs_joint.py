@@ -134,11 +134,14 @@ def find_support(
     regression = problem.regression(labels)
     if problem.w_step == "iht":
         found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
-        return np.flatnonzero(to_numpy(row_support(found.W))), None
+        support = np.flatnonzero(to_numpy(row_support(found.W)))
+        # W = 0 can be a fixed point of IHT although a single feature pays: look for one below.
+        if len(support):
+            return support, None
     path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
     support = np.asarray(path.order, dtype=np.intp)
-    if problem.w_step == "forward":
-        return support, path
+    if problem.w_step != "local":
+        return support, path if problem.w_step == "forward" else None
     starts = [support] if known is None else [support, known]
     searched = [run(LocalSearch(start=s), regression, max_iter=10_000).state for s in starts]
     return min(searched, key=lambda state: state.value).support, None

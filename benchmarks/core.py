@@ -1,0 +1,145 @@
+"""Speed and memory of JASFS against the products it cannot avoid, measured in one run.
+
+"products" replays, as bare NumPy calls on an explicitly standardised table, what the fit did to the
+table: its matrix products with their real shapes, the Gram matrix and its eigenvectors, and (joint
+solver) the products of the neighbour search. "first labels" is the time of the neighbour graph, the
+spectral clustering and scikit-learn's k-means that start both solvers; it is left out of the ratio of
+the paper's solver, which is given its labels. Peak memory is what the fit allocates beside X
+(tracemalloc), in multiples of the bytes of X.
+
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3]
+"""
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import real_data
+
+from featsieve import JASFS
+from featsieve.arrays import DenseOperator
+from featsieve.datasets import make_planted
+
+REAL = ("brain", "breast3", "nci", "jaffe", "lung", "ORL", "mnist")
+
+
+def tables() -> Iterator[tuple[str, np.ndarray, int]]:
+    """Yield (name, X, number of clusters)."""
+    if real_data.folder() is None:
+        print("FEATSIEVE_DATA is not set: only the synthetic table is measured.")
+    else:
+        for name in REAL:
+            X, y = real_data.load(name)
+            yield name, X, len(np.unique(y))
+    planted = make_planted(20_000, 500, n_informative=50, n_clusters=5, random_state=0)
+    yield "synthetic 20000 x 500", planted.X, 5
+
+
+@contextmanager
+def recorded(calls: list[tuple]) -> Iterator[None]:
+    """Log every product with the table as (kind, shape)."""
+    names = ("_dot", "_tdot", "_dot_columns", "_gram", "sample_gram")
+    originals = {name: getattr(DenseOperator, name) for name in names}
+
+    def logging(name: str) -> Callable:
+        def call(self, *args):  # type: ignore[no-untyped-def]
+            shapes = tuple(np.shape(argument) for argument in args)
+            calls.append((name, self.shape, shapes))
+            return originals[name](self, *args)
+
+        return call
+
+    for name in names:
+        setattr(DenseOperator, name, logging(name))
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(DenseOperator, name, original)
+
+
+def replay(Z: np.ndarray, calls: list[tuple], *, joint: bool) -> float:
+    """Return the seconds of the same products as bare NumPy calls."""
+    n, d = Z.shape
+    rng = np.random.default_rng(0)
+    arguments = [[rng.standard_normal(shape) for shape in shapes] for _, _, shapes in calls]
+    directions = min(n, d) if n <= d else min(d, 100)
+    E = rng.standard_normal((n, directions))
+    start = time.perf_counter()
+    for (kind, _, _), arrays in zip(calls, arguments, strict=True):
+        if kind == "_dot":
+            Z @ arrays[0]
+        elif kind == "_tdot":
+            Z.T @ arrays[0]
+        elif kind == "_dot_columns":
+            Z[:, : len(arrays[0])] @ arrays[1]
+        elif kind == "_gram":
+            np.linalg.eigh(Z.T @ Z) if joint else Z.T @ Z
+        else:
+            np.linalg.eigh(Z @ Z.T) if joint else Z @ Z.T
+    if joint:
+        for first in range(0, n, 1000):
+            E[first : first + 1000] @ E.T
+    return time.perf_counter() - start
+
+
+def best_of(repeat: int, run: Callable[[], float]) -> float:
+    return min(run() for _ in range(repeat))
+
+
+def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[str, float]:
+    """Return seconds of the fit, of its first labels, of its products; and its peak memory."""
+
+    def timed(run: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        run()
+        return time.perf_counter() - start
+
+    result = {}
+    settings: dict = {"solver": solver, "random_state": 0}
+    whole = JASFS(n_clusters, **settings).fit(X)  # warm up, and the labels of the first start
+    result["fit"] = best_of(repeat, lambda: timed(lambda: JASFS(n_clusters, **settings).fit(X)))
+    if solver == "paper":
+        settings["init"] = whole.labels_
+        result["alternation"] = best_of(
+            repeat, lambda: timed(lambda: JASFS(n_clusters, **settings).fit(X))
+        )
+        result["first labels"] = max(result["fit"] - result["alternation"], 0.0)
+    else:
+        result["alternation"] = result["fit"]
+    calls: list[tuple] = []
+    with recorded(calls):
+        JASFS(n_clusters, **settings).fit(X)
+    Z = X - X.mean(axis=0)
+    result["products"] = best_of(repeat, lambda: replay(Z, calls, joint=solver == "joint"))
+    tracemalloc.start()
+    JASFS(n_clusters, solver=solver, random_state=0).fit(X)
+    result["memory"] = tracemalloc.get_traced_memory()[1] / X.nbytes
+    tracemalloc.stop()
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeat", type=int, default=3)
+    repeat = parser.parse_args().repeat
+    print(
+        "| table | shape | solver | whole fit, s | without first labels, s | products, s | ratio "
+        "| peak memory / bytes of X |\n|---|---|---|---|---|---|---|---|"
+    )
+    for name, X, n_clusters in tables():
+        for solver in ("joint", "paper"):
+            found = measure(X, n_clusters, solver, repeat)
+            print(
+                f"| {name} | {X.shape[0]} x {X.shape[1]} | {solver} | {found['fit']:.3f} "
+                f"| {found['alternation']:.3f} | {found['products']:.3f} "
+                f"| {found['alternation'] / found['products']:.2f} | {found['memory']:.2f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Fixtures shared by the tests."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from featsieve.datasets import Planted, make_planted
+
+# The same examples on every machine, and no limit that a slow one could trip over.
+settings.register_profile("featsieve", deadline=None, derandomize=True)
+settings.load_profile("featsieve")
+
+REFERENCE = Path(__file__).parent / "reference"
+PROBLEMS = ("wide", "tall", "pixel")
+
+
+def load_reference(problem: str) -> dict[str, np.ndarray]:
+    """Return the frozen inputs and outputs of the authors' program on one problem."""
+    with np.load(REFERENCE / f"{problem}.npz", allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+@pytest.fixture(scope="session")
+def small_planted() -> Planted:
+    """Return a table whose clusters are easy to find: 80 samples, 60 features, 8 informative."""
+    return make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)

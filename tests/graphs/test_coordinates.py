@@ -1,0 +1,121 @@
+"""Hat coordinates against the explicit ridge hat matrix."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays import as_operator
+from featsieve.graphs import coordinates, hat_coordinates, principal_coordinates
+
+
+def standardised(X):
+    """Return Z of scale="unit" without its constant columns."""
+    X = X[:, np.ptp(X, axis=0) > 0]
+    variance = X.var(axis=0)
+    return (X - X.mean(axis=0)) / np.sqrt(len(X) * (variance + 0.05 * np.median(variance)))
+
+
+def hat_matrix(Z, *, shrinkage, n_directions=None):
+    """Return Z (Z'Z + mI)^(-1) Z', of the leading directions of Z where a number is given."""
+    m = shrinkage * np.sum(Z**2) / min(Z.shape)
+    if n_directions is not None:
+        U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+        Z = (U[:, :n_directions] * s[:n_directions]) @ Vt[:n_directions]
+    return Z @ np.linalg.solve(Z.T @ Z + m * np.eye(Z.shape[1]), Z.T)
+
+
+@st.composite
+def tables(draw):
+    n, d = draw(st.integers(3, 25)), draw(st.integers(2, 25))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(-3, 4, d)
+    X[:, 1:][:, rng.random(d - 1) < 0.2] = 1.5  # constant columns: m must not count them
+    return X
+
+
+@settings(max_examples=40, deadline=None)
+@given(X=tables(), shrinkage=st.sampled_from([0.1, 1.0, 10.0]))
+def test_hat_coordinates_square_to_the_ridge_hat_matrix(X, shrinkage):
+    E = hat_coordinates(as_operator(X, scale="unit"), shrinkage=shrinkage)
+    expected = hat_matrix(standardised(X), shrinkage=shrinkage)
+    np.testing.assert_allclose(E @ E.T, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_tall_tables_keep_the_leading_directions_only(container, monkeypatch):
+    monkeypatch.setattr(coordinates, "N_DIRECTIONS", 7)
+    X = np.random.default_rng(0).standard_normal((60, 20))
+    E = hat_coordinates(as_operator(container(X), scale="unit"))
+    assert E.shape == (60, 7)
+    expected = hat_matrix(standardised(X), shrinkage=1.0, n_directions=7)
+    np.testing.assert_allclose(E @ E.T, expected, rtol=0, atol=1e-10)
+
+
+def test_wide_tables_keep_every_direction(monkeypatch):
+    monkeypatch.setattr(coordinates, "N_DIRECTIONS", 7)
+    X = np.random.default_rng(1).standard_normal((20, 60))
+    E = hat_coordinates(as_operator(X, scale="unit"))
+    assert E.shape == (20, 19)  # n - 1: centring takes one
+    expected = hat_matrix(standardised(X), shrinkage=1.0)
+    np.testing.assert_allclose(E @ E.T, expected, rtol=0, atol=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(X=tables())
+def test_principal_coordinates_are_an_isometry_with_orthogonal_columns_largest_first(X):
+    A = as_operator(X, scale="unit")
+    points, energy = principal_coordinates(A)
+    Z = A.rows(0, len(X))
+    np.testing.assert_allclose(points @ points.T, Z @ Z.T, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(points.T @ points, np.diag(energy), rtol=0, atol=1e-9)
+    assert np.all(np.diff(energy) <= 1e-12)
+    assert len(energy) == np.linalg.matrix_rank(Z, tol=1e-5 * np.linalg.norm(Z, 2))
+
+
+@pytest.mark.parametrize("shape", [(200, 180), (180, 200)])
+def test_subspace_iteration_spans_the_leading_directions(shape, monkeypatch):
+    monkeypatch.setattr(coordinates, "LARGEST_EXACT", 50)
+    monkeypatch.setattr(coordinates, "N_DIRECTIONS", 10)
+    rng = np.random.default_rng(2)
+    left, right = (np.linalg.qr(rng.standard_normal((side, 180)))[0] for side in shape)
+    A = as_operator(left * 0.8 ** np.arange(180) @ right.T)
+    points, energy = principal_coordinates(A)
+    U, s, _ = np.linalg.svd(A.rows(0, shape[0]))
+    assert points.shape == (shape[0], 10)
+    np.testing.assert_allclose(energy, s[:10] ** 2, rtol=1e-9)
+    leading = (U[:, :10] * s[:10] ** 2) @ U[:, :10].T
+    np.testing.assert_allclose(points @ points.T, leading, rtol=0, atol=1e-9 * s[0] ** 2)
+
+
+def test_subspace_iteration_finds_all_of_a_table_of_low_rank(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((80, 4)) @ rng.standard_normal((4, 70))
+    exact = hat_coordinates(as_operator(X, scale="unit"))
+    monkeypatch.setattr(coordinates, "LARGEST_EXACT", 10)
+    iterated = hat_coordinates(as_operator(X, scale="unit"))
+    assert iterated.shape == exact.shape == (80, 4)
+    np.testing.assert_allclose(iterated @ iterated.T, exact @ exact.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("largest_exact", [3000, 5])
+@pytest.mark.parametrize("shape", [(12, 30), (30, 12)])
+def test_strict_arrays_give_the_numbers_of_numpy(shape, largest_exact, monkeypatch):
+    monkeypatch.setattr(coordinates, "LARGEST_EXACT", largest_exact)
+    monkeypatch.setattr(coordinates, "N_DIRECTIONS", 8)
+    X = np.random.default_rng(4).standard_normal(shape)
+    E = hat_coordinates(as_operator(X, scale="unit"))
+    strict = hat_coordinates(as_operator(array_api_strict.asarray(X), scale="unit"))
+    assert isinstance(strict, type(array_api_strict.asarray(X)))
+    strict = np.asarray(strict)
+    np.testing.assert_allclose(strict @ strict.T, E @ E.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(20, 40), (40, 20)])
+def test_single_precision_tables_give_nearly_the_same_metric(shape):
+    X = np.random.default_rng(5).standard_normal(shape)
+    E = hat_coordinates(as_operator(X.astype(np.float32), scale="unit"))
+    expected = hat_matrix(standardised(X), shrinkage=1.0)
+    np.testing.assert_allclose(E @ E.T, expected, rtol=0, atol=1e-5)

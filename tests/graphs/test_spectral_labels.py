@@ -1,0 +1,160 @@
+"""First pseudo-labels: components are found exactly, and labels are always valid."""
+
+import importlib
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from featsieve.graphs import kmeans_labels, laplacian_labels, spectral_labels
+
+# The package exports the function under the name of its module.
+module = importlib.import_module("featsieve.graphs.spectral_labels")
+
+METHODS = {"spectral": spectral_labels, "laplacian": laplacian_labels}
+PATHS = {"dense": 1000, "lanczos": 0}
+
+
+@pytest.fixture(params=PATHS)
+def path(request, monkeypatch):
+    """Take the dense, then the Lanczos solver."""
+    monkeypatch.setattr(module, "LARGEST_DENSE", PATHS[request.param])
+    return request.param
+
+
+def components_graph(sizes, *, seed=0):
+    """Return a graph of connected components with random weights, and each sample's component."""
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    A = np.zeros((len(truth), len(truth)))
+    for component in range(len(sizes)):
+        members = rng.permutation(np.flatnonzero(truth == component))
+        A[members, np.roll(members, 1)] = rng.uniform(0.2, 1.0, len(members))  # a ring
+        chords = np.triu(rng.random((len(members),) * 2) < 0.3, 1)
+        A[np.ix_(members, members)] += chords * rng.uniform(0.2, 1.0, chords.shape)
+    return sp.csr_array(np.maximum(A, A.T)), truth
+
+
+def assert_valid(labels, n_samples, n_clusters):
+    """Labels are 0..c-1, none empty, numbered by their first sample."""
+    assert labels.shape == (n_samples,)
+    values, first = np.unique(labels, return_index=True)
+    np.testing.assert_array_equal(values, np.arange(n_clusters))
+    assert np.all(np.diff(first) > 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sizes", [(8, 8), (20, 5, 11), (6, 9, 7, 8, 12), (60, 4, 30)])
+def test_as_many_components_as_clusters_are_recovered_exactly(method, sizes, path):
+    for seed in range(3):
+        graph, truth = components_graph(sizes, seed=seed)
+        random_state = np.random.RandomState(seed)
+        labels = METHODS[method](graph, len(sizes), random_state=random_state)
+        assert_valid(labels, len(truth), len(sizes))
+        assert adjusted_rand_score(truth, labels) == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_components", [1, 2, 4, 6, 9])
+def test_fewer_or_more_components_than_clusters_give_valid_labels(method, n_components, path):
+    graph, truth = components_graph((7,) * n_components, seed=n_components)
+    n_clusters = min(4, len(truth) // 3)
+    labels = METHODS[method](graph, n_clusters, random_state=np.random.RandomState(0))
+    assert_valid(labels, len(truth), n_clusters)
+    if method == "spectral" and n_components <= n_clusters:  # no cluster crosses a component
+        assert all(len(set(truth[labels == k])) == 1 for k in range(n_clusters))
+
+
+def test_the_bridge_decides_which_components_belong_together(path):
+    graph, component = components_graph((10, 8, 12, 9), seed=1)
+    for pairs in ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]):
+        truth = np.array(pairs)[component]
+        bridge = np.eye(2)[truth]
+        labels = spectral_labels(graph, 2, random_state=np.random.RandomState(0), bridge=bridge)
+        assert adjusted_rand_score(truth, labels) == 1.0
+
+
+def test_the_bridge_is_not_used_while_the_graph_can_decide(path):
+    graph, _ = components_graph((15, 15), seed=2)
+    misleading = np.random.default_rng(0).standard_normal((30, 2))
+    plain, bridged = (
+        spectral_labels(graph, 3, random_state=np.random.RandomState(0), bridge=bridge)
+        for bridge in (None, misleading)
+    )
+    np.testing.assert_array_equal(plain, bridged)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dense_and_lanczos_agree_on_a_connected_graph(method, monkeypatch):
+    graph, truth = components_graph((20, 25, 30), seed=3)
+    weak = sp.csr_array(np.full(graph.shape, 1e-4) - 1e-4 * np.eye(75))
+    labels = []
+    for largest_dense in PATHS.values():
+        monkeypatch.setattr(module, "LARGEST_DENSE", largest_dense)
+        random_state = np.random.RandomState(0)
+        labels.append(METHODS[method](sp.csr_array(graph + weak), 3, random_state=random_state))
+    np.testing.assert_array_equal(*labels)
+    assert adjusted_rand_score(truth, labels[0]) == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_gives_the_same_labels(method, path):
+    graph, _ = components_graph((50,), seed=4)
+    first, second = (METHODS[method](graph, 5, random_state=np.random.RandomState(9)) for _ in "ab")
+    np.testing.assert_array_equal(first, second)
+
+
+def test_leading_eigenvectors_of_both_paths_span_the_same_space(monkeypatch):
+    graph, _ = components_graph((20, 30), seed=5)
+    scaling = sp.diags_array(1 / np.sqrt(graph.sum(axis=1)))
+    A = sp.csr_array(scaling @ graph @ scaling)
+    spaces = []
+    for largest_dense in PATHS.values():
+        monkeypatch.setattr(module, "LARGEST_DENSE", largest_dense)
+        V = module._leading_eigenvectors(
+            A, np.sqrt(graph.sum(axis=1)), 4, random_state=np.random.RandomState(0)
+        )
+        np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-10)
+        spaces.append(V @ V.T)
+    energy, U = np.linalg.eigh(A.toarray())
+    assert energy[-4] - energy[-5] > 1e-3  # the space is well defined
+    for space in spaces:
+        np.testing.assert_allclose(space, U[:, -4:] @ U[:, -4:].T, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kmeans_finds_well_separated_points(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(np.repeat(np.arange(4), (3, 10, 20, 7)))
+    points = 50.0 * np.eye(4)[truth] + rng.standard_normal((40, 4))
+    labels = kmeans_labels(points, 4, random_state=np.random.RandomState(seed))
+    assert_valid(labels, 40, 4)
+    assert adjusted_rand_score(truth, labels) == 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(labels=st.lists(st.integers(0, 8), min_size=1, max_size=30).map(np.array))
+def test_by_first_sample_renumbers_in_order_of_appearance(labels):
+    seen = {}
+    expected = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
+    np.testing.assert_array_equal(module.by_first_sample(labels), expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), n_clusters=st.integers(1, 8))
+def test_fill_empty_moves_one_sample_of_a_large_cluster_into_each_empty_one(data, n_clusters):
+    entries = st.lists(st.integers(0, n_clusters - 1), min_size=n_clusters, max_size=30)
+    labels = np.array(data.draw(entries), dtype=np.int32)
+    before = labels.copy()
+    filled = module.fill_empty(labels, n_clusters)
+    np.testing.assert_array_equal(np.unique(filled), np.arange(n_clusters))
+    assert np.sum(filled != labels) == n_clusters - len(np.unique(labels))
+    np.testing.assert_array_equal(labels, before)
+
+
+def test_fill_empty_takes_the_last_sample_of_the_largest_cluster():
+    filled = module.fill_empty(np.array([0, 2, 2, 2, 0]), 3)
+    np.testing.assert_array_equal(filled, [0, 2, 2, 1, 0])

@@ -1,0 +1,317 @@
+"""JASFS as an estimator: attributes, inputs, errors, scikit-learn's tools."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_clusterer
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+
+from featsieve import JASFS
+from featsieve.solvers import Status
+
+# scikit-learn sets n_clusters = 1 in these checks, which JASFS refuses on purpose: one cluster has
+# no structure to select for. They are run below with two clusters instead.
+CHECKS_WITH_ONE_CLUSTER = {
+    "check_dont_overwrite_parameters",
+    "check_methods_subset_invariance",
+    "check_fit2d_1feature",
+    "check_fit2d_predict1d",
+}
+VARIANTS = [
+    {},
+    {"solver": "paper"},
+    {"w_step": "iht"},
+    {"w_step": "local"},
+    {"n_features_to_select": 1},
+    {"init": "best"},
+]
+
+
+class TwoClustersAtLeast(JASFS):
+    """JASFS that reads n_clusters = 1 as 2, to run the checks that insist on 1."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, 2 if name == "n_clusters" and value == 1 else value)
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_checks_pass(settings):
+    reason = "n_clusters = 1 is an error"
+    results = check_estimator(
+        JASFS(n_clusters=3, **settings),
+        expected_failed_checks=dict.fromkeys(CHECKS_WITH_ONE_CLUSTER, reason),
+        on_fail=None,
+        on_skip=None,
+    )
+    by_status = {}
+    for result in results:
+        by_status.setdefault(result["status"], []).append(result["check_name"])
+    assert len(results) >= 45
+    assert len(by_status["passed"]) >= 42
+    assert by_status.get("failed", []) == []
+    assert set(by_status["xfail"]) == CHECKS_WITH_ONE_CLUSTER
+    assert set(by_status.get("skipped", [])) <= {"check_array_api_input"}
+    for result in results:
+        if result["status"] == "xfail":
+            causes = f"{result['exception']} {result['exception'].__cause__}"
+            assert "n_clusters must be an integer of at least 2" in causes
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_checks_that_insist_on_one_cluster_pass_with_two(settings):
+    ran = set()
+    estimator = TwoClustersAtLeast(n_clusters=3, **settings)
+    for instance, check in estimator_checks_generator(estimator):
+        name = check.func.__name__
+        if name in CHECKS_WITH_ONE_CLUSTER:
+            check(instance)
+            ran.add(name)
+    assert ran == CHECKS_WITH_ONE_CLUSTER
+
+
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_attributes_have_their_documented_shapes(small_planted, solver):
+    X = small_planted.X
+    n, d = X.shape
+    model = JASFS(3, solver=solver, random_state=0).fit(X)
+    assert model.coef_.shape == (d, 3)
+    assert model.intercept_.shape == (3,)
+    assert model.labels_.shape == (n,)
+    assert set(model.labels_) == {0, 1, 2}
+    assert model.scores_.shape == model.ranking_.shape == model.support_.shape == (d,)
+    assert sorted(model.ranking_) == list(range(1, d + 1))
+    assert model.support_.dtype == bool
+    assert model.n_features_selected_ == model.support_.sum()
+    assert model.objective_.shape == (model.n_iter_,)
+    assert isinstance(model.status_, Status)
+    assert model.status_.success
+    np.testing.assert_array_equal(np.any(model.coef_ != 0, axis=1), model.support_)
+    assert is_clusterer(model)
+    assert "JASFS" in model._repr_html_()
+
+
+def test_coefficients_reproduce_the_labels_in_the_units_of_X(small_planted):
+    model = JASFS(3, ridge=1e-6, sparsity=1e-7, random_state=0).fit(small_planted.X)
+    F = np.eye(3)[model.labels_]
+    F /= np.sqrt(F.sum(axis=0))
+    fitted = small_planted.X @ model.coef_ + model.intercept_
+    np.testing.assert_allclose(fitted.mean(axis=0), F.mean(axis=0), atol=1e-12)
+    assert np.sum((fitted - F) ** 2) < 0.3 * np.sum((F - F.mean(axis=0)) ** 2)
+
+
+def test_same_seed_same_answer_and_input_untouched(small_planted):
+    X = small_planted.X.copy()
+    X.setflags(write=False)
+    first, second = (JASFS(3, random_state=7).fit(X) for _ in range(2))
+    for name in ("coef_", "labels_", "scores_", "ranking_", "objective_"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    np.testing.assert_array_equal(X, small_planted.X)
+
+
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_constant_columns_score_zero_and_come_last(small_planted, solver):
+    X = small_planted.X.copy()
+    X[:, [0, 7]] = 0.1, -3e5
+    model = JASFS(3, solver=solver, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.scores_[[0, 7]], 0.0)
+    assert not model.support_[[0, 7]].any()
+    if solver == "joint":
+        assert set(model.ranking_[[0, 7]]) == {X.shape[1] - 1, X.shape[1]}
+    assert np.isfinite(model.coef_).all()
+    everything = JASFS(3, solver=solver, n_features_to_select=X.shape[1], random_state=0).fit(X)
+    assert everything.support_.all()
+
+
+def test_of_duplicate_columns_the_first_ranks_higher(small_planted):
+    X = np.hstack([small_planted.X, small_planted.X])
+    d = small_planted.X.shape[1]
+    model = JASFS(3, random_state=0, path_length=2 * d).fit(X)
+    assert (model.ranking_[:d] < model.ranking_[d:]).all()
+
+
+@pytest.mark.parametrize("k, expected", [(1, 1), (5, 5), (0.25, 15), (1.0, 60), (60, 60)])
+def test_number_of_features(small_planted, k, expected):
+    model = JASFS(3, n_features_to_select=k, random_state=0).fit(small_planted.X)
+    assert model.transform(small_planted.X).shape == (80, expected)
+
+
+def test_transform_keeps_names_and_inverse_fills_zeros(small_planted):
+    frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
+    model = JASFS(3, n_features_to_select=5, random_state=0).set_output(transform="pandas")
+    small = model.fit_transform(frame)
+    assert list(small.columns) == list(model.get_feature_names_out())
+    pd.testing.assert_frame_equal(small, frame[list(small.columns)])
+    restored = model.inverse_transform(small.to_numpy())
+    np.testing.assert_array_equal(restored[:, model.support_], small.to_numpy())
+    assert not restored[:, ~model.support_].any()
+
+
+def test_polars_in_and_out(small_planted):
+    frame = pl.DataFrame(small_planted.X, schema=[f"gene{j}" for j in range(60)])
+    model = JASFS(3, n_features_to_select=5, random_state=0).set_output(transform="polars")
+    small = model.fit_transform(frame)
+    assert isinstance(small, pl.DataFrame)
+    assert small.columns == list(model.get_feature_names_out())
+
+
+def test_works_in_pipeline_clone_pickle_and_grid_search(small_planted):
+    X = small_planted.X
+    pipeline = make_pipeline(
+        JASFS(3, n_features_to_select=8, random_state=0), KMeans(3, n_init=5, random_state=0)
+    )
+    assert clone(pipeline).fit(X).predict(X).shape == (80,)
+    model = JASFS(3, random_state=0).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    search = GridSearchCV(pipeline, {"jasfs__n_features_to_select": [4, 8]}, cv=3).fit(X)
+    assert search.best_params_["jasfs__n_features_to_select"] in (4, 8)
+
+
+def test_init_callable_receives_the_data(small_planted):
+    seen = {}
+
+    def init(X, n_clusters, random_state):
+        seen.update(shape=X.shape, n_clusters=n_clusters)
+        return np.where(small_planted.labels == 0, "a", np.where(small_planted.labels == 1, "b", "c"))
+
+    model = JASFS(3, init=init).fit(small_planted.X)
+    assert seen == {"shape": (80, 60), "n_clusters": 3}
+    assert model.init_ == "given"
+
+
+def test_callback_sees_every_iteration_and_can_stop(small_planted):
+    calls = []
+    start = np.arange(80) % 3
+    JASFS(3, init=start, callback=lambda *args: calls.append(args[:2])).fit(small_planted.X)
+    assert [iteration for iteration, _ in calls] == list(range(1, len(calls) + 1))
+    stopped = JASFS(3, init=start, callback=lambda *args: True).fit(small_planted.X)
+    assert stopped.n_iter_ == 2
+    assert stopped.status_ is Status.STOPPED
+
+
+def test_warns_when_iterations_run_out_and_says_what_to_change(small_planted):
+    start = np.arange(80) % 3
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
+        JASFS(3, init=start, max_iter=2, tol=0.0).fit(small_planted.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        JASFS(3, init=start, max_iter=1).fit(small_planted.X)  # the fast mode is no failure
+
+
+BAD_INPUT = [
+    ({"n_clusters": 1}, ValueError, "at least 2; got 1"),
+    ({"n_clusters": 2.5}, TypeError, "n_clusters must be an integer"),
+    ({"n_clusters": 81}, ValueError, "choose n_clusters between 2 and 80"),
+    ({"solver": "fast"}, ValueError, "solver must be one of 'joint', 'paper'; got 'fast'"),
+    ({"w_step": "x"}, ValueError, "'forward', 'iht', 'local'"),
+    ({"init": "random"}, ValueError, "'auto', 'spectral', 'k-means', 'best'"),
+    ({"init": None}, ValueError, "init must be one of"),
+    ({"init": np.zeros(80)}, ValueError, "1 different labels but n_clusters=3"),
+    ({"init": np.zeros(5)}, ValueError, r"one label per sample, shape \(80,\)"),
+    ({"init": "best", "solver": "paper"}, ValueError, "belongs to solver='joint'"),
+    ({"scale": "log"}, ValueError, "'auto', 'unit', 'none'"),
+    ({"formula": "tex"}, ValueError, "'code', 'paper'"),
+    ({"sparsity": "big"}, ValueError, "sparsity must be one of 'auto'"),
+    ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),
+    ({"sparsity": float("nan")}, ValueError, "sparsity must be a number above 0"),
+    ({"sparsity": 1e-3, "n_features_to_select": 3}, ValueError, "set one of them"),
+    ({"n_features_to_select": 0}, ValueError, "an integer between 1 and 60"),
+    ({"n_features_to_select": 61}, ValueError, "an integer between 1 and 60"),
+    ({"n_features_to_select": 1.5}, ValueError, r"a fraction in \(0, 1\]"),
+    ({"n_features_to_select": True}, TypeError, "got True"),
+    ({"n_features_to_select": "5"}, TypeError, "got '5'"),
+    ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
+    ({"alpha": -1}, ValueError, "alpha"),
+    ({"beta": 0}, ValueError, "beta must be a number above 0"),
+    ({"ridge": 0.0}, ValueError, "ridge"),
+    ({"n_neighbors": 0}, ValueError, "n_neighbors"),
+]
+
+
+@pytest.mark.parametrize("settings, error, message", BAD_INPUT, ids=lambda value: str(value)[:40])
+def test_wrong_parameters_are_refused_with_the_fix(small_planted, settings, error, message):
+    with pytest.raises(error, match=message):
+        JASFS(**{"n_clusters": 3, **settings}).fit(small_planted.X)
+
+
+def test_missing_values_are_counted_and_located(small_planted):
+    frame = pd.DataFrame(small_planted.X.copy(), columns=[f"gene{j}" for j in range(60)])
+    frame.iloc[3, 4] = np.nan
+    frame.iloc[5, 4] = np.nan
+    frame.iloc[5, 9] = np.inf
+    message = r"NaN: 3 non-finite values in 2 columns \(gene4, gene9\).*SimpleImputer"
+    with pytest.raises(ValueError, match=message):
+        JASFS(3).fit(frame)
+    X = sp.csr_array(np.where(np.isfinite(small_planted.X), 1.0, 0.0))
+    X.data[0] = np.inf
+    with pytest.raises(ValueError, match=r"infinity: 1 non-finite value in 1 column \(0\)"):
+        JASFS(3).fit(X)
+
+
+def test_a_table_without_variation_is_refused():
+    with pytest.raises(ValueError, match="All 4 columns of X are constant"):
+        JASFS(2).fit(np.ones((10, 4)))
+
+
+def test_too_few_samples_are_refused():
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        JASFS(2).fit(np.ones((1, 4)))
+
+
+def test_too_large_sparsity_names_the_largest_that_selects(small_planted):
+    model = JASFS(3, sparsity=10.0, random_state=0)
+    with pytest.raises(ValueError, match="largest value that selects something") as caught:
+        model.fit(small_planted.X)
+    assert not hasattr(model, "support_")
+    largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
+    assert model.set_params(sparsity=largest).fit(small_planted.X).n_features_selected_ >= 1
+    with pytest.raises(ValueError, match="no feature is selected"):
+        model.set_params(sparsity=largest * 1.001).fit(small_planted.X)
+
+
+def test_wrong_columns_at_transform_are_refused(small_planted):
+    frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
+    model = JASFS(3, random_state=0).fit(frame)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(frame.rename(columns={"gene3": "other"}))
+    with pytest.raises(ValueError, match="missing"):
+        model.transform(frame.drop(columns="gene3"))
+    with pytest.raises(ValueError, match="59 features, but JASFS is expecting 60"):
+        JASFS(3, random_state=0).fit(small_planted.X).transform(small_planted.X[:, 1:])
+    with pytest.raises(NotFittedError):
+        JASFS(3).transform(small_planted.X)
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (3, 2), (4, 50), (30, 1), (6, 6)])
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_tiny_tables(shape, solver):
+    X = np.random.default_rng(0).standard_normal(shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = JASFS(2, solver=solver, n_features_to_select=1, random_state=0).fit(X)
+    assert model.n_features_selected_ == 1
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_coinciding_samples_and_as_many_clusters_as_samples(solver):
+    X = np.repeat(np.random.default_rng(0).standard_normal((4, 6)), 8, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = JASFS(4, solver=solver, n_features_to_select=2, random_state=0).fit(X)
+        assert np.isfinite(model.scores_).all()
+        one_each = JASFS(5, solver=solver, n_features_to_select=2, random_state=0)
+        one_each.fit(np.random.default_rng(1).standard_normal((5, 7)))
+    assert len(set(one_each.labels_)) == 5

@@ -1,0 +1,129 @@
+"""solver="paper" against the frozen outputs of the authors' program."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from featsieve import JASFS
+from tests.conftest import PROBLEMS, load_reference
+
+PARAMETER_SETS = (1, 2, 3, 4, 5)
+# Parameter set 5 (beta = 1e-4): the authors' graph underflows and their objective is NaN.
+NAN_SET = 5
+
+
+def fit_as_authors(problem, i, **changes):
+    reference = load_reference(problem)
+    alpha, beta, sparsity, orthogonality = reference[f"jasfs{i}_params"]
+    settings = {
+        "solver": "paper",
+        "init": reference["labels"],
+        "alpha": alpha,
+        "beta": beta,
+        "sparsity": sparsity,
+        "orthogonality": orthogonality,
+    }
+    model = JASFS(int(reference["labels"].max()) + 1, **{**settings, **changes})
+    return model.fit(reference["X"]), reference
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("i", [i for i in PARAMETER_SETS if i != NAN_SET])
+def test_coefficients_objective_and_support_match_the_authors(problem, i):
+    model, reference = fit_as_authors(problem, i)
+    coef, objective = reference[f"jasfs{i}_coef"], reference[f"jasfs{i}_objective"]
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.objective_, objective, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(model.support_, np.any(coef != 0, axis=1))
+    np.testing.assert_array_equal(model.labels_, reference["labels"])
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_where_the_original_is_nan_ours_is_finite_and_selects_the_same(problem):
+    # A NaN ended the authors' loop after 6 iterations; up to there we agree. Our objective is
+    # finite (log-sum-exp), so that the same stopping rule can do its work.
+    reference = load_reference(problem)
+    assert np.isnan(reference[f"jasfs{NAN_SET}_objective"]).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model, _ = fit_as_authors(problem, NAN_SET, max_iter=6)
+    coef = reference[f"jasfs{NAN_SET}_coef"]
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(model.support_, np.any(coef != 0, axis=1))
+    assert np.isfinite(model.objective_).all()
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_alpha_and_beta_are_inert(problem):
+    model, _ = fit_as_authors(problem, 3)
+    other, _ = fit_as_authors(problem, 3, alpha=1e-3, beta=50.0, max_iter=model.n_iter_)
+    np.testing.assert_allclose(other.coef_, model.coef_, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_printed_formula_is_the_papers_objective(problem):
+    """J of eq. JASFS, with S built explicitly from the labels before the last step."""
+    with pytest.warns(ConvergenceWarning):
+        model, reference = fit_as_authors(problem, 2, formula="paper", max_iter=1)
+    alpha, beta, sparsity, _ = reference["jasfs2_params"]
+    X, labels = reference["X"], reference["labels"]
+    c = labels.max() + 1
+    before = np.eye(c)[labels]
+    distance = ((before[:, None] - before[None]) ** 2).sum(-1)
+    S = np.exp(-alpha / (2 * beta) * distance)
+    S /= S.sum(axis=1, keepdims=True)
+    symmetric = (S + S.T) / 2
+    L = np.diag(symmetric.sum(axis=1)) - symmetric
+    F = before / np.sqrt(before.sum(axis=0))  # after one frozen step, up to 1e-8
+    residual = (X - X.mean(0)) @ model.coef_ - (F - F.mean(0))
+    expected = (
+        0.5 * np.sum(residual**2)
+        + alpha * np.trace(F.T @ L @ F)
+        + beta * np.sum(S * np.log(S))
+        + sparsity * model.n_features_selected_
+    )
+    np.testing.assert_allclose(model.objective_[0], expected, rtol=1e-6)
+
+
+def test_small_orthogonality_lets_labels_move_and_keeps_them_finite(small_planted):
+    rng = np.random.default_rng(0)
+    start = rng.integers(0, 3, len(small_planted.labels))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = JASFS(3, solver="paper", init=start, orthogonality=1e-2, sparsity=1e-4)
+        model.fit(small_planted.X)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.objective_).all()
+
+
+def test_no_n_by_n_array_exists(small_planted):
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    n = 6000
+    X = rng.standard_normal((n, 10))
+    labels = rng.integers(0, 3, n)
+    model = JASFS(3, solver="paper", init=labels, sparsity=1e-6)
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * 8 * n * n
+
+
+@pytest.mark.parametrize("init", ["auto", "spectral", "k-means"])
+def test_finds_planted_features_from_its_own_start(small_planted, init):
+    model = JASFS(3, solver="paper", init=init, n_features_to_select=8, random_state=0)
+    model.fit(small_planted.X)
+    assert (model.support_ & small_planted.informative).sum() >= 6
+
+
+def test_too_large_sparsity_names_one_that_selects(small_planted):
+    model = JASFS(3, solver="paper", sparsity=0.39, init=small_planted.labels)
+    with pytest.raises(ValueError, match="largest value that selects something") as caught:
+        model.fit(small_planted.X)
+    largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
+    model.set_params(sparsity=largest).fit(small_planted.X)
+    assert model.n_features_selected_ >= 1

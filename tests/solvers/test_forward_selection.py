@@ -1,0 +1,294 @@
+"""Ridge forward selection: exact gains, the same path in every form, when it stops."""
+
+from dataclasses import replace
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays import DenseOperator, as_operator
+from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, Status, run
+from featsieve.solvers.forward_selection import BATCH, GramForm, SampleForm
+
+fast = settings(max_examples=30, deadline=None)
+seeds = st.integers(0, 10**6)
+ridges = st.sampled_from([0.0, 0.1, 10.0])
+FORMS = ("sample", "gram", "prefetch")
+each_form = pytest.mark.parametrize("form", FORMS)
+
+
+def draw(seed, n, d, c=2):
+    """A table with offsets and centred targets that depend on it."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + rng.standard_normal(d)
+    Y = X @ rng.standard_normal((d, c)) / np.sqrt(d) + rng.standard_normal((n, c))
+    return X, Y - Y.mean(axis=0)
+
+
+def longest(n, d, ridge):
+    """How many steps have one best candidate: without ridge the last of rank n - 1 ties all."""
+    return d if ridge > 0.0 else max(1, min(n - 2, d))
+
+
+def select(X, Y, *, form="auto", **options):
+    solver = ForwardSelection(form=form)
+    operator = X if isinstance(X, DenseOperator) else as_operator(X)
+    problem = RowSparseRegression(operator, Y, **options)
+    return solver.path(run(solver, problem, max_iter=10_000).state)
+
+
+def loss(Z, Y, support, ridge):
+    """1/2 ||ZW - Y||^2 + mu/2 ||W||^2 at the best W on the support, by an explicit solve."""
+    Z_S = Z[:, support]
+    if ridge > 0.0:
+        W = np.linalg.solve(Z_S.T @ Z_S + ridge * np.eye(len(support)), Z_S.T @ Y)
+    else:
+        W = np.linalg.lstsq(Z_S, Y, rcond=None)[0]
+    return 0.5 * np.sum((Z_S @ W - Y) ** 2) + 0.5 * ridge * np.sum(W**2)
+
+
+@each_form
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+@pytest.mark.parametrize(("n", "d"), [(14, 8), (9, 14)])
+def test_gains_of_all_candidates_equal_refits_at_every_step(form, ridge, n, d):
+    X, Y = draw(n, n, d)
+    Z = X - X.mean(axis=0)
+    solver, problem = ForwardSelection(form=form), RowSparseRegression(as_operator(X), Y, ridge=ridge)
+    state = solver.init(problem)
+    for step in range(longest(n, d, ridge)):
+        assert len(state.order) == step
+        here = loss(Z, Y, state.order, ridge)
+        assert state.loss[-1] == pytest.approx(here, abs=1e-9)
+        others = np.setdiff1d(np.arange(d), state.order)
+        gains = [here - loss(Z, Y, [*state.order, j], ridge) for j in others]
+        np.testing.assert_allclose(state.candidates[others], gains, rtol=0, atol=1e-9)
+        state = solver.step(problem, state)
+        assert state.order[-1] == others[np.argmax(gains)]
+        assert state.half_gains[-1] == pytest.approx(max(gains), abs=1e-9)
+
+
+@fast
+@given(seeds, st.integers(3, 20), st.integers(1, 25), st.integers(1, 4), ridges)
+def test_all_forms_give_the_same_order_and_gains(seed, n, d, c, ridge):
+    X, Y = draw(seed, n, d, c)
+    k = longest(n, d, ridge)
+    paths = [select(X, Y, form=form, ridge=ridge, n_features=k) for form in FORMS]
+    for path in paths[1:]:
+        np.testing.assert_array_equal(path.order, paths[0].order)
+        np.testing.assert_allclose(path.half_gains, paths[0].half_gains, rtol=1e-6, atol=1e-9)
+
+
+@fast
+@given(seeds, ridges, st.integers(0, 10))
+def test_path_is_nested_and_stops_at_k(seed, ridge, k):
+    X, Y = draw(seed, 14, 10)
+    whole = select(X, Y, ridge=ridge, n_features=10)
+    part = select(X, Y, ridge=ridge, n_features=k)
+    np.testing.assert_array_equal(part.order, whole.order[:k])
+    np.testing.assert_array_equal(part.half_gains, whole.half_gains[:k])
+    np.testing.assert_array_equal(whole.support_at(k), np.sort(part.order))
+
+
+def test_run_that_reached_k_features_has_converged():
+    X, Y = draw(0, 14, 10)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, n_features=4)
+    solution = run(ForwardSelection(), problem, max_iter=100)
+    assert (solution.status, solution.n_iter) == (Status.CONVERGED, 4)
+
+
+@each_form
+@fast
+@given(seeds, ridges, st.floats(0.0, 1.1))
+def test_number_of_features_at_a_sparsity_is_that_of_a_run_at_it(form, seed, ridge, share):
+    X, Y = draw(seed, 14, 10)
+    whole = select(X, Y, form=form, ridge=ridge)
+    lam = share * whole.half_gains[0]
+    stopped = select(X, Y, form=form, ridge=ridge, sparsity=lam)
+    assert whole.n_features_at(lam) == len(stopped.order)
+    np.testing.assert_array_equal(stopped.order, whole.order[: len(stopped.order)])
+
+
+def test_feature_that_gains_more_than_its_predecessor_is_lost_with_it():
+    # z_0 alone hardly helps; with it, z_1 gives y = z_0 - z_1 exactly.
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    u = np.array([1.0, -1.0, 1.0, -1.0])
+    X, Y = np.column_stack([5.0 * u + y, 5.0 * u]), y[:, None]
+    path = select(X, Y)
+    assert path.half_gains[1] > path.half_gains[0] > 0.0
+    between = path.half_gains.mean()
+    assert path.n_features_at(between) == len(select(X, Y, sparsity=between).order) == 0
+    np.testing.assert_array_equal(path.sparsity, np.full(2, path.half_gains[0]))
+
+
+def test_least_share_stops_when_a_feature_adds_too_little_to_what_is_explained():
+    X, Y = draw(1, 20, 12)
+    whole = select(X, Y, ridge=1.0)
+    explained = whole.loss[0] - whole.loss[:-1]
+    too_little = whole.half_gains < 0.05 * explained
+    assert 0 < too_little.argmax()
+    part = select(X, Y, ridge=1.0, least_share=0.05)
+    assert len(part.order) == too_little.argmax()
+
+
+@fast
+@given(seeds, st.integers(3, 15), st.integers(1, 20), ridges)
+def test_loss_of_the_path_is_the_value_of_every_support(seed, n, d, ridge):
+    X, Y = draw(seed, n, d)
+    path = select(X, Y, ridge=ridge)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=ridge)
+    values = [problem.value(path.order[:k]) for k in range(len(path.order) + 1)]
+    np.testing.assert_allclose(path.loss, values, rtol=0, atol=1e-8)
+
+
+def test_objective_of_the_run_is_the_loss_plus_the_price_of_the_features():
+    X, Y = draw(2, 12, 9)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, sparsity=0.05)
+    solution = run(ForwardSelection(), problem, max_iter=100)
+    assert solution.n_iter > 2
+    order = solution.state.order
+    values = [problem.value(np.array(order[:k], dtype=int)) for k in range(len(order) + 1)]
+    np.testing.assert_allclose(solution.objective, values, atol=1e-10)
+
+
+@each_form
+@fast
+@given(seed=seeds, ridge=st.sampled_from([0.1, 10.0]))
+def test_of_two_equal_columns_the_lower_index_enters_first(form, seed, ridge):
+    rng = np.random.default_rng(seed)
+    A, Y = draw(seed, 12, 5)
+    twins = rng.permutation(np.repeat(np.arange(5), 2))
+    order = select(A[:, twins], Y, form=form, ridge=ridge).order.tolist()
+    for twin in range(5):
+        low, high = np.flatnonzero(twins == twin)
+        assert order.index(low) < order.index(high)
+
+
+@each_form
+def test_without_ridge_only_the_lower_of_two_equal_columns_enters(form):
+    A, Y = draw(3, 12, 5)
+    path = select(np.hstack([A, A]), Y, form=form)
+    assert sorted(path.order) == [0, 1, 2, 3, 4]
+
+
+@each_form
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_constant_columns_never_enter(form, ridge):
+    X, Y = draw(4, 12, 7)
+    X[:, 1], X[:, 4], X[:, 6] = 0.0, 0.1, 1e6 + 1 / 3
+    assert sorted(select(X, Y, form=form, ridge=ridge).order) == [0, 2, 3, 5]
+
+
+@each_form
+@fast
+@given(seed=seeds, rank=st.integers(1, 6), d=st.integers(6, 14))
+def test_without_ridge_no_more_features_enter_than_the_rank(form, seed, rank, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((15, rank)) @ rng.standard_normal((rank, d))
+    path = select(X, draw(seed, 15, 3)[1], form=form)
+    assert 0 < len(path.order) <= rank
+    assert np.linalg.matrix_rank((X - X.mean(axis=0))[:, path.order]) == len(path.order)
+
+
+@each_form
+def test_without_ridge_a_wide_table_gives_at_most_n_minus_one_features(form):
+    X, Y = draw(5, 8, 30)
+    assert len(select(X, Y, form=form).order) == 7
+
+
+@each_form
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_finished_state_can_be_extended_to_the_longer_path(form, ridge):
+    X, Y = draw(6, 25, 20)
+    solver = ForwardSelection(form=form)
+    short = RowSparseRegression(as_operator(X), Y, ridge=ridge, n_features=3)
+    long = replace(short, n_features=19)  # beyond the first block of the basis
+    state = run(solver, short, max_iter=100).state
+    assert len(state.order) == 3
+    extended = solver.path(run(solver, long, max_iter=100, state=state).state)
+    direct = select(X, Y, form=form, ridge=ridge, n_features=19)
+    np.testing.assert_array_equal(extended.order, direct.order)
+    np.testing.assert_allclose(extended.loss, direct.loss, rtol=1e-12)
+
+
+@each_form
+@fast
+@given(seed=seeds, n=st.integers(4, 15), d=st.integers(1, 15), ridge=ridges)
+def test_permuting_the_columns_permutes_the_order(form, seed, n, d, ridge):
+    X, Y = draw(seed, n, d)
+    permutation = np.random.default_rng(seed).permutation(d)
+    options = {"form": form, "ridge": ridge, "n_features": longest(n, d, ridge)}
+    permuted = select(X[:, permutation], Y, **options)
+    np.testing.assert_array_equal(permutation[permuted.order], select(X, Y, **options).order)
+
+
+@each_form
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+@pytest.mark.parametrize(("n", "d"), [(20, 12), (12, 40)])
+def test_strict_arrays_give_the_order_of_numpy(form, ridge, n, d):
+    X, Y = draw(7, n, d)
+    options = {"form": form, "ridge": ridge, "n_features": 9}
+    path = select(X, Y, **options)
+    other = select(DenseOperator(strict.asarray(X)), strict.asarray(Y), **options)
+    np.testing.assert_array_equal(other.order, path.order)
+    np.testing.assert_allclose(other.half_gains, path.half_gains, rtol=1e-12)
+
+
+@each_form
+@pytest.mark.parametrize("scale", ["none", "unit"])
+@pytest.mark.parametrize(("n", "d"), [(30, 12), (15, 40)])
+def test_sparse_tables_give_the_order_of_dense_ones(form, scale, n, d):
+    rng = np.random.default_rng(n)
+    X = rng.random((n, d)) * (rng.random((n, d)) < 0.4)
+    Y = draw(8, n, d)[1]
+    solver = ForwardSelection(form=form)
+    dense, sparse = (
+        solver.path(
+            run(
+                solver,
+                RowSparseRegression(as_operator(table, scale=scale), Y, ridge=0.5, n_features=12),
+                max_iter=100,
+            ).state
+        )
+        for table in (X, sp.csr_array(X))
+    )
+    assert len(dense.order) == 12
+    np.testing.assert_array_equal(sparse.order, dense.order)
+    np.testing.assert_allclose(sparse.half_gains, dense.half_gains, rtol=1e-9)
+
+
+def test_prefetch_reads_the_table_far_less_often_than_once_per_step():
+    X, Y = draw(9, 60, 40 * BATCH)
+    problem = RowSparseRegression(as_operator(X, scale="unit"), Y, ridge=10.0, n_features=100)
+    state = run(ForwardSelection(form="prefetch"), problem, max_iter=100).state
+    assert len(state.order) == 100
+    assert 1 < state.form.n_passes <= 12
+    sample = run(ForwardSelection(form="sample"), problem, max_iter=100).state
+    assert state.order == sample.order
+
+
+def test_auto_form_follows_the_shape_of_the_table():
+    def chosen(X):
+        problem = RowSparseRegression(as_operator(X), np.zeros((X.shape[0], 1)))
+        return ForwardSelection().init(problem).form
+
+    assert isinstance(chosen(draw(0, 30, 10)[0]), GramForm)
+    assert isinstance(chosen(draw(0, 10, 30)[0]), SampleForm)
+    large = chosen(np.eye(2, 2**21 + 1))
+    assert isinstance(large, GramForm)
+    assert large.gram is None  # columns are fetched in batches
+
+
+def test_unknown_form_is_refused():
+    with pytest.raises(ValueError, match="form must be one of"):
+        ForwardSelection(form="fast")
+
+
+@pytest.mark.parametrize("n_features", [-1, 3])
+def test_support_beyond_the_path_is_refused(n_features):
+    path = SelectionPath(np.array([4, 1]), np.array([2.0, 1.0]), np.array([3.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(path.support_at(2), [1, 4])
+    with pytest.raises(ValueError, match="between 0 and 2"):
+        path.support_at(n_features)

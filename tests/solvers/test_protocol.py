@@ -1,0 +1,109 @@
+"""The driver loop, on a solver that walks along a list of objective values."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.solvers import Status, run
+
+fast = settings(max_examples=30, deadline=None)
+values = st.lists(st.floats(-10, 10), min_size=1, max_size=12)
+
+
+class Walk:
+    """The state is a position in the list; the walk is done at its end."""
+
+    def init(self, problem):
+        return 0
+
+    def step(self, problem, state):
+        return state + 1
+
+    def objective(self, problem, state):
+        return problem[state]
+
+    def terminate(self, problem, state, history):
+        return Status.CONVERGED if state == len(problem) - 1 else None
+
+
+@fast
+@given(values)
+def test_history_holds_the_start_and_every_step(walk):
+    solution = run(Walk(), walk, max_iter=100)
+    assert solution.objective == tuple(walk)
+    assert solution.n_iter == solution.state == len(walk) - 1
+    assert solution.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 3])
+def test_max_iter_limits_the_number_of_steps(max_iter):
+    solution = run(Walk(), [5.0, 4.0, 3.0, 2.0, 1.0], max_iter=max_iter)
+    assert solution.n_iter == solution.state == max_iter
+    assert len(solution.objective) == max_iter + 1
+    assert solution.status is Status.ITERATION_LIMIT
+
+
+def test_stopping_rule_met_by_the_last_allowed_step_counts_as_converged():
+    assert run(Walk(), [3.0, 2.0, 1.0], max_iter=2).status is Status.CONVERGED
+
+
+def test_start_that_meets_the_stopping_rule_is_returned_without_a_step_or_a_callback():
+    calls = []
+    solution = run(Walk(), [7.0], max_iter=5, callback=lambda *call: calls.append(call))
+    assert (solution.state, solution.objective, solution.n_iter) == (0, (7.0,), 0)
+    assert calls == []
+
+
+def test_callback_sees_iteration_objective_and_state_after_every_step():
+    calls = []
+    run(Walk(), [3.0, 2.0, 1.0], max_iter=5, callback=lambda *call: calls.append(call))
+    assert calls == [(1, 2.0, 1), (2, 1.0, 2)]
+
+
+def test_true_value_of_the_callback_stops_the_run():
+    solution = run(Walk(), [4.0, 3.0, 2.0, 1.0], max_iter=9, callback=lambda i, *_: i == 2)
+    assert solution.status is Status.STOPPED
+    assert (solution.state, solution.objective) == (2, (4.0, 3.0, 2.0))
+
+
+def test_callback_that_stops_a_run_that_has_just_converged_does_not_hide_it():
+    solution = run(Walk(), [2.0, 1.0], max_iter=9, callback=lambda *_: True)
+    assert solution.status is Status.CONVERGED
+
+
+@fast
+@given(values)
+def test_keep_best_returns_the_state_of_the_lowest_objective_and_keep_last_the_last(walk):
+    best = run(Walk(), walk, max_iter=100, keep="best")
+    assert walk[best.state] == min(walk)
+    assert best.objective == tuple(walk)
+    assert run(Walk(), walk, max_iter=100, keep="last").state == len(walk) - 1
+
+
+def test_keep_best_also_holds_when_the_limit_ends_the_run():
+    solution = run(Walk(), [3.0, 1.0, 2.0, 0.0], max_iter=2, keep="best")
+    assert (solution.state, solution.status) == (1, Status.ITERATION_LIMIT)
+
+
+@fast
+@given(values, st.integers(0, 12))
+def test_run_resumed_from_a_state_equals_one_run(walk, cut):
+    whole = run(Walk(), walk, max_iter=100)
+    first = run(Walk(), walk, max_iter=cut)
+    second = run(Walk(), walk, max_iter=100, state=first.state)
+    assert first.objective + second.objective[1:] == whole.objective
+    assert first.n_iter + second.n_iter == whole.n_iter
+    assert second.state == whole.state
+
+
+@pytest.mark.parametrize(
+    ("status", "success"),
+    [
+        (Status.CONVERGED, True),
+        (Status.STATIONARY, True),
+        (Status.ITERATION_LIMIT, False),
+        (Status.STOPPED, False),
+    ],
+)
+def test_only_a_run_the_solver_itself_ended_is_a_success(status, success):
+    assert status.success is success
