@@ -87,6 +87,7 @@ class DataOperator(ABC):
         else:
             length = xp.ones_like(spread)
         self.inverse_scale = varying / xp.where(self.varies, length, xp.ones_like(length))
+        self._rescales = bool(xp.any(self.inverse_scale != 1.0))
         self.mean = mean if center else xp.zeros_like(mean)
         self.original_mean = self.mean
         if not center:
@@ -138,22 +139,28 @@ class DataOperator(ABC):
 
     # What solvers use ------------------------------------------------------------------------
 
-    def matmul(self, W: Array) -> Array:
-        """Return Z W. Columns of the table whose row of W is zero are skipped when they are many."""
+    def matmul(self, W: Array, *, live: Array | None = None) -> Array:
+        """Return Z W.
+
+        ``live`` may list the rows of W that are not zero: when they are few, only the columns of
+        the table that meet them are read.
+        """
         xp = self.xp
-        W = self.inverse_scale[:, None] * W
-        live = xp.nonzero(xp.any(W != 0, axis=1))[0]
-        if 4 * live.shape[0] <= W.shape[0]:
-            W_live = xp.take(W, live, axis=0)
+        if live is not None and 4 * live.shape[0] <= W.shape[0]:
+            W_live = xp.take(self.inverse_scale, live)[:, None] * xp.take(W, live, axis=0)
             shift = xp.take(self.mean, live) @ W_live
             return self._dot_columns(live, W_live) - shift[None, :]
+        if self._rescales:
+            W = self.inverse_scale[:, None] * W
         return self._dot(W) - (self.mean @ W)[None, :]
 
     def rmatmul(self, R: Array) -> Array:
         """Return Z' R."""
-        xp = self.xp
-        shift = self.mean[:, None] * xp.sum(R, axis=0)[None, :]
-        return self.inverse_scale[:, None] * (self._tdot(R) - shift)
+        product = self._tdot(R)  # a new array: ours to change
+        product -= self.mean[:, None] * self.xp.sum(R, axis=0)[None, :]
+        if self._rescales:
+            product *= self.inverse_scale[:, None]
+        return product
 
     def column_norms(self) -> Array:
         """Return the squared norms of the columns of Z."""
@@ -249,7 +256,7 @@ class DenseOperator(DataOperator):
         step = max(1, BLOCK_ELEMENTS // max(d, 1))
         for start in range(0, n, step):
             stop = min(start + step, n)
-            block = xp.astype(self._X[start:stop, :], xp.float64)
+            block = xp.astype(self._X[start:stop, :], xp.float64, copy=False)
             block_mean = xp.mean(block, axis=0)
             block = block - block_mean[None, :]
             gap = block_mean - mean
@@ -268,34 +275,36 @@ class DenseOperator(DataOperator):
 
     def _dot(self, W: Array) -> Array:
         xp = self.xp
-        W = xp.astype(W, self.dtype)
+        W = xp.astype(W, self.dtype, copy=False)
         parts = [block @ W for _, _, block in self._raw_blocks()]
-        return xp.astype(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0), xp.float64)
+        product = parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+        return xp.astype(product, xp.float64, copy=False)
 
     def _tdot(self, R: Array) -> Array:
         xp = self.xp
-        R = xp.astype(R, self.dtype)
+        R = xp.astype(R, self.dtype, copy=False)
         total: Any = None
         for start, stop, block in self._raw_blocks():
-            part = xp.astype(block.T @ R[start:stop, :], xp.float64)
+            part = xp.astype(block.T @ R[start:stop, :], xp.float64, copy=False)
             total = part if total is None else total + part
         return total
 
     def _dot_columns(self, indices: Array, W: Array) -> Array:
         xp = self.xp
-        raw = xp.astype(take_columns(self._X, indices), self.dtype)
-        return xp.astype(raw @ xp.astype(W, self.dtype), xp.float64)
+        raw = xp.astype(take_columns(self._X, indices), self.dtype, copy=False)
+        product = raw @ xp.astype(W, self.dtype, copy=False)
+        return xp.astype(product, xp.float64, copy=False)
 
     def columns(self, indices: Array) -> Array:
         """Return Z[:, indices] in float64."""
         xp = self.xp
-        raw = xp.astype(take_columns(self._X, indices), xp.float64)
+        raw = xp.astype(take_columns(self._X, indices), xp.float64, copy=False)
         centred = raw - xp.take(self.mean, indices)[None, :]
         return centred * xp.take(self.inverse_scale, indices)[None, :]
 
     def rows(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] in float64."""
-        raw = self.xp.astype(self._X[start:stop, :], self.xp.float64)
+        raw = self.xp.astype(self._X[start:stop, :], self.xp.float64, copy=False)
         return (raw - self.mean[None, :]) * self.inverse_scale[None, :]
 
     def _gram(self) -> Array:
@@ -314,7 +323,7 @@ class DenseOperator(DataOperator):
         step = max(1, BLOCK_ELEMENTS // max(n, 1))
         for start in range(0, d, step):
             inside = slice(start, min(start + step, d))
-            raw = xp.astype(self._X[:, inside], xp.float64)
+            raw = xp.astype(self._X[:, inside], xp.float64, copy=False)
             block = (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
             part = self._square(block)
             total = part if total is None else total + part
@@ -324,7 +333,7 @@ class DenseOperator(DataOperator):
         """Return A A', multiplied in the table's own precision and summed in float64."""
         xp = self.xp
         A = xp.astype(A, self.dtype, copy=False)
-        return xp.astype(A @ A.T, xp.float64)
+        return xp.astype(A @ A.T, xp.float64, copy=False)
 
 
 def as_operator(X: Any, *, scale: str = "none", floor: float = 0.05) -> DataOperator:

@@ -23,6 +23,7 @@ from featsieve.solvers.labels import MultiplicativeLabels
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import UniformGraph, indicator
+from featsieve.terms.regression import square
 from featsieve.terms.row_sparsity import count_rows
 
 # The authors do not test for convergence in the first iterations.
@@ -56,8 +57,8 @@ class PaperProblem:
         """
         if state.graph is None:
             return float("inf")
-        residual = state.fitted - (state.F - state.F.mean(axis=0))
-        loss = 0.5 * float(np.sum(residual**2)) + self.sparsity * count_rows(state.W)
+        loss = 0.5 * square(state.fitted - (state.F - state.F.mean(axis=0)))
+        loss += self.sparsity * count_rows(state.W)
         smoothness = state.graph.smoothness(state.F)
         if self.formula == "code":
             entropy = state.graph.symmetric_entropy()

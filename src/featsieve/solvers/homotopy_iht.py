@@ -13,8 +13,12 @@ from math import floor, log
 from featsieve.arrays.namespace import Array, namespace_of
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms.regression import Datafit, LeastSquares, least_squares
-from featsieve.terms.row_sparsity import RowSparsityConstraint, RowSparsityPenalty
+from featsieve.terms.regression import Datafit, LeastSquares, least_squares, square
+from featsieve.terms.row_sparsity import (
+    RowSparsityConstraint,
+    RowSparsityPenalty,
+    count_rows,
+)
 
 RowSparsityTerm = RowSparsityPenalty | RowSparsityConstraint
 
@@ -24,10 +28,12 @@ class IHTState:
     """The iterate, the step size 1/L, and where the homotopy stands."""
 
     W: Array
+    n_rows: int  # ||W||_{2,0}
     image: Array  # the product that value and gradient at W share
     value: float  # f(W), without the sparsity term
     step_size: float
     datafit: Datafit
+    penalties: tuple[float, ...] = ()  # of all stages (published schedule)
     stage: int = 0  # penalties used so far
     penalty: float = 1.0  # the last one used
     change: float = float("inf")  # ||W - previous|| / ||previous||
@@ -36,23 +42,40 @@ class IHTState:
 
 def thresholded_step(
     state: IHTState, term: RowSparsityTerm, *, decrease: float, max_trials: int
-) -> tuple[Array, Array, float, float]:
-    """Return (W+, image, f(W+), step size) of one accepted step ("an L-tuning iteration").
+) -> IHTState:
+    """Return the state after one accepted step ("an L-tuning iteration").
 
     The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2.
     """
-    before = state.value + term.value(state.W)
+    xp = namespace_of(state.W)
+    before = state.value + term.value(state.n_rows)
     gradient = state.datafit.gradient(state.W, state.image)
     size = state.step_size
     for trial in range(max_trials):
         if trial > 0:
             size *= 0.5
-        W = term.prox(state.W - size * gradient, size)
-        image = state.datafit.image(W)
+        V = state.W - size * gradient
+        keep = term.keep(V, size)
+        W = xp.where(keep[:, None], V, xp.zeros_like(V))
+        live = xp.nonzero(keep)[0]
+        image = state.datafit.image(W, live=live)
         value = state.datafit.value(W, image)
-        if before - (value + term.value(W)) >= 0.5 * decrease * _square(W - state.W):
+        moved = square(W - state.W)
+        if before - (value + term.value(live.shape[0])) >= 0.5 * decrease * moved:
             break
-    return W, image, value, size
+    length = square(state.W)
+    change = (moved / length) ** 0.5 if length > 0.0 else (0.0 if moved == 0.0 else float("inf"))
+    return replace(
+        state,
+        W=W,
+        n_rows=live.shape[0],
+        image=image,
+        value=value,
+        step_size=size,
+        stage=state.stage + 1,
+        change=change,
+        previous=state.W,
+    )
 
 
 class HomotopyIHT:
@@ -102,28 +125,29 @@ class HomotopyIHT:
         operator, xp = problem.operator, problem.operator.xp
         datafit = LeastSquares(operator, problem.target, ridge=problem.ridge)
         size = 1.0 / max(float(xp.max(operator.row_norms())), 1e-300)
-        return _start(datafit, problem, size, warm_start=self.warm_start)
+        state = _start(datafit, problem, size, warm_start=self.warm_start)
+        return replace(state, penalties=tuple(self.penalties(problem.sparsity)))
 
     def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
         """Take one step at the next penalty."""
-        penalty = self.penalties(problem.sparsity)[state.stage]
-        W, image, value, size = thresholded_step(
+        penalty = state.penalties[state.stage]
+        stepped = thresholded_step(
             state,
             RowSparsityPenalty(penalty),
             decrease=self.decrease,
             max_trials=self.max_trials,
         )
-        return _advance(state, W, image, value, step_size=size, penalty=penalty)
+        return replace(stepped, penalty=penalty)
 
     def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
         """Return f(W) + lam_k ||W||_{2,0}, at the penalty of the stage."""
-        return state.value + RowSparsityPenalty(state.penalty).value(state.W)
+        return state.value + state.penalty * state.n_rows
 
     def terminate(
         self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
     ) -> Status | None:
         """End after the last penalty; "refined" also when its steps at the target hardly move."""
-        n_penalties = len(self.penalties(problem.sparsity))
+        n_penalties = len(state.penalties)
         n_falling = n_penalties - 50
         if self.refined and state.stage > n_falling:
             # The authors divide their tolerance by ten at every stage, down to 1e-5.
@@ -178,13 +202,13 @@ class ConvergedIHT:
         if problem.n_features is not None:
             term = RowSparsityConstraint(problem.n_features)
         bold = replace(state, step_size=4.0 * state.step_size)
-        W, image, value, _ = thresholded_step(bold, term, decrease=self.decrease, max_trials=3)
-        return _advance(state, W, image, value, step_size=state.step_size, penalty=penalty)
+        stepped = thresholded_step(bold, term, decrease=self.decrease, max_trials=3)
+        return replace(stepped, step_size=state.step_size, penalty=penalty)
 
     def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
         """Return f(W) + lam_k ||W||_{2,0}, at the current penalty."""
         penalty = 0.0 if problem.n_features is not None else state.penalty
-        return state.value + RowSparsityPenalty(penalty).value(state.W)
+        return state.value + penalty * state.n_rows
 
     def terminate(
         self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
@@ -208,23 +232,6 @@ def _start(
         operator, xp = problem.operator, problem.operator.xp
         shape = (operator.shape[1], problem.target.shape[1])
         W = xp.zeros(shape, dtype=xp.float64, device=operator.device)
-        image = datafit.image(W)
-    return IHTState(W, image, datafit.value(W, image), step_size, datafit, previous=W)
-
-
-def _advance(
-    state: IHTState, W: Array, image: Array, value: float, *, step_size: float, penalty: float
-) -> IHTState:
-    """Return the state after a step to W."""
-    length = _square(state.W)
-    change = (_square(W - state.W) / length) ** 0.5 if length > 0.0 else float("inf")
-    if length == 0.0 and _square(W) == 0.0:
-        change = 0.0
-    return IHTState(
-        W, image, value, step_size, state.datafit, state.stage + 1, penalty, change, state.W
-    )
-
-
-def _square(A: Array) -> float:
-    """Return ||A||_F^2."""
-    return float(namespace_of(A).sum(A * A))
+        image = datafit.image(W, live=xp.asarray([], dtype=xp.int64, device=operator.device))
+    value = datafit.value(W, image)
+    return IHTState(W, count_rows(W), image, value, step_size, datafit, previous=W)

@@ -13,11 +13,8 @@ from featsieve.arrays.namespace import Array, namespace_of
 class Datafit(Protocol):
     """What a first-order solver needs to know of f."""
 
-    n_features: int
-    n_targets: int
-
-    def image(self, W: Array) -> Array:
-        """Return the product that value and gradient share."""
+    def image(self, W: Array, *, live: Array | None = None) -> Array:
+        """Return the product that value and gradient share; ``live``: the rows that are not zero."""
 
     def value(self, W: Array, image: Array) -> float:
         """Return f(W)."""
@@ -31,15 +28,15 @@ class LeastSquares:
 
     def __init__(self, operator: DataOperator, target: Array, *, ridge: float = 0.0) -> None:
         self.operator, self.target, self.ridge = operator, target, ridge
-        self.n_features, self.n_targets = operator.shape[1], target.shape[1]
 
-    def image(self, W: Array) -> Array:
+    def image(self, W: Array, *, live: Array | None = None) -> Array:
         """Return ZW."""
-        return self.operator.matmul(W)
+        return self.operator.matmul(W, live=live)
 
     def value(self, W: Array, image: Array) -> float:
         """Return f(W), given image = ZW."""
-        return 0.5 * _square(image - self.target) + 0.5 * self.ridge * _square(W)
+        loss = 0.5 * square(image - self.target)
+        return loss + 0.5 * self.ridge * square(W) if self.ridge else loss
 
     def gradient(self, W: Array, image: Array) -> Array:
         """Return Z'(ZW - Y) + mu W, given image = ZW."""
@@ -54,10 +51,9 @@ class GramLeastSquares:
         self.ridge = ridge
         self.gram = operator.gram()
         self.correlation = operator.rmatmul(target)
-        self.constant = 0.5 * _square(target)
-        self.n_features, self.n_targets = operator.shape[1], target.shape[1]
+        self.constant = 0.5 * square(target)
 
-    def image(self, W: Array) -> Array:
+    def image(self, W: Array, *, live: Array | None = None) -> Array:
         """Return Z'Z W."""
         return self.gram @ W
 
@@ -65,7 +61,7 @@ class GramLeastSquares:
         """Return f(W), given image = Z'Z W."""
         xp = namespace_of(W)
         cross = float(xp.sum(W * (0.5 * image - self.correlation)))
-        return self.constant + cross + 0.5 * self.ridge * _square(W)
+        return self.constant + cross + 0.5 * self.ridge * square(W)
 
     def gradient(self, W: Array, image: Array) -> Array:
         """Return Z'Z W - Z'Y + mu W, given image = Z'Z W."""
@@ -79,6 +75,8 @@ def least_squares(operator: DataOperator, target: Array, *, ridge: float = 0.0) 
     return form(operator, target, ridge=ridge)
 
 
-def _square(A: Array) -> float:
+def square(A: Array) -> float:
     """Return ||A||_F^2."""
-    return float(namespace_of(A).sum(A * A))
+    xp = namespace_of(A)
+    flat = xp.reshape(A, (-1,))
+    return float(xp.vecdot(flat, flat))

@@ -12,19 +12,17 @@ class RowSparsityPenalty:
     def __init__(self, sparsity: float) -> None:
         self.sparsity = sparsity
 
-    def value(self, W: Array) -> float:
+    def value(self, n_rows: int) -> float:
         """Return lam times the number of non-zero rows."""
-        return self.sparsity * count_rows(W)
+        return self.sparsity * n_rows
 
-    def prox(self, V: Array, step: float) -> Array:
-        """Return the minimiser of ||W - V||^2/(2 step) + lam ||W||_{2,0}: row hard thresholding.
+    def keep(self, V: Array, step: float) -> Array:
+        """Return which rows the minimiser of ||W - V||^2/(2 step) + lam ||W||_{2,0} keeps.
 
         Row v stays if ||v||^2 > 2 lam step (eq. iht_solution), else it becomes zero; ties go to
         zero.
         """
-        xp = namespace_of(V)
-        keep = xp.sum(V * V, axis=1) > 2.0 * self.sparsity * step
-        return xp.where(keep[:, None], V, xp.zeros_like(V))
+        return row_norms(V) > 2.0 * self.sparsity * step
 
 
 class RowSparsityConstraint:
@@ -33,16 +31,28 @@ class RowSparsityConstraint:
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
 
-    def value(self, W: Array) -> float:
+    def value(self, n_rows: int) -> float:
         """Return 0 where the constraint holds, infinity elsewhere."""
-        return 0.0 if count_rows(W) <= self.n_features else float("inf")
+        return 0.0 if n_rows <= self.n_features else float("inf")
 
-    def prox(self, V: Array, step: float) -> Array:
-        """Return V with all rows but the k longest set to zero; ties by the lower index."""
+    def keep(self, V: Array, step: float) -> Array:
+        """Return the mask of the k longest rows; ties by the lower index."""
         xp = namespace_of(V)
-        order = xp.argsort(xp.sum(V * V, axis=1), descending=True, stable=True)
+        order = xp.argsort(row_norms(V), descending=True, stable=True)
         rank = xp.argsort(order)  # the inverse permutation
-        return xp.where((rank < self.n_features)[:, None], V, xp.zeros_like(V))
+        return rank < self.n_features
+
+
+def prox(term: RowSparsityPenalty | RowSparsityConstraint, V: Array, step: float) -> Array:
+    """Return the row hard thresholding of V: the rows that the term keeps, zero elsewhere."""
+    xp = namespace_of(V)
+    return xp.where(term.keep(V, step)[:, None], V, xp.zeros_like(V))
+
+
+def row_norms(V: Array) -> Array:
+    """Return the squared length of every row (as a product: short rows sum slowly)."""
+    xp = namespace_of(V)
+    return (V * V) @ xp.ones_like(V[0, :])
 
 
 def row_support(W: Array) -> Array:

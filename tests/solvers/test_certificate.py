@@ -1,0 +1,108 @@
+"""Lower bounds and fixed features, against exhaustive search."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays import DenseOperator
+from featsieve.solvers import RowSparseRegression, certify
+
+fast = settings(max_examples=20, deadline=None)
+seeds = st.integers(0, 10**6)
+D = 7
+SUPPORTS = [np.array(S, dtype=int) for k in range(D + 1) for S in combinations(range(D), k)]
+
+
+def draw(seed, d=D, n=10, c=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + 0.7 * rng.standard_normal((n, 1))
+    Y = X[:, :2] @ rng.standard_normal((2, c)) + rng.standard_normal((n, c))
+    return X, Y - Y.mean(axis=0)
+
+
+def regression(seed, **options):
+    X, Y = draw(seed)
+    return RowSparseRegression(DenseOperator(X), Y, **options)
+
+
+@fast
+@given(seeds, st.sampled_from([0.01, 1.0, 30.0]), st.floats(0.0, 3.0), st.data())
+def test_no_support_is_below_the_bound(seed, ridge, lam, data):
+    problem = regression(seed, ridge=ridge, sparsity=lam)
+    support = data.draw(st.sampled_from(SUPPORTS))
+    certificate = certify(problem, support)
+    values = np.array([problem.value(S) for S in SUPPORTS])
+    assert certificate.lower_bound <= values.min() + 1e-9
+    assert certificate.value == pytest.approx(problem.value(support), rel=1e-12)
+    gap = (certificate.value - certificate.lower_bound) / certificate.value
+    assert certificate.gap == pytest.approx(gap, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_support_of_nine_features_is_below_the_bound(seed):
+    X, Y = draw(seed, d=9)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=1.0, sparsity=0.4)
+    every = (np.array(S, dtype=int) for k in range(10) for S in combinations(range(9), k))
+    optimum = min(problem.value(S) for S in every)
+    assert certify(problem, np.arange(9)).lower_bound <= optimum + 1e-9
+
+
+@fast
+@given(
+    seeds, st.sampled_from([0.01, 1.0, 30.0]), st.sampled_from([0.0, 0.5]), st.integers(1, D), st.data()
+)
+def test_with_a_limit_no_support_of_at_most_k_features_is_below_the_bound(
+    seed, ridge, lam, k, data
+):
+    problem = regression(seed, ridge=ridge, sparsity=lam, n_features=k)
+    allowed = [S for S in SUPPORTS if len(S) <= k]
+    certificate = certify(problem, data.draw(st.sampled_from(allowed)))
+    assert certificate.lower_bound <= min(problem.value(S) for S in allowed) + 1e-9
+
+
+@fast
+@given(seeds, st.sampled_from([1.0, 10.0]), st.floats(0.1, 2.0), st.data())
+def test_every_support_at_least_as_good_respects_the_fixed_features(seed, ridge, lam, data):
+    problem = regression(seed, ridge=ridge, sparsity=lam)
+    values = np.array([problem.value(S) for S in SUPPORTS])
+    rank = data.draw(st.integers(0, 5))  # certify the best support, or one of the next best
+    certificate = certify(problem, SUPPORTS[np.argsort(values)[rank]])
+    for S, value in zip(SUPPORTS, values, strict=True):
+        if value <= certificate.value:
+            assert not set(certificate.excluded) & set(S)
+            assert set(certificate.included) <= set(S)
+
+
+def test_with_enough_ridge_the_best_support_is_nearly_certified_and_features_are_fixed():
+    gaps, excluded, included = [], 0, 0
+    for seed in range(10):
+        problem = regression(seed, ridge=10.0, sparsity=0.3)
+        certificate = certify(problem, min(SUPPORTS, key=problem.value))
+        gaps.append(certificate.gap)
+        excluded += len(certificate.excluded)
+        included += len(certificate.included)
+    assert max(gaps) < 0.05
+    assert excluded >= 10
+    assert included >= 10
+
+
+def test_with_a_limit_and_enough_ridge_the_best_support_is_nearly_certified():
+    for seed in range(5):
+        problem = regression(seed, ridge=10.0, n_features=3)
+        allowed = [S for S in SUPPORTS if len(S) <= 3]
+        assert certify(problem, min(allowed, key=problem.value)).gap < 0.05
+
+
+def test_more_iterations_tighten_the_bound():
+    problem = regression(0, ridge=1.0, sparsity=0.5)
+    bounds = [certify(problem, SUPPORTS[-1], max_iter=m).lower_bound for m in (0, 5, 200)]
+    assert bounds[0] < bounds[1] < bounds[2]
+
+
+@pytest.mark.parametrize("options", [{"sparsity": 0.1}, {"n_features": 2}], ids=["lam", "k"])
+def test_ridge_zero_is_refused(options):
+    with pytest.raises(ValueError, match="ridge > 0"):
+        certify(regression(0, **options), np.array([0]))

@@ -1,0 +1,125 @@
+"""The multiplicative label step, against the printed formulas with a dense graph."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.solvers import MultiplicativeLabels
+from featsieve.terms import UniformGraph, indicator, normalised_indicator
+
+fast = settings(max_examples=30, deadline=None)
+seeds = st.integers(0, 10**6)
+GAMMA = 1.3
+
+
+def soft(seed, n=9, c=3):
+    """Positive pseudo-labels and a fitted HXW of about their size."""
+    rng = np.random.default_rng(seed)
+    return rng.random((n, c)) + 0.1, _centred(rng.standard_normal((n, c)))
+
+
+def hard(seed, n=12, c=3):
+    """A 0/1 indicator of c occupied clusters and a fitted HXW."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % c)
+    return labels, indicator(labels, c), _centred(rng.standard_normal((n, c)))
+
+
+def _centred(A):
+    return A - A.mean(axis=0)
+
+
+def printed(F, fitted, *, alpha, nu, formula):
+    """F * (nu F + Q) / (P F + nu F F'F) with dense matrices, columns to unit length."""
+    n = len(F)
+    K = np.exp(-GAMMA * np.sum((F[:, None, :] - F[None, :, :]) ** 2, axis=2))
+    S = K / K.sum(axis=1, keepdims=True)
+    T = 0.5 * (S + S.T)
+    L = np.diag(T.sum(axis=1)) - T
+    H = np.eye(n) - np.ones((n, n)) / n
+    if formula == "code":
+        P, Q = H + 2.0 * alpha * L, fitted
+    else:
+        P, Q = 0.5 * H + alpha * L, 0.5 * fitted
+    F = F * (nu * F + Q) / (P @ F + nu * F @ F.T @ F)
+    return F / np.linalg.norm(F, axis=0)
+
+
+def update(F, fitted, *, alpha=0.5, nu=10.0, formula="code"):
+    step = MultiplicativeLabels(alpha, orthogonality=nu, formula=formula)
+    return step.update(F, fitted, UniformGraph(F, GAMMA))
+
+
+@pytest.mark.parametrize("formula", ["code", "paper"])
+@fast
+@given(seeds, st.floats(0.0, 3.0), st.floats(20.0, 1e6))
+def test_update_of_positive_labels_equals_the_printed_formula(formula, seed, alpha, nu):
+    F, fitted = soft(seed)
+    fitted *= 0.5  # nu F + Q > 0: nothing to clip
+    expected = printed(F, fitted, alpha=alpha, nu=nu, formula=formula)
+    assert expected.min() > 0.0
+    new = update(F, fitted, alpha=alpha, nu=nu, formula=formula)
+    np.testing.assert_allclose(new, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("formula", ["code", "paper"])
+@fast
+@given(seeds, st.floats(0.0, 3.0))
+def test_update_of_a_partition_equals_the_printed_formula(formula, seed, alpha):
+    _, F, fitted = hard(seed)
+    expected = printed(F, 0.1 * fitted, alpha=alpha, nu=5.0, formula=formula)
+    new = update(F, 0.1 * fitted, alpha=alpha, nu=5.0, formula=formula)
+    np.testing.assert_allclose(new, expected, atol=1e-12)
+
+
+@fast
+@given(seeds, st.floats(0.0, 3.0), st.floats(1e-2, 1e4))
+def test_paper_formula_with_nu_is_the_code_formula_with_twice_nu(seed, alpha, nu):
+    F, fitted = soft(seed)
+    paper = update(F, fitted, alpha=alpha, nu=nu, formula="paper")
+    code = update(F, fitted, alpha=alpha, nu=2.0 * nu, formula="code")
+    np.testing.assert_allclose(paper, code, rtol=1e-12)
+    assert np.abs(paper - update(F, fitted, alpha=alpha, nu=nu)).max() > 1e-9
+
+
+@pytest.mark.parametrize("formula", ["code", "paper"])
+@fast
+@given(seeds)
+def test_default_nu_freezes_a_one_hot_start(formula, seed):
+    labels, F, fitted = hard(seed)
+    step = MultiplicativeLabels(alpha=1.0, formula=formula)
+    assert step.orthogonality == 1e8
+    start = normalised_indicator(labels, 3)
+    for _ in range(5):
+        F = step.update(F, fitted, UniformGraph(F, GAMMA))
+        np.testing.assert_array_equal(F == 0.0, start == 0.0)
+        assert 0.0 < np.abs(F - start).max() < 1e-6
+
+
+@pytest.mark.parametrize("formula", ["code", "paper"])
+@fast
+@given(seeds, st.sampled_from([1e-8, 1e-2, 1.0]), st.floats(0.0, 10.0), st.floats(0.1, 100.0))
+def test_small_nu_never_gives_negative_or_undefined_entries(formula, seed, nu, alpha, size):
+    F, fitted = soft(seed)
+    for _ in range(5):
+        F = update(F, size * fitted, alpha=alpha, nu=nu, formula=formula)
+        assert np.all(np.isfinite(F))
+        assert F.min() >= 0.0
+        length = np.linalg.norm(F, axis=0)
+        assert np.all((length == 0.0) | (np.abs(length - 1.0) < 1e-12))
+
+
+def test_entries_whose_printed_numerator_is_negative_become_zero():
+    F, fitted = soft(0)
+    numerator = 1e-3 * F + fitted
+    new = update(F, fitted, nu=1e-3)
+    assert 0 < np.count_nonzero(numerator < 0.0) < F.size
+    assert np.all(new[numerator < 0.0] == 0.0)
+
+
+def test_given_labels_are_not_modified():
+    F, fitted = soft(1)
+    before = F.copy()
+    assert np.abs(update(F, fitted) - before).max() > 0.0
+    np.testing.assert_array_equal(F, before)
