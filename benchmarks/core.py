@@ -1,10 +1,10 @@
 """Speed and memory of JASFS against the products it cannot avoid, measured in one run.
 
-"products" replays, as bare NumPy calls on an explicitly standardised table, what the fit did to the
+"products" replays, as bare NumPy calls on an explicitly centred table, what the fit did to the
 table: its matrix products with their real shapes, the Gram matrix and its eigenvectors, and (joint
-solver) the products of the neighbour search. "first labels" is the time of the neighbour graph, the
-spectral clustering and scikit-learn's k-means that start both solvers; it is left out of the ratio of
-the paper's solver, which is given its labels. Peak memory is what the fit allocates beside X
+solver) the products of the neighbour search. The first labels (neighbour graph, spectral
+clustering, scikit-learn's k-means) are left out of the ratio of the paper's solver, which is given
+them; the joint solver is measured whole. Peak memory is what the fit allocates beside X
 (tracemalloc), in multiples of the bytes of X.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3]
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-import real_data
 
+import real_data
 from featsieve import JASFS
 from featsieve.arrays import DenseOperator
 from featsieve.datasets import make_planted

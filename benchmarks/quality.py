@@ -1,13 +1,13 @@
 """Quality of the selected features on real data, by the paper's protocol.
 
-For every data set and method: k-means on the k selected columns (random start, one run, mean of ten
-seeds, the true number of classes given), for k in {10, 30, 50, 100, 150, 200, 300}. Printed as ACC/NMI in
-percent: the mean over k ("area"; nothing chosen by labels), and the best k, which IS chosen by labels and is
-marked so. "own" is the clustering that JASFS itself returns.
+For every data set and method: k-means on the k selected columns (random start, one run, mean of
+ten seeds, the true number of classes given), for k in {10, 30, 50, 100, 150, 200, 300}. Printed as
+ACC/NMI in percent: the mean over k ("area"; nothing chosen by labels), and the best k, which IS
+chosen by labels and is marked so. "own" is the clustering that JASFS itself returns.
 
-All methods are unsupervised and run with their defaults; "paper" is the authors' algorithm ranked by the
-rows of W at lambda = 1e-6, "random" the mean of three random subsets. Palm has 256 features here
-(16 x 16 images), not the paper's 4096.
+All methods are unsupervised and run with their defaults; "paper" is the authors' algorithm ranked
+by the rows of W at lambda = 1e-6, "random" the mean of three random subsets. Palm has 256 features
+here (16 x 16 images), not the paper's 4096.
 
 Usage: FEATSIEVE_DATA=folder python benchmarks/quality.py [--sets brain lung ...] [--output FILE]
 """
@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import real_data
 from joblib import Parallel, delayed
 
+import real_data
 from featsieve import JASFS
 from featsieve.evaluation import (
     clustering_accuracy,
@@ -120,7 +120,9 @@ def main() -> None:
     rows = Parallel(n_jobs=arguments.jobs, verbose=1)(
         delayed(evaluate)(name, method) for name, method in jobs
     )
-    text = "\n".join(["# Quality", "", *__doc__.split("\n")[2:12], "", *table(rows, arguments.sets)])
+    text = "\n".join(
+        ["# Quality", "", *__doc__.split("\n")[2:10], "", *table(rows, arguments.sets)]
+    )
     print(text)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)

@@ -42,9 +42,7 @@ def planted_section() -> list[str]:
         found, published = (int((s.support_ & planted.informative).sum()) for s in (joint, paper))
         before, _ = paper_protocol(planted.X, planted.labels)
         after, _ = paper_protocol(joint.transform(planted.X), planted.labels)
-        lines.append(
-            f"| {seed} | {found} of 20 | {published} of 20 | {before:.2f} | {after:.2f} |"
-        )
+        lines.append(f"| {seed} | {found} of 20 | {published} of 20 | {before:.2f} | {after:.2f} |")
         if seed == 0:
             chosen = ", ".join(str(j) for j in joint.get_support(indices=True))
             example = f"Selected columns of table 0: {chosen}."

@@ -25,7 +25,7 @@ def check_number(
     bound = f"above {low:g}" if strict else f"of at least {low:g}"
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be {noun} {bound}; got {value!r}.")
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if not np.isfinite(number) or number < low or (strict and number == low):
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
@@ -79,9 +79,9 @@ def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(hint)
     if isinstance(value, Integral):
-        if not 1 <= value <= n_features:
+        if not 1 <= int(value) <= n_features:
             raise ValueError(hint)
         return int(value)
-    if not 0.0 < value <= 1.0:
+    if not 0.0 < float(value) <= 1.0:
         raise ValueError(hint)
     return max(1, round(float(value) * n_features))

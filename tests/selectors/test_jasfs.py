@@ -102,7 +102,7 @@ def test_attributes_have_their_documented_shapes(small_planted, solver):
     assert "JASFS" in model._repr_html_()
 
 
-def test_coefficients_reproduce_the_labels_in_the_units_of_X(small_planted):
+def test_coefficients_reproduce_the_labels_in_the_units_of_the_table(small_planted):
     model = JASFS(3, ridge=1e-6, sparsity=1e-7, random_state=0).fit(small_planted.X)
     F = np.eye(3)[model.labels_]
     F /= np.sqrt(F.sum(axis=0))
@@ -141,7 +141,7 @@ def test_of_duplicate_columns_the_first_ranks_higher(small_planted):
     assert (model.ranking_[:d] < model.ranking_[d:]).all()
 
 
-@pytest.mark.parametrize("k, expected", [(1, 1), (5, 5), (0.25, 15), (1.0, 60), (60, 60)])
+@pytest.mark.parametrize(("k", "expected"), [(1, 1), (5, 5), (0.25, 15), (1.0, 60), (60, 60)])
 def test_number_of_features(small_planted, k, expected):
     model = JASFS(3, n_features_to_select=k, random_state=0).fit(small_planted.X)
     assert model.transform(small_planted.X).shape == (80, expected)
@@ -184,7 +184,9 @@ def test_init_callable_receives_the_data(small_planted):
 
     def init(X, n_clusters, random_state):
         seen.update(shape=X.shape, n_clusters=n_clusters)
-        return np.where(small_planted.labels == 0, "a", np.where(small_planted.labels == 1, "b", "c"))
+        return np.where(
+            small_planted.labels == 0, "a", np.where(small_planted.labels == 1, "b", "c")
+        )
 
     model = JASFS(3, init=init).fit(small_planted.X)
     assert seen == {"shape": (80, 60), "n_clusters": 3}
@@ -240,7 +242,9 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize("settings, error, message", BAD_INPUT, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("settings", "error", "message"), BAD_INPUT, ids=lambda value: str(value)[:40]
+)
 def test_wrong_parameters_are_refused_with_the_fix(small_planted, settings, error, message):
     with pytest.raises(error, match=message):
         JASFS(**{"n_clusters": 3, **settings}).fit(small_planted.X)

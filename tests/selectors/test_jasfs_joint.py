@@ -58,7 +58,7 @@ def test_the_objective_never_increases(table, w_step):
 
 @settings(max_examples=25)
 @given(tables())
-def test_the_recorded_objective_is_the_documented_J(table):
+def test_the_recorded_objective_is_the_documented_one(table):
     """J = 1/2||H(ZW-F)||² + alpha tr(F'L_S F) + beta KL(S|a) + mu/2||W||² + lam |S|, explicitly."""
     X, c, _ = table
     model = quiet_fit(X, c, alpha=0.7, beta=0.05)
@@ -77,7 +77,9 @@ def test_the_recorded_objective_is_the_documented_J(table):
     divergence = np.sum(S[S > 0] * np.log(S[S > 0] / prior[S > 0]))
     Z = operator.rows(0, len(X))
     W = np.zeros_like(model.coef_)
-    W[operator.varies] = model.coef_[operator.varies] / operator.inverse_scale[operator.varies, None]
+    W[operator.varies] = (
+        model.coef_[operator.varies] / operator.inverse_scale[operator.varies, None]
+    )
     ridge = 10.0 * np.sum(Z**2) / operator.varies.sum()
     J = (
         0.5 * np.sum((Z @ W - (F - F.mean(axis=0))) ** 2)
@@ -108,9 +110,7 @@ def test_one_fit_gives_what_separate_fits_give(small_planted):
     whole = JASFS(3, random_state=0, max_iter=1).fit(small_planted.X)
     for k in (1, 5, 17):
         single = JASFS(3, n_features_to_select=k, random_state=0, max_iter=1).fit(small_planted.X)
-        np.testing.assert_array_equal(
-            single.get_support(indices=True), whole.path_.support_at(k)
-        )
+        np.testing.assert_array_equal(single.get_support(indices=True), whole.path_.support_at(k))
     lam = whole.path_.sparsity[6]
     by_price = JASFS(3, sparsity=lam, random_state=0, max_iter=1).fit(small_planted.X)
     np.testing.assert_array_equal(
@@ -185,9 +185,7 @@ def test_the_units_of_a_column_do_not_silence_the_others(small_planted):
 @pytest.mark.parametrize("seed", range(6))
 def test_planted_features_are_found(seed):
     """20 informative of 1000, n = 150, 4 clusters, cluster means of 2 noise deviations."""
-    planted = make_planted(
-        150, 1000, n_informative=20, n_clusters=4, signal=2.0, random_state=seed
-    )
+    planted = make_planted(150, 1000, n_informative=20, n_clusters=4, signal=2.0, random_state=seed)
     joint = JASFS(4, n_features_to_select=20, random_state=0).fit(planted.X)
     published = JASFS(4, n_features_to_select=20, solver="paper", random_state=0).fit(planted.X)
     found, by_authors = (
@@ -208,9 +206,9 @@ def test_other_w_steps_find_planted_features(small_planted, w_step):
 
 def test_local_search_is_never_worse_than_forward_selection(small_planted):
     fits = {
-        w_step: JASFS(
-            3, sparsity=0.002, w_step=w_step, init=small_planted.labels, max_iter=1
-        ).fit(small_planted.X)
+        w_step: JASFS(3, sparsity=0.002, w_step=w_step, init=small_planted.labels, max_iter=1).fit(
+            small_planted.X
+        )
         for w_step in ("forward", "local")
     }
     assert fits["local"].objective_[0] <= fits["forward"].objective_[0] + 1e-12

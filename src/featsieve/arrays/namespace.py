@@ -56,5 +56,5 @@ def take_columns(X: Array, indices: Array) -> Array:
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:
-    """Indices that sort keys from large to small, ties by the lower index."""
+    """Return the indices that sort keys from large to small, ties by the lower index."""
     return np.argsort(-np.asarray(keys, dtype=np.float64), kind="stable")

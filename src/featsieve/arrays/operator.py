@@ -54,6 +54,8 @@ class DataOperator(ABC):
     Attributes
     ----------
     shape : tuple of int
+    n_stored : int
+        Entries that a product with the table reads.
     xp : module
         Array namespace of every argument and result.
     original_mean, inverse_scale : arrays of shape (n_features,)
@@ -64,6 +66,7 @@ class DataOperator(ABC):
     xp: ModuleType
     dtype: Any
     shape: tuple[int, int]
+    n_stored: int
     device: Any
 
     def __init__(
@@ -100,7 +103,7 @@ class DataOperator(ABC):
 
     @abstractmethod
     def _set_table(self, X: Any) -> None:
-        """Keep the table; set ``xp`` and ``device``."""
+        """Keep the table; set ``xp``, ``device``, ``dtype`` and ``n_stored``."""
 
     @abstractmethod
     def _column_statistics(self) -> tuple[Array, Array]:
@@ -201,8 +204,8 @@ class DataOperator(ABC):
         if min(n, d) <= 500:
             small = self.gram() if d <= n else self.sample_gram()
             return max(float(xp.linalg.eigvalsh(small)[-1]), 0.0)
-        # Block power iteration: the largest Ritz value grows to ||Z||^2 from below, and the last
-        # relative change bounds what is still missing; 1 % on top makes it an upper bound in practice.
+        # Block power iteration: the largest Ritz value grows to ||Z||^2 from below until it hardly
+        # changes; 1 % on top makes it an upper bound in practice.
         start = np.random.default_rng(0).standard_normal((d, 4))
         Q = xp.linalg.qr(xp.asarray(start, device=self.device))[0]
         largest = 0.0
@@ -234,6 +237,7 @@ class DenseOperator(DataOperator):
         elif is_floating(X) and X.dtype not in (self.xp.float32, self.xp.float64):
             X = self.xp.astype(X, self.xp.float32)  # half precision
         self._X = X
+        self.n_stored = self.shape[0] * self.shape[1]
         self.dtype = X.dtype if is_floating(X) else self.xp.float64
 
     def _raw_blocks(self) -> Iterator[tuple[int, int, Array]]:
@@ -261,7 +265,9 @@ class DenseOperator(DataOperator):
             block = block - block_mean[None, :]
             gap = block_mean - mean
             mean = mean + gap * ((stop - start) / stop)
-            spread = spread + xp.sum(block * block, axis=0) + gap**2 * (start * (stop - start) / stop)
+            spread = (
+                spread + xp.sum(block * block, axis=0) + gap**2 * (start * (stop - start) / stop)
+            )
         return mean, spread
 
     def _guard_offset(self, deviation: Array) -> None:

@@ -23,6 +23,7 @@ class SparseOperator(DataOperator):
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         # csr_array(...) shares the non-zeros where it can; nothing of the caller's X is written to.
         self._X = sp.csr_array(X).astype(dtype, copy=False)
+        self.n_stored = self._X.nnz
         self.dtype = self._X.dtype
 
     @cached_property

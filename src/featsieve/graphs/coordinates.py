@@ -12,16 +12,20 @@ LARGEST_EXACT = 3000
 N_DIRECTIONS = 100
 
 
-def principal_coordinates(operator: DataOperator) -> tuple[Array, Array]:
+def principal_coordinates(
+    operator: DataOperator, *, n_directions: int = N_DIRECTIONS
+) -> tuple[Array, Array]:
     """Return (U diag(s), s^2) of Z = U diag(s) V', largest first; zero directions are left out.
 
-    All directions for wide tables (n <= d): truncation loses clusters there. The leading
-    ``N_DIRECTIONS`` for tall ones, and for tables whose smaller side exceeds ``LARGEST_EXACT``.
+    All directions for wide tables (n <= d): truncation loses clusters there. The leading 100, or
+    ``n_directions`` if that is more, for tall ones, and for tables whose smaller side exceeds
+    ``LARGEST_EXACT``.
     """
     xp = operator.xp
     n, d = operator.shape
+    n_directions = max(n_directions, N_DIRECTIONS)
     if min(n, d) > LARGEST_EXACT:
-        return _subspace_iteration(operator)
+        return _subspace_iteration(operator, n_directions)
     if n <= d:
         energy, U = xp.linalg.eigh(operator.sample_gram())
         energy, U = xp.flip(energy), xp.flip(U, axis=1)
@@ -30,19 +34,21 @@ def principal_coordinates(operator: DataOperator) -> tuple[Array, Array]:
         return U[:, :keep] * xp.sqrt(energy)[None, :], energy
     energy, V = xp.linalg.eigh(operator.gram())
     energy, V = xp.flip(energy), xp.flip(V, axis=1)
-    keep = min(_n_nonzero(operator, energy), N_DIRECTIONS)
+    keep = min(_n_nonzero(operator, energy), n_directions)
     return operator.matmul(V[:, :keep]), energy[:keep]
 
 
-def hat_coordinates(operator: DataOperator, *, shrinkage: float = 1.0) -> Array:
+def hat_coordinates(
+    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = N_DIRECTIONS
+) -> Array:
     """Return E with E E' = Z (Z'Z + mI)^(-1) Z', the ridge hat matrix of all features.
 
-    m = shrinkage * tr(ZZ')/min(n, d): the mean non-zero eigenvalue. (Dividing by n when n >> d would
-    let m vanish and turn the metric into Mahalanobis distance, which fails.) E holds the principal
-    coordinates divided by sqrt(s^2 + m): partly whitened.
+    m = shrinkage * tr(ZZ')/min(n, d): the mean non-zero eigenvalue. (Dividing by n when n >> d
+    would let m vanish and turn the metric into Mahalanobis distance, which fails.) E holds the
+    principal coordinates divided by sqrt(s^2 + m): partly whitened.
     """
     xp = operator.xp
-    coordinates, energy = principal_coordinates(operator)
+    coordinates, energy = principal_coordinates(operator, n_directions=n_directions)
     n_varying = int(xp.sum(xp.astype(operator.varies, xp.int64)))
     mean_energy = float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
     return coordinates / xp.sqrt(energy + shrinkage * mean_energy)[None, :]
@@ -55,17 +61,17 @@ def _n_nonzero(operator: DataOperator, energy: Array) -> int:
     return max(1, int(xp.sum(xp.astype(energy > precision * energy[0], xp.int64))))
 
 
-def _subspace_iteration(operator: DataOperator) -> tuple[Array, Array]:
+def _subspace_iteration(operator: DataOperator, n_directions: int) -> tuple[Array, Array]:
     """Return the leading principal coordinates by randomised subspace iteration."""
     xp = operator.xp
     d = operator.shape[1]
-    start = np.random.default_rng(0).standard_normal((d, N_DIRECTIONS + 20))
+    start = np.random.default_rng(0).standard_normal((d, n_directions + 20))
     Q = xp.asarray(start, device=operator.device)
     for _ in range(6):
         Q = xp.linalg.qr(operator.matmul(Q))[0]
         Q = xp.linalg.qr(operator.rmatmul(Q))[0]
     image = operator.matmul(Q)
     energy, V = xp.linalg.eigh(image.T @ image)
-    energy, V = xp.flip(energy)[:N_DIRECTIONS], xp.flip(V, axis=1)[:, :N_DIRECTIONS]
+    energy, V = xp.flip(energy)[:n_directions], xp.flip(V, axis=1)[:, :n_directions]
     keep = _n_nonzero(operator, energy)
     return image @ V[:, :keep], energy[:keep]

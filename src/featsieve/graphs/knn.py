@@ -47,8 +47,8 @@ def nearest_neighbours(
 def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
     """Return the block function of the squared distances between samples in hat coordinates.
 
-    D_ij = 2 - 2 cos(e_i, e_j), which is robust to outlying samples; in fewer than ``FEW_DIRECTIONS``
-    dimensions the angle alone forgets too much, and D_ij = ||e_i - e_j||^2.
+    D_ij = 2 - 2 cos(e_i, e_j), which is robust to outlying samples; in fewer dimensions than
+    ``FEW_DIRECTIONS`` the angle alone forgets too much, and D_ij = ||e_i - e_j||^2.
     """
     squares = np.einsum("ij,ij->i", E, E)
     if E.shape[1] >= FEW_DIRECTIONS:

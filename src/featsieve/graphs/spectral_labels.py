@@ -106,17 +106,17 @@ def _leading_eigenvectors(
     n = A.shape[0]
     dense = n <= LARGEST_DENSE or count > n // 3
     n_components, component = connected_components(A, directed=False)
-    undecided = n_components >= count and bridge is not None
+    link = bridge if n_components >= count else None
     if dense:
         matrix = A.toarray()
-        if undecided:
-            matrix += BRIDGE * (bridge @ bridge.T)
+        if link is not None:
+            matrix += BRIDGE * (link @ link.T)
         return scipy.linalg.eigh(matrix, subset_by_index=[n - count, n - 1])[1]
 
     known = np.zeros((n, n_components))
     known[np.arange(n), component] = null
     known /= np.sqrt(np.einsum("ij,ij->j", known, known))
-    if undecided:
+    if link is not None:
         known = known[:, :0]
     elif n_components >= count:
         largest = np.argsort(-np.bincount(component), kind="stable")[:count]
@@ -126,7 +126,7 @@ def _leading_eigenvectors(
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()
         y = A @ x - top * (known @ (known.T @ x))
-        return y + BRIDGE * (bridge @ (bridge.T @ x)) if undecided else y
+        return y if link is None else y + BRIDGE * (link @ (link.T @ x))
 
     start = random_state.uniform(-1.0, 1.0, n)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)

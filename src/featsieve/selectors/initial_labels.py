@@ -114,7 +114,7 @@ def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -
     """Return the balanced accuracy of predicting each label from the other samples.
 
     With the hat matrix P = E E' and an intercept, the leave-one-out residual is
-    (HF - P HF)_i / (1 - P_ii - 1/n); the prediction is the cluster of the largest (F - R)_ik sqrt(n_k).
+    (HF - P HF)_i / (1 - P_ii - 1/n); the predicted cluster has the largest (F - R)_ik sqrt(n_k).
     """
     n = len(labels)
     F = normalised_indicator(labels, n_clusters)

@@ -16,6 +16,7 @@ from featsieve.arrays.namespace import stable_order, to_numpy
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.knn import hat_distances
+from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
@@ -52,7 +53,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     Pseudo-labels F (a partition of the samples), a row-sparse regression W of F on the features
     and a graph S of the samples are found together [1]_:
 
-        J = 1/2 ||H(ZW - F)||² + α tr(F'L_S F) + β Σ s_ij log(s_ij/a_ij) + λ ||W||_{2,0} + μ/2 ||W||²
+        J = ½ ||H(ZW - F)||² + α tr(F'L_S F) + β Σ s_ij log(s_ij/a_ij) + λ ||W||_{2,0} + ½ μ ||W||²
 
     with F ≥ 0, F'F = I and the rows of S on the simplex; the selected features are the non-zero
     rows of W.
@@ -110,7 +111,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     path_length : int, default=300
         How far ``path_`` is followed beyond the selected features.
     callback : callable or None, default=None
-        ``callback(iteration, objective, state)``, called after every iteration; return True to stop.
+        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels. An integer gives the same answer every time.
 
@@ -121,7 +122,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every sample: the pseudo-labels.
+        Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
+        were given keep their order).
     scores_ : ndarray of shape (n_features_in_,)
         Joint solver: the largest λ that would still select the feature. Paper: length of its row
         of W. Columns that do not vary score 0.
@@ -257,10 +259,6 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         fit(X, operator, labels, n_clusters=n_clusters, k=k, random_state=random_state)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return the cluster of every sample (``labels_``)."""
-        return self.fit(X).labels_
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of new rows: where the fitted regression of the labels is largest.
 
@@ -285,7 +283,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         random_state: np.random.RandomState,
     ) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
-        E = to_numpy(hat_coordinates(operator, shrinkage=self.shrinkage))
+        E = to_numpy(
+            hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
+        )
         graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
         n_varying = int(to_numpy(operator.varies).sum())
         norm = float(operator.xp.sum(operator.column_norms())) / n_varying
@@ -321,6 +321,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         if len(state.support) == 0:
             best = _first_gain(problem, labels)
             raise ValueError(_nothing_selected(problem.sparsity, best))
+        if self.init_ != "given":
+            state = replace(state, labels=by_first_sample(state.labels))
         self._set_joint_selection(problem, state, k)
         self._set_solution(solution, history=solution.objective, n_iter=solution.n_iter + 1)
         self.sparsity_ = problem.sparsity
@@ -363,9 +365,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.init_ = "raw"
         return other
 
-    def _set_joint_selection(
-        self, problem: JointProblem, state: JointState, k: int | None
-    ) -> None:
+    def _set_joint_selection(self, problem: JointProblem, state: JointState, k: int | None) -> None:
         """Set scores, ranking, support and path from the accepted support."""
         if hasattr(self, "path_"):
             del self.path_

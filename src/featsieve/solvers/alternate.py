@@ -1,4 +1,4 @@
-"""Alternating minimisation: the outer loop of every method that learns labels and weights in turn."""
+"""Alternating minimisation: the outer loop of methods that learn labels and weights in turn."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """How far a support can be from optimal: a lower bound on every support's objective.
 
-For s in [0, 1]^d put T(s) = (I + Z diag(s) Z'/mu)^(-1) Y and h(s) = 1/2 <Y, T(s)>. On 0/1 vectors h is
-the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/(2 mu). Its tangent at ANY s
-therefore lies below it: minimising the tangent over all supports bounds the best support from below.
+For s in [0, 1]^d put T(s) = (I + Z diag(s) Z'/mu)^(-1) Y and h(s) = 1/2 <Y, T(s)>. On 0/1 vectors
+h is the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/(2 mu). Its tangent
+at ANY s therefore lies below it: minimising the tangent over all supports bounds the best one.
 """
 
 from dataclasses import dataclass

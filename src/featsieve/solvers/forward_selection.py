@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, is_sparse, stable_order, to_numpy
+from featsieve.arrays.namespace import Array, stable_order, to_numpy
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 
@@ -120,7 +120,7 @@ class GramForm:
 
     def direction(self, j: int, gains: Array) -> Array:
         """Return the residual Gram column of j."""
-        column = self.gram[:, j] if self.gram is not None else self._fetch(j, gains)
+        column = self.gram[j, :] if self.gram is not None else self._fetch(j, gains)
         self.last = self.basis.project_out(column, self.basis.row(j), by_coefficient=True)
         return self.last
 
@@ -271,7 +271,7 @@ class ForwardSelection:
         if form == "auto":
             if d <= n and d <= LARGEST_GRAM:
                 form = "gram"
-            elif n * d <= LARGEST_REREAD or is_sparse(getattr(operator, "_X", None)):
+            elif operator.n_stored <= LARGEST_REREAD:
                 form = "sample"
             else:
                 form = "prefetch"

@@ -17,10 +17,9 @@ from featsieve.terms.regression import Datafit, LeastSquares, least_squares, squ
 from featsieve.terms.row_sparsity import (
     RowSparsityConstraint,
     RowSparsityPenalty,
+    RowSparsityTerm,
     count_rows,
 )
-
-RowSparsityTerm = RowSparsityPenalty | RowSparsityConstraint
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def thresholded_step(
     The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2.
     """
     xp = namespace_of(state.W)
-    before = state.value + term.value(state.n_rows)
+    before = state.value + term.price(state.n_rows)
     gradient = state.datafit.gradient(state.W, state.image)
     size = state.step_size
     for trial in range(max_trials):
@@ -61,7 +60,7 @@ def thresholded_step(
         image = state.datafit.image(W, live=live)
         value = state.datafit.value(W, image)
         moved = square(W - state.W)
-        if before - (value + term.value(live.shape[0])) >= 0.5 * decrease * moved:
+        if before - (value + term.price(live.shape[0])) >= 0.5 * decrease * moved:
             break
     length = square(state.W)
     change = (moved / length) ** 0.5 if length > 0.0 else (0.0 if moved == 0.0 else float("inf"))

@@ -14,9 +14,9 @@ class MultiplicativeLabels:
     """F <- F * (nu F + Q) / (P F + nu F F'F), then columns to unit length (eq. slutonofF).
 
     The paper prints P = H/2 + alpha L_S and Q = HXW/2 (eq. PQ); the authors' code uses twice that.
-    With nu = 1e8 an entry moves by about 1e-8, and a zero stays zero: the labels are frozen at their
-    first value. A smaller nu lets them move, and can then make the printed numerator negative; such
-    entries are set to zero, which is where F >= 0 wants them.
+    With nu = 1e8 an entry moves by about 1e-8, and a zero stays zero: the labels are frozen at
+    their first value. A smaller nu lets them move, and can then make the printed numerator
+    negative; such entries are set to zero, which is where F >= 0 wants them.
 
     Parameters
     ----------

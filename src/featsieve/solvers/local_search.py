@@ -8,8 +8,8 @@ r_j = ||z_j||^2 + mu - z_j'Z_S A^(-1) Z_S'z_j. Then, exactly,
     swapping i -> j changes it by       b_i/2 - (||c_j||^2 + 2 v_ji <c_j, B_i> + v_ji^2 b_i)
                                               / (2 (r_j + v_ji^2)),
 
-with B = diag(A^-1)^(-1/2) W_S, b_i = ||B_i||^2 and V = Z'Z_S A^(-1) diag(A^-1)^(-1/2). A support that
-no move improves is a stronger kind of optimum than a fixed point of iterative hard thresholding.
+with B = diag(A^-1)^(-1/2) W_S, b_i = ||B_i||^2 and V = Z'Z_S A^(-1) diag(A^-1)^(-1/2). A support
+that no move improves is a stronger kind of optimum than a fixed point of hard thresholding.
 """
 
 from collections.abc import Sequence

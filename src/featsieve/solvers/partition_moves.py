@@ -79,7 +79,7 @@ class PartitionMoves:
         gains = self._gains(state, np.arange(len(state.labels)), products)
         state.n_moves = 0
         indptr, indices, data = problem.sparse.indptr, problem.sparse.indices, problem.sparse.data
-        for i in np.flatnonzero(gains.max(axis=1) > PROGRESS):
+        for i in np.flatnonzero(gains.max(axis=1) > PROGRESS).tolist():
             edges = slice(indptr[i], indptr[i + 1])
             product = state.sums @ problem.factor[i]
             product += np.bincount(

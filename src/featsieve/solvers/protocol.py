@@ -33,7 +33,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Solution(Generic[S]):
-    """What a run returns: the state, the objective at the start and after every step, the status."""
+    """What a run returns; ``objective`` holds the value at the start and after every step."""
 
     state: S
     objective: tuple[float, ...]
@@ -53,9 +53,7 @@ class Solver(Protocol[P_contra, S]):
     def objective(self, problem: P_contra, state: S) -> float:
         """Return what is minimised, at the state."""
 
-    def terminate(
-        self, problem: P_contra, state: S, history: Sequence[float]
-    ) -> Status | None:
+    def terminate(self, problem: P_contra, state: S, history: Sequence[float]) -> Status | None:
         """Return a status to end the run, None to go on."""
 
 

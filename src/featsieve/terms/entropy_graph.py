@@ -1,4 +1,4 @@
-"""The adaptive graph: alpha tr(F' L_S F) + beta sum s_ij log(s_ij / a_ij), rows of S on the simplex.
+"""The adaptive graph: alpha tr(F'L_S F) + beta sum s_ij log(s_ij/a_ij), S row-stochastic.
 
 For fixed F the best S is a softmax, s_ij = a_ij k_ij / z_i with k_ij = exp(-gamma ||f_i - f_j||^2),
 gamma = alpha/(2 beta) and z_i = sum_j a_ij k_ij (eq. solutionofS), and the minimum over S is

@@ -14,7 +14,7 @@ class Datafit(Protocol):
     """What a first-order solver needs to know of f."""
 
     def image(self, W: Array, *, live: Array | None = None) -> Array:
-        """Return the product that value and gradient share; ``live``: the rows that are not zero."""
+        """Return the product that value and gradient share; ``live``: rows that are not zero."""
 
     def value(self, W: Array, image: Array) -> float:
         """Return f(W)."""

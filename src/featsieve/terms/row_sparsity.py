@@ -3,50 +3,63 @@
 ||W||_{2,0} is the number of non-zero rows of W, that is, of selected features.
 """
 
+from abc import ABC, abstractmethod
+
 from featsieve.arrays.namespace import Array, namespace_of
 
 
-class RowSparsityPenalty:
+class RowSparsityTerm(ABC):
+    """A function of the number of non-zero rows."""
+
+    @abstractmethod
+    def price(self, n_rows: int) -> float:
+        """Return the value for a number of non-zero rows."""
+
+    @abstractmethod
+    def keep(self, V: Array, step: float) -> Array:
+        """Return the mask of the rows of V that the proximal step keeps."""
+
+    def value(self, W: Array) -> float:
+        """Return the value at W."""
+        return self.price(count_rows(W))
+
+    def prox(self, V: Array, step: float) -> Array:
+        """Return the minimiser of ||W - V||^2/(2 step) + value(W): row hard thresholding."""
+        xp = namespace_of(V)
+        return xp.where(self.keep(V, step)[:, None], V, xp.zeros_like(V))
+
+
+class RowSparsityPenalty(RowSparsityTerm):
     """lam ||W||_{2,0}."""
 
     def __init__(self, sparsity: float) -> None:
         self.sparsity = sparsity
 
-    def value(self, n_rows: int) -> float:
-        """Return lam times the number of non-zero rows."""
+    def price(self, n_rows: int) -> float:
+        """Return lam times the number of rows."""
         return self.sparsity * n_rows
 
     def keep(self, V: Array, step: float) -> Array:
-        """Return which rows the minimiser of ||W - V||^2/(2 step) + lam ||W||_{2,0} keeps.
-
-        Row v stays if ||v||^2 > 2 lam step (eq. iht_solution), else it becomes zero; ties go to
-        zero.
-        """
+        """Keep row v if ||v||^2 > 2 lam step (eq. iht_solution); ties go to zero."""
         return row_norms(V) > 2.0 * self.sparsity * step
 
 
-class RowSparsityConstraint:
+class RowSparsityConstraint(RowSparsityTerm):
     """The indicator function of ||W||_{2,0} <= k."""
 
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
 
-    def value(self, n_rows: int) -> float:
+    def price(self, n_rows: int) -> float:
         """Return 0 where the constraint holds, infinity elsewhere."""
         return 0.0 if n_rows <= self.n_features else float("inf")
 
     def keep(self, V: Array, step: float) -> Array:
-        """Return the mask of the k longest rows; ties by the lower index."""
+        """Keep the k longest rows; ties by the lower index."""
         xp = namespace_of(V)
         order = xp.argsort(row_norms(V), descending=True, stable=True)
         rank = xp.argsort(order)  # the inverse permutation
         return rank < self.n_features
-
-
-def prox(term: RowSparsityPenalty | RowSparsityConstraint, V: Array, step: float) -> Array:
-    """Return the row hard thresholding of V: the rows that the term keeps, zero elsewhere."""
-    xp = namespace_of(V)
-    return xp.where(term.keep(V, step)[:, None], V, xp.zeros_like(V))
 
 
 def row_norms(V: Array) -> Array:

@@ -1,0 +1,39 @@
+"""The benchmark scripts run where there are no data sets (the tables themselves take minutes)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_script(name, *arguments, data=None):
+    environment = {key: value for key, value in os.environ.items() if key != "FEATSIEVE_DATA"}
+    if data is not None:
+        environment["FEATSIEVE_DATA"] = data
+    command = [sys.executable, str(ROOT / "benchmarks" / name), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def test_quality_says_why_it_is_skipped():
+    done = run_script("quality.py")
+    assert done.returncode == 0, done.stderr
+    assert "FEATSIEVE_DATA" in done.stdout
+
+
+@pytest.mark.skipif(
+    "FEATSIEVE_DATA" not in os.environ, reason="needs the data sets (FEATSIEVE_DATA)"
+)
+def test_quality_on_a_real_set_puts_joint_first(tmp_path):
+    output = tmp_path / "quality.md"
+    done = run_script(
+        "quality.py", "--sets", "brain", "--output", str(output), data=os.environ["FEATSIEVE_DATA"]
+    )
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in output.read_text().splitlines() if line.startswith("| brain"))
+    areas = [float(cell.split("/")[0]) for cell in row.split("|")[4:9]]
+    assert areas[0] == max(areas)
+    assert areas[0] > 70.0

@@ -1,0 +1,17 @@
+"""The demo, as a user runs it."""
+
+import re
+import subprocess
+import sys
+
+
+def test_the_demo_prints_and_writes_its_report(tmp_path):
+    command = [sys.executable, "-m", "featsieve.demo", "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert report in done.stdout
+    found = [int(count) for count in re.findall(r"^\| \d \| (\d+) of 20", report, re.MULTILINE)]
+    assert len(found) == 5
+    assert min(found) >= 18
+    assert "JASFS's own clusters" in report
