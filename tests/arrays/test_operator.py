@@ -16,6 +16,10 @@ WHOLE = {"int64": (-9, 10), "uint8": (0, 256), "bool": (0, 2)}
 # Name -> (the operator's answer, the same from Z).
 PRODUCTS = {
     "matmul": (lambda A, W, R, J: A.matmul(W), lambda Z, W, R, J: Z @ W),
+    "matmul, live rows named": (
+        lambda A, W, R, J: A.matmul(W, live=A.xp.nonzero(A.xp.any(W != 0, axis=1))[0]),
+        lambda Z, W, R, J: Z @ W,
+    ),
     "rmatmul": (lambda A, W, R, J: A.rmatmul(R), lambda Z, W, R, J: Z.T @ R),
     "columns": (lambda A, W, R, J: A.columns(J), lambda Z, W, R, J: Z[:, J]),
     "rows": (lambda A, W, R, J: A.rows(1, A.shape[0]), lambda Z, W, R, J: Z[1:]),
@@ -68,13 +72,15 @@ def assert_product(name, A, Z, args, *, tolerance):
     size = np.linalg.norm(Z)
     if name in ("gram", "sample_gram", "column_norms", "row_norms", "lipschitz"):
         size = size**2
-    elif name in ("matmul", "rmatmul"):
-        size *= np.linalg.norm(args[0] if name == "matmul" else args[1])
+    elif name == "rmatmul":
+        size *= np.linalg.norm(args[1])
+    elif name.startswith("matmul"):
+        size *= np.linalg.norm(args[0])
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * size)
 
 
-def assert_products(A, Z, *, tolerance, seed=0):
-    args = arguments(Z.shape, seed=seed)
+def assert_products(A, Z, *, tolerance):
+    args = arguments(Z.shape, alive=0.2)
     for name in PRODUCTS:
         assert_product(name, A, Z, args, tolerance=tolerance)
 
@@ -268,8 +274,11 @@ def test_strict_arrays_go_through_the_blockwise_and_the_far_offset_paths(dtype, 
         np.testing.assert_allclose(got, theirs(Z, *args), rtol=1e-9, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("shape", [(40, 25), (25, 40), (520, 502), (502, 600)])
+# Beyond 500 x 500 it comes from a power iteration.
+@pytest.mark.parametrize(
+    ("shape", "scale"),
+    [((40, 25), "unit"), ((25, 40), "none"), ((510, 501), "none"), ((501, 510), "unit")],
+)
 @pytest.mark.parametrize("spectrum", ["noise", "spiked", "low rank"])
 def test_lipschitz_bounds_the_curvature_from_just_above(spectrum, shape, scale):
     rng = np.random.default_rng(9)

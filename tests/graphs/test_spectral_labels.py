@@ -125,6 +125,37 @@ def test_leading_eigenvectors_of_both_paths_span_the_same_space(monkeypatch):
         np.testing.assert_allclose(space, U[:, -4:] @ U[:, -4:].T, atol=1e-8)
 
 
+@pytest.mark.parametrize("n_components", [3, 5])
+def test_with_components_enough_the_leading_eigenvectors_are_their_own(n_components, path):
+    graph, component = components_graph((12,) * n_components, seed=6)
+    root = np.sqrt(graph.sum(axis=1))
+    A = sp.csr_array(sp.diags_array(1 / root) @ graph @ sp.diags_array(1 / root))
+    V = module._leading_eigenvectors(A, root, 3, random_state=np.random.RandomState(0))
+    np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(A @ V, V, atol=1e-10)  # eigenvalue 1
+    for k in range(n_components):  # constant in a component, up to the root of the degree
+        ratio = (V / root[:, None])[component == k]
+        np.testing.assert_allclose(ratio, np.broadcast_to(ratio[0], ratio.shape), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_are_k_means_in_the_eigenvectors_of_the_definition(method, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.random((40, 40)) ** 8 * np.outer(*[rng.random(40) ** 2 + 0.01] * 2)
+    A = np.maximum(A, A.T) * (1 - np.eye(40))  # connected, degrees very unequal
+    degree = A.sum(axis=1)
+    if method == "spectral":
+        points = np.linalg.eigh(A / np.sqrt(np.outer(degree, degree)))[1][:, -4:]
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    else:
+        T = A / degree[:, None] + (A / degree[:, None]).T
+        points = np.linalg.eigh(np.diag(T.sum(axis=1)) - T)[1][:, :4]
+    expected = kmeans_labels(points, 4, random_state=np.random.RandomState(seed))
+    labels = METHODS[method](sp.csr_array(A), 4, random_state=np.random.RandomState(seed))
+    assert adjusted_rand_score(expected, labels) == 1.0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_kmeans_finds_well_separated_points(seed):
     rng = np.random.default_rng(seed)

@@ -56,7 +56,8 @@ def loss(Z, Y, support, ridge):
 def test_gains_of_all_candidates_equal_refits_at_every_step(form, ridge, n, d):
     X, Y = draw(n, n, d)
     Z = X - X.mean(axis=0)
-    solver, problem = ForwardSelection(form=form), RowSparseRegression(as_operator(X), Y, ridge=ridge)
+    solver = ForwardSelection(form=form)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=ridge)
     state = solver.init(problem)
     for step in range(longest(n, d, ridge)):
         assert len(state.order) == step
@@ -179,6 +180,8 @@ def test_constant_columns_never_enter(form, ridge):
     X, Y = draw(4, 12, 7)
     X[:, 1], X[:, 4], X[:, 6] = 0.0, 0.1, 1e6 + 1 / 3
     assert sorted(select(X, Y, form=form, ridge=ridge).order) == [0, 2, 3, 5]
+    # not even where nothing gains anything and every candidate ties
+    assert sorted(select(X, 0.0 * Y, form=form, ridge=ridge).order) == [0, 2, 3, 5]
 
 
 @each_form
@@ -292,3 +295,33 @@ def test_support_beyond_the_path_is_refused(n_features):
     np.testing.assert_array_equal(path.support_at(2), [1, 4])
     with pytest.raises(ValueError, match="between 0 and 2"):
         path.support_at(n_features)
+
+
+@pytest.mark.parametrize(("offset", "form", "seed"), [(1e4, "sample", 98), (1e5, "prefetch", 21)])
+def test_dependent_columns_stay_out_whatever_their_means(offset, form, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((15, 4))
+    X = np.hstack([A, A, A @ rng.standard_normal((4, 12))]) + offset
+    Y = rng.standard_normal((15, 2))
+    assert len(select(X, Y - Y.mean(axis=0), form=form).order) == 4
+
+
+def test_forms_agree_where_the_last_step_ties_all_columns():
+    rng = np.random.default_rng(645)
+    n, d, c = (int(rng.integers(low, high)) for low, high in ((3, 21), (2, 26), (1, 5)))
+    X = rng.standard_normal((n, d)) + rng.standard_normal(d)
+    Y = rng.standard_normal((n, c))
+    Y -= Y.mean(axis=0)
+    orders = [select(X, Y, form=form).order for form in ("sample", "gram")]
+    np.testing.assert_array_equal(*orders)
+
+
+def test_least_share_stops_where_a_feature_adds_too_little():
+    X, Y = draw(0, 30, 20)
+    whole = select(X, Y, ridge=1.0)
+    path = select(X, Y, ridge=1.0, least_share=0.05)
+    k = len(path.order)
+    np.testing.assert_array_equal(path.order, whole.order[:k])
+    explained = whole.loss[0] - whole.loss
+    assert (whole.half_gains[:k] >= 0.05 * explained[:k]).all()
+    assert whole.half_gains[k] < 0.05 * explained[k]

@@ -1,6 +1,7 @@
-"""Iterative hard thresholding: the authors' runs, the schedule, and what a fixed point satisfies."""
+"""Iterative hard thresholding: the authors' runs, the schedule, what a fixed point satisfies."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import array_api_strict as strict
@@ -78,7 +79,8 @@ def test_authors_refined_amhiht_is_reproduced(name, case):
 
 
 @pytest.mark.parametrize(
-    ("lam", "n_stages"), [(1e-4, 10), (1e-3, 7), (1e-2, 5), (0.1, 2), (0.39, 1), (0.41, 0), (2.0, 0)]
+    ("lam", "n_stages"),
+    [(1e-4, 10), (1e-3, 7), (1e-2, 5), (0.1, 2), (0.39, 1), (0.41, 0), (2.0, 0)],
 )
 def test_one_step_per_stage_and_the_last_stage_is_the_target(lam, n_stages):
     X, Y = draw(0, 10, 6)
@@ -94,7 +96,7 @@ def test_one_step_per_stage_and_the_last_stage_is_the_target(lam, n_stages):
 def test_penalties_fall_by_the_factor_and_end_at_the_target(lam, factor):
     penalties = HomotopyIHT(factor=factor).penalties(lam)
     assert len(penalties) == int(np.log(1 / lam) / np.log(1 / factor))
-    assert all(a > b for a, b in zip(penalties, penalties[1:], strict=False))
+    assert all(a > b for a, b in pairwise(penalties))
     assert penalties[-1:] == [lam] * bool(penalties)
 
 
@@ -141,7 +143,7 @@ def test_one_unit_step_from_zero_is_the_closed_form_for_orthonormal_columns(seed
     Y = 3.0 * draw(seed, 12, 7)[1]
     problem = RowSparseRegression(DenseOperator(Z), Y)
     state = replace(HomotopyIHT().init(problem), step_size=1.0)
-    W = thresholded_step(state, RowSparsityPenalty(lam), decrease=0.0, max_trials=1)[0]
+    W = thresholded_step(state, RowSparsityPenalty(lam), decrease=0.0, max_trials=1).W
     B = Z.T @ Y
     worth_it = np.sum(B**2, axis=1) > 2.0 * lam
     np.testing.assert_allclose(W, np.where(worth_it[:, None], B, 0.0), atol=1e-12)
@@ -230,3 +232,19 @@ def test_strict_arrays_give_the_same_result(n, d, solver, options):
     other = run(solver, problem, max_iter=200)
     np.testing.assert_allclose(np.from_dlpack(other.state.W), plain.state.W, rtol=0, atol=1e-12)
     np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1.0, 10.0, 100.0])
+def test_converged_iht_settles_soon_whatever_the_units(unit):
+    X, Y = draw(3, 60, 8)
+    problem = RowSparseRegression(DenseOperator(unit * X), Y, sparsity=0.1)
+    solution = run(ConvergedIHT(), problem, max_iter=20_000)
+    assert solution.status is Status.STATIONARY
+    assert solution.n_iter < 1000
+
+
+@pytest.mark.parametrize("lam", [0.0, 1.0, 2.0])
+def test_refined_variant_stays_at_the_start_where_there_are_no_penalties(lam):
+    X, Y = draw(0, 10, 6)
+    problem = RowSparseRegression(DenseOperator(X), Y, sparsity=lam)
+    assert run(HomotopyIHT(refined=True), problem, max_iter=100).n_iter == 0

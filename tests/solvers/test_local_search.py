@@ -39,8 +39,8 @@ def brute_loss(X, Y, support, ridge):
     return 0.5 * np.sum((A @ np.linalg.lstsq(A, B, rcond=None)[0] - B) ** 2)
 
 
-def subsets(d, sizes=None):
-    return [S for k in (range(d + 1) if sizes is None else sizes) for S in combinations(range(d), k)]
+def subsets(d, sizes):
+    return [S for k in sizes for S in combinations(range(d), k)]
 
 
 def neighbours(support, d, *, k=None):
@@ -140,7 +140,7 @@ def test_exhaustive_optimum_is_never_beaten_and_mostly_reached_from_several_star
         X, Y = draw(seed)
         problem = regression(X, Y, ridge=ridge, **options)
         lam, k = problem.sparsity, problem.n_features
-        supports = subsets(8, None if k is None else [k])
+        supports = subsets(8, range(9) if k is None else [k])
         optimum = min(brute_loss(X, Y, S, ridge) + lam * len(S) for S in supports)
         thresholded = run(ConvergedIHT(), problem, max_iter=500).state.W.any(axis=1)
         starts = [[], np.flatnonzero(thresholded), np.arange(8) if k is None else np.arange(k)]
@@ -180,6 +180,16 @@ def test_without_ridge_equal_columns_are_never_both_selected(seed, full, lam):
     assert len(set(support % 4)) == len(support)
 
 
+@pytest.mark.parametrize("options", [{"sparsity": 0.3}, {"n_features": 3}], ids=["lam", "k"])
+@fast
+@given(seeds)
+def test_exchange_of_equal_columns_is_no_progress(options, seed):
+    A, Y = draw(seed, d=4)
+    problem = regression(np.hstack([A, A]), Y, ridge=0.5, **options)
+    solution = run(LocalSearch(), problem, max_iter=50)
+    assert solution.status is Status.STATIONARY
+
+
 @pytest.mark.parametrize("start", [[], [0, 1, 2, 3, 4, 5, 6]], ids=["empty", "full"])
 @fast
 @given(seeds, st.floats(0.05, 3.0), st.sampled_from([0.0, 0.5]))
@@ -217,3 +227,36 @@ def test_strict_arrays_give_the_same_support(options):
     other = search(regression(strict.asarray(X), strict.asarray(Y), ridge=0.5, **options))
     np.testing.assert_array_equal(other.state.support, plain.state.support)
     np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-12)
+
+
+def test_start_of_columns_that_only_help_together_is_kept():
+    y, a, b = np.array(
+        [[1, 1, 1, 1, -1, -1, -1, -1], [1, 1, -1, -1, 1, 1, -1, -1], [1, -1, 1, -1, 1, -1, 1, -1]],
+        dtype=float,
+    )
+    problem = regression(np.column_stack([a, b, y + 10 * a + 10 * b]), y[:, None], sparsity=0.5)
+    start = np.array([0, 1, 2])
+    found = run(LocalSearch(start=start), problem, max_iter=100)
+    assert found.objective[-1] <= problem.value(start) + 1e-9
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_start_larger_than_the_limit_is_reduced_to_it(ridge):
+    problem = regression(*draw(0), ridge=ridge, n_features=3)
+    found = run(LocalSearch(start=np.arange(6)), problem, max_iter=100)
+    assert len(found.state.support) == 3
+
+
+def test_limit_is_filled_after_a_perfect_fit():
+    X, _ = draw(0)
+    problem = regression(X, X[:, :2] - X[:, :2].mean(axis=0), n_features=4)
+    assert len(run(LocalSearch(), problem, max_iter=100).state.support) == 4
+
+
+def test_the_scale_of_the_targets_does_not_matter():
+    X, Y = draw(1)
+    supports = [
+        set(run(LocalSearch(), regression(X, s * Y, sparsity=s**2), max_iter=100).state.support)
+        for s in (1.0, 1e-5)
+    ]
+    assert supports[0] == supports[1]

@@ -107,3 +107,12 @@ def test_run_resumed_from_a_state_equals_one_run(walk, cut):
 )
 def test_only_a_run_the_solver_itself_ended_is_a_success(status, success):
     assert status.success is success
+
+
+def test_unknown_keep_is_refused():
+    with pytest.raises(ValueError, match="'last' or 'best'"):
+        run(Walk(), [1.0], max_iter=3, keep="bset")
+
+
+def test_best_state_is_found_although_the_start_is_nan():
+    assert run(Walk(), [float("nan"), 2.0, 1.0], max_iter=9, keep="best").state == 2

@@ -31,7 +31,7 @@ BLOCK_ELEMENTS = 2**21
 CONVERT_ELEMENTS = 2**23
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
-LARGEST_OFFSET = {"float32": 1e2, "float64": 1e6}
+LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
 
 
 class DataOperator(ABC):
@@ -160,7 +160,7 @@ class DataOperator(ABC):
     def rmatmul(self, R: Array) -> Array:
         """Return Z' R."""
         product = self._tdot(R)  # a new array: ours to change
-        product -= self.mean[:, None] * self.xp.sum(R, axis=0)[None, :]
+        product -= (self.xp.sum(R, axis=0)[:, None] * self.mean[None, :]).T
         if self._rescales:
             product *= self.inverse_scale[:, None]
         return product
@@ -291,7 +291,9 @@ class DenseOperator(DataOperator):
         R = xp.astype(R, self.dtype, copy=False)
         total: Any = None
         for start, stop, block in self._raw_blocks():
-            part = xp.astype(block.T @ R[start:stop, :], xp.float64, copy=False)
+            # Transposed on purpose: the long side d stays contiguous, and what follows
+            # (thresholds, updates by columns of short rows) runs along it.
+            part = xp.astype((R[start:stop, :].T @ block).T, xp.float64, copy=False)
             total = part if total is None else total + part
         return total
 

@@ -88,7 +88,7 @@ def solve_paper(
 
     def start(problem: PaperProblem) -> PaperState:
         F = indicator(problem.labels, problem.n_clusters)
-        W = np.zeros((problem.operator.shape[1], problem.n_clusters))
+        W = np.zeros((problem.n_clusters, problem.operator.shape[1])).T
         return PaperState(W, np.zeros_like(F), F)
 
     def update_graph(problem: PaperProblem, state: PaperState) -> PaperState:

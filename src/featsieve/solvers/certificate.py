@@ -60,6 +60,10 @@ def certify(
     """
     if problem.ridge <= 0.0:
         raise ValueError("A certificate needs ridge > 0: without it the relaxation is unbounded.")
+    if problem.n_features is not None and len(support) > problem.n_features:
+        raise ValueError(
+            f"The support has {len(support)} features, but the problem allows {problem.n_features}."
+        )
     operator = problem.operator
     xp = operator.xp
     value = problem.value(xp.asarray(support, device=operator.device))

@@ -26,7 +26,7 @@ FORMS = ("auto", "sample", "gram", "prefetch")
 
 # Gains closer than this (relatively) are ties, and the lower index wins, so that the order does not
 # hang on the last bits of a sum. float32 tables carry fewer digits.
-TIE = {"float32": 1e-5, "float64": 1e-9}
+TIE = {"float32": 1e-5, "float64": 1e-7}
 # A column that keeps less than this share of its length has become dependent on the selected ones.
 DEPENDENT = 1e-8
 # The Gram matrix is formed up to this many columns (200 MB).

@@ -148,7 +148,7 @@ class HomotopyIHT:
         """End after the last penalty; "refined" also when its steps at the target hardly move."""
         n_penalties = len(state.penalties)
         n_falling = n_penalties - 50
-        if self.refined and state.stage > n_falling:
+        if self.refined and state.stage > max(n_falling, 0):
             # The authors divide their tolerance by ten at every stage, down to 1e-5.
             tol = max(0.1 * 0.1**n_falling, 1e-5)
             settled = abs(history[-1] - history[-2]) < 1e-4 * abs(history[-2])
@@ -171,8 +171,10 @@ class ConvergedIHT:
 
     Parameters
     ----------
-    factor, decrease : float
-        As in :class:`HomotopyIHT`.
+    factor : float
+        By how much a stage lowers the penalty.
+    decrease : float
+        Sufficient decrease (eta), as a share of the curvature L.
     tol : float
         Relative change of W below which a penalty is done with.
     """
@@ -185,8 +187,8 @@ class ConvergedIHT:
         xp = problem.operator.xp
         datafit = least_squares(problem.operator, problem.target, ridge=problem.ridge)
         curvature = problem.operator.lipschitz() + problem.ridge
-        # 1/(L + eta) is always accepted; :meth:`step` tries larger ones first.
-        size = 1.0 / max(curvature + self.decrease, 1e-300)
+        # 1/(L + eta), and for this loss almost 2/(L + eta), is always accepted.
+        size = 1.0 / max((1.0 + self.decrease) * curvature, 1e-300)
         state = _start(datafit, problem, size)
         gradient = datafit.gradient(state.W, state.image)
         first = float(xp.max(xp.sum(gradient * gradient, axis=1))) * size / 2.0
@@ -200,8 +202,11 @@ class ConvergedIHT:
         term: RowSparsityTerm = RowSparsityPenalty(penalty)
         if problem.n_features is not None:
             term = RowSparsityConstraint(problem.n_features)
-        bold = replace(state, step_size=4.0 * state.step_size)
-        stepped = thresholded_step(bold, term, decrease=self.decrease, max_trials=3)
+        # Long steps first: they leave poor supports. (Not by powers of two: a step of twice 1/L
+        # is accepted too, but only mirrors the slowest direction.)
+        bold = replace(state, step_size=6.0 * state.step_size)
+        eta = self.decrease / ((1.0 + self.decrease) * state.step_size)
+        stepped = thresholded_step(bold, term, decrease=eta, max_trials=4)
         return replace(stepped, step_size=state.step_size, penalty=penalty)
 
     def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
@@ -229,8 +234,8 @@ def _start(
         W, image = warm_start
     else:
         operator, xp = problem.operator, problem.operator.xp
-        shape = (operator.shape[1], problem.target.shape[1])
-        W = xp.zeros(shape, dtype=xp.float64, device=operator.device)
+        shape = (problem.target.shape[1], operator.shape[1])
+        W = xp.zeros(shape, dtype=xp.float64, device=operator.device).T
         image = datafit.image(W, live=xp.asarray([], dtype=xp.int64, device=operator.device))
     value = datafit.value(W, image)
     return IHTState(W, count_rows(W), image, value, step_size, datafit, previous=W)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featsieve.terms.entropy_graph import UniformGraph
+from featsieve.validation import check_option
 
 FORMULAS = ("code", "paper")
 
@@ -31,6 +32,9 @@ class MultiplicativeLabels:
     alpha: float
     orthogonality: float = 1e8
     formula: str = "code"
+
+    def __post_init__(self) -> None:
+        check_option("formula", self.formula, FORMULAS)
 
     def update(self, F: np.ndarray, fitted: np.ndarray, graph: UniformGraph) -> np.ndarray:
         """Return the next F, given HXW and the graph of the current F."""

@@ -21,7 +21,7 @@ from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 
-# A move must lower the objective by more than this (relatively): rounding is not progress.
+# A move must lower the objective by more than this share of ||Y||^2/2: rounding is not progress.
 PROGRESS = 1e-10
 DEPENDENT = 1e-8
 
@@ -34,6 +34,7 @@ class Moves:
     add: np.ndarray  # (d,) how much adding j lowers the loss; 0 on the support
     drop: np.ndarray  # (k,) how much dropping the i-th member raises it
     swap: np.ndarray  # (k, d) change when j replaces the i-th member; +inf on the support
+    free: np.ndarray  # (d,) columns off the support that do not depend on it
 
 
 def moves(problem: RowSparseRegression, support: np.ndarray) -> Moves:
@@ -61,7 +62,7 @@ def moves(problem: RowSparseRegression, support: np.ndarray) -> Moves:
     c = np.einsum("jt,jt->j", C, C)
     add = np.where(free, c / (2.0 * np.where(free, r, 1.0)), 0.0)
     if k == 0:
-        return Moves(support, add, np.zeros(0), np.zeros((0, len(add))))
+        return Moves(support, add, np.zeros(0), np.zeros((0, len(add))), free)
     pivot = np.sqrt(np.diag(inverse))
     B = W / pivot[:, None]
     b = np.einsum("it,it->i", B, B)
@@ -72,7 +73,7 @@ def moves(problem: RowSparseRegression, support: np.ndarray) -> Moves:
     swap = 0.5 * b[None, :] - gained / (2.0 * length_left)
     swap[~(~inside & varies), :] = np.inf
     swap[length_left <= DEPENDENT * (length + problem.ridge)[:, None]] = np.inf
-    return Moves(support, add, 0.5 * b, swap.T)
+    return Moves(support, add, 0.5 * b, swap.T, free)
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,13 @@ class LocalSearch:
         self.start = start
 
     def init(self, problem: RowSparseRegression) -> SearchState:
-        """Start from the given support, without its dependent columns."""
+        """Start from the given support, without its dependent columns and within the limit."""
         support = np.zeros(0, dtype=np.intp)
         for j in [] if self.start is None else np.asarray(self.start, dtype=np.intp):
-            if problem.ridge > 0.0 or moves(problem, support).add[j] > 0.0:
+            if problem.ridge > 0.0 or moves(problem, support).free[j]:
                 support = np.append(support, j)
+        while len(support) > problem.limit:
+            support = np.delete(support, int(moves(problem, support).drop.argmin()))
         return self._at(problem, support)
 
     def step(self, problem: RowSparseRegression, state: SearchState) -> SearchState:
@@ -115,7 +118,8 @@ class LocalSearch:
         support, priced = state.support, state.moves
         for candidate in self._candidates(problem, support, priced):
             moved = self._at(problem, candidate)
-            if moved.value < state.value - PROGRESS * (1.0 + abs(state.value)):
+            filling = problem.sparsity == 0.0 and len(candidate) > len(support)
+            if filling or moved.value < state.value - self._rounding(problem):
                 return moved
         return SearchState(support, state.value, priced, stable=True)
 
@@ -137,12 +141,18 @@ class LocalSearch:
         k, lam = len(support), problem.sparsity
         if k and priced.drop.min() < lam:
             found.append(np.delete(support, int(priced.drop.argmin())))
-        if k < problem.limit and priced.add.max() > lam:
-            found.append(np.append(support, int(priced.add.argmax())))
+        if k < problem.limit and priced.free.any() and priced.add.max() >= lam:
+            best = int(np.where(priced.free, priced.add, -1.0).argmax())
+            found.append(np.append(support, best))
         if k and priced.swap.min() < 0.0:
             i, j = np.unravel_index(int(priced.swap.argmin()), priced.swap.shape)
             found.append(np.append(np.delete(support, i), j))
         return found
+
+    @staticmethod
+    def _rounding(problem: RowSparseRegression) -> float:
+        """Return what a move must gain to be more than rounding."""
+        return PROGRESS * 0.5 * float(problem.operator.xp.sum(problem.target * problem.target))
 
     def _at(self, problem: RowSparseRegression, support: np.ndarray) -> SearchState:
         xp = problem.operator.xp

@@ -82,6 +82,8 @@ def run(
         Which state to return. "best" is for methods that do not descend in every step; they must
         not modify a state in place.
     """
+    if keep not in ("last", "best"):
+        raise ValueError(f"keep must be 'last' or 'best'; got {keep!r}.")
     if state is None:
         state = solver.init(problem)
     history = [solver.objective(problem, state)]
@@ -93,7 +95,7 @@ def run(
         n_iter += 1
         value = solver.objective(problem, state)
         history.append(value)
-        if value < best[0]:
+        if not value >= best[0]:  # also where the best so far is NaN
             best = (value, state)
         status = solver.terminate(problem, state, history)
         if callback is not None and callback(n_iter, value, state) and status is None:

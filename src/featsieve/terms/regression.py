@@ -77,6 +77,4 @@ def least_squares(operator: DataOperator, target: Array, *, ridge: float = 0.0) 
 
 def square(A: Array) -> float:
     """Return ||A||_F^2."""
-    xp = namespace_of(A)
-    flat = xp.reshape(A, (-1,))
-    return float(xp.vecdot(flat, flat))
+    return float(namespace_of(A).sum(A * A))
