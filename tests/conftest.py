@@ -5,12 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from featsieve.datasets import Planted, make_planted
 
 # The same examples on every machine, and no limit that a slow one could trip over.
 settings.register_profile("featsieve", deadline=None, derandomize=True)
 settings.load_profile("featsieve")
+
+# The problems are small: more than one BLAS thread would only compete with the others.
+threadpool_limits(limits=1)
 
 REFERENCE = Path(__file__).parent / "reference"
 PROBLEMS = ("wide", "tall", "pixel")

@@ -314,3 +314,27 @@ def test_as_operator_chooses_by_the_kind_of_table():
 def test_an_unknown_scale_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'unit', 'none'.*'standard'"):
         as_operator(np.eye(3), scale="standard")
+
+
+@pytest.mark.parametrize("gap", [1.02, 1.05, 1.1])
+def test_lipschitz_sees_one_eigenvalue_above_a_flat_spectrum(gap):
+    A = np.random.default_rng(0).standard_normal((510, 510))
+    U, s, Vt = np.linalg.svd(A - A.mean(axis=0))
+    s[:] = 1.0
+    s[0], s[-1] = gap**0.5, 0.0
+    bound = as_operator((U * s) @ Vt).lipschitz()
+    assert gap * (1 - 1e-9) <= bound <= 1.05 * gap
+
+
+def test_extended_precision_becomes_double():
+    X = np.random.default_rng(0).standard_normal((5, 3)).astype(np.longdouble)
+    assert as_operator(X).dtype == np.float64
+
+
+def test_means_a_hundred_million_deviations_away_cost_no_digits():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 40)) + 1e8
+    exact = X - 1e8
+    Z = exact - exact.mean(axis=0)
+    W = rng.standard_normal((40, 3))
+    np.testing.assert_allclose(as_operator(X).matmul(W), Z @ W, rtol=0, atol=1e-12)

@@ -160,3 +160,9 @@ def test_lipschitz_bounds_the_curvature_from_just_above(scale, shape):
     true = np.linalg.eigvalsh(as_operator(X, scale=scale).sample_gram())[-1]
     estimate = as_operator(sp.csr_array(X), scale=scale).lipschitz()
     assert true * (1 - 1e-9) <= estimate <= 1.05 * true
+
+
+def test_an_entry_stored_in_pieces_is_one_entry():
+    X = sp.csr_array(([1.0, 1.0, 2.0], [0, 0, 1], [0, 2, 3, 3]), shape=(3, 2))
+    assert_same(as_operator(X), as_operator(X.toarray()), args=arguments((3, 2)))
+    assert X.nnz == 3  # the caller's table is as it was

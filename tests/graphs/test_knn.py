@@ -227,3 +227,15 @@ def test_self_tuning_weights_do_not_change_with_the_unit_of_distance():
     D = squared_distances(np.random.default_rng(3).standard_normal((30, 2)))
     graph = self_tuning_graph(blocks_of(D), 30).toarray()
     np.testing.assert_allclose(self_tuning_graph(blocks_of(1e6 * D), 30).toarray(), graph)
+
+
+def test_of_equally_distant_samples_the_lower_indices_are_neighbours():
+    X = np.random.default_rng(0).integers(0, 3, (100, 4)).astype(float)
+    D = squared_distances(X)
+    np.fill_diagonal(D, np.inf)
+    indices, _ = nearest_neighbours(blocks_of(D), 100, 5)
+    np.testing.assert_array_equal(indices, np.argsort(D, axis=1, kind="stable")[:, :5])
+
+
+def test_heat_kernel_graph_of_one_repeated_sample_has_unit_weights():
+    assert (heat_kernel_graph(as_operator(np.ones((8, 2))), n_neighbors=3).data == 1.0).all()

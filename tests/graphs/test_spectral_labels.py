@@ -189,3 +189,15 @@ def test_fill_empty_moves_one_sample_of_a_large_cluster_into_each_empty_one(data
 def test_fill_empty_takes_the_last_sample_of_the_largest_cluster():
     filled = module.fill_empty(np.array([0, 2, 2, 2, 0]), 3)
     np.testing.assert_array_equal(filled, [0, 2, 2, 1, 0])
+
+
+def test_an_isolated_sample_is_no_obstacle(path):
+    parts = [np.ones((m, m)) - np.eye(m) for m in (30, 29, 1)]
+    graph = sp.csr_array(sp.block_diag(parts))
+    labels = spectral_labels(graph, 4, random_state=np.random.RandomState(0))
+    assert_valid(labels, 60, 4)
+
+
+def test_fewer_distinct_points_than_clusters_are_split_without_a_warning():
+    labels = kmeans_labels(np.zeros((6, 2)), 3, random_state=np.random.RandomState(0))
+    assert_valid(labels, 6, 3)

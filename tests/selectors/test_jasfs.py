@@ -319,3 +319,19 @@ def test_coinciding_samples_and_as_many_clusters_as_samples(solver):
         one_each = JASFS(5, solver=solver, n_features_to_select=2, random_state=0)
         one_each.fit(np.random.default_rng(1).standard_normal((5, 7)))
     assert len(set(one_each.labels_)) == 5
+
+
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_more_clusters_than_distinct_samples_give_no_warning(solver):
+    X = np.repeat(np.random.default_rng(0).standard_normal((2, 30)), 20, axis=0)
+    model = JASFS(4, solver=solver, random_state=0).fit(X)
+    assert len(set(model.labels_)) == 4
+
+
+def test_refitting_leaves_nothing_of_the_first_fit(small_planted):
+    frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
+    model = JASFS(3, random_state=0).fit(frame)
+    model.set_params(w_step="local", n_features_to_select=3).fit(small_planted.X[:, :20])
+    assert not hasattr(model, "path_")
+    assert not hasattr(model, "feature_names_in_")
+    assert model.support_.shape == (20,)

@@ -267,3 +267,21 @@ def test_huge_beta_makes_the_uniform_graph_flat():
     graph = UniformGraph(F, 1e-12)
     np.testing.assert_allclose(graph.z, n, rtol=1e-10)
     assert graph.entropy() == pytest.approx(-n * np.log(n), rel=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [5e7, 5e11, 1e18])
+def test_a_sample_is_at_no_distance_from_itself_however_small_beta(gamma):
+    F = np.abs(np.random.default_rng(0).standard_normal((50, 3)))
+    np.testing.assert_allclose(UniformGraph(F, gamma).z, 1.0, rtol=1e-12)
+
+
+def test_stored_zeros_of_the_prior_are_no_edges():
+    edges = ([0.0, 1.0, 1.0, 1.0], ([0, 0, 1, 2], [1, 2, 0, 0]))
+    graph = NeighbourGraph(sp.csr_array(edges, shape=(3, 3)), alpha=1.0, beta=1e-8)
+    assert np.isfinite(graph.value(np.array([[0.0], [0.0], [1.0]])))
+
+
+def test_a_sample_without_neighbours_is_refused():
+    prior = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(3, 3))
+    with pytest.raises(ValueError, match="empty row"):
+        NeighbourGraph(prior, alpha=1.0, beta=1.0)

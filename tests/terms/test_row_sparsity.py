@@ -104,3 +104,12 @@ def test_strict_arrays_give_the_numbers_of_numpy(term):
     np.testing.assert_array_equal(np.asarray(strict), W)
     assert 0 < count_rows(strict) == count_rows(W) < 8
     assert term.value(strict) == term.value(W)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [2, 6, 39])
+def test_identical_rows_tie_whatever_their_position(order, n_columns):
+    row = np.random.default_rng(0).standard_normal((1, n_columns))
+    V = np.asarray(np.repeat(row, 101, axis=0), order=order)
+    W = RowSparsityConstraint(3).prox(V, 1.0)
+    np.testing.assert_array_equal(np.flatnonzero(W.any(axis=1)), [0, 1, 2])

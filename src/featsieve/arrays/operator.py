@@ -29,6 +29,7 @@ SCALES = ("unit", "none")
 BLOCK_ELEMENTS = 2**21
 # Integer tables up to this many elements are converted once; larger ones block by block, each time.
 CONVERT_ELEMENTS = 2**23
+LANCZOS_STEPS = 40
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
 LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
@@ -204,18 +205,22 @@ class DataOperator(ABC):
         if min(n, d) <= 500:
             small = self.gram() if d <= n else self.sample_gram()
             return max(float(xp.linalg.eigvalsh(small)[-1]), 0.0)
-        # Block power iteration: the largest Ritz value grows to ||Z||^2 from below until it hardly
-        # changes; 1 % on top makes it an upper bound in practice.
-        start = np.random.default_rng(0).standard_normal((d, 4))
-        Q = xp.linalg.qr(xp.asarray(start, device=self.device))[0]
-        largest = 0.0
-        for _ in range(100):
-            Y = self.rmatmul(self.matmul(Q))
-            previous, largest = largest, float(xp.max(xp.linalg.eigvalsh(Q.T @ Y)))
-            Q = xp.linalg.qr(Y)[0]
-            if largest - previous <= 1e-4 * largest:
+        # Lanczos on Z'Z with full reorthogonalisation: the largest Ritz value grows to ||Z||^2 from
+        # below, fast even where the spectrum is flat; 1 % on top makes it an upper bound.
+        q = xp.asarray(np.random.default_rng(0).standard_normal((d, 1)), device=self.device)
+        basis = q / xp.linalg.vector_norm(q)
+        images = []
+        for _ in range(LANCZOS_STEPS):
+            images.append(self.rmatmul(self.matmul(basis[:, -1:])))
+            residual = images[-1]
+            for _ in range(2):
+                residual = residual - basis @ (basis.T @ residual)
+            length = float(xp.linalg.vector_norm(residual))
+            if length <= 1e-12 * float(xp.linalg.vector_norm(images[0])):
                 break
-        return 1.01 * largest
+            basis = xp.concat([basis, residual / length], axis=1)
+        projected = basis[:, : len(images)].T @ xp.concat(images, axis=1)
+        return 1.01 * float(xp.max(xp.linalg.eigvalsh(0.5 * (projected + projected.T))))
 
     def lipschitz(self) -> float:
         """Return (an upper estimate of) ||Z||_2^2, the curvature of the least-squares loss."""
@@ -235,7 +240,8 @@ class DenseOperator(DataOperator):
         if not is_floating(X) and X.shape[0] * X.shape[1] <= CONVERT_ELEMENTS:
             X = self.xp.astype(X, self.xp.float64)
         elif is_floating(X) and X.dtype not in (self.xp.float32, self.xp.float64):
-            X = self.xp.astype(X, self.xp.float32)  # half precision
+            half = self.xp.finfo(X.dtype).bits < 32
+            X = self.xp.astype(X, self.xp.float32 if half else self.xp.float64)
         self._X = X
         self.n_stored = self.shape[0] * self.shape[1]
         self.dtype = X.dtype if is_floating(X) else self.xp.float64
@@ -276,8 +282,8 @@ class DenseOperator(DataOperator):
         too_far = xp.logical_and(self.varies, xp.abs(self.mean) > limit * deviation)
         if bool(xp.any(too_far)):
             shifted = xp.astype(self._X, xp.float64) - self.mean[None, :]
-            self._X = xp.astype(shifted, self.dtype)
-            self.mean = xp.zeros_like(self.mean)
+            self._X = xp.astype(shifted, self.dtype, copy=False)
+            self.mean = xp.mean(shifted, axis=0)  # what rounding of the mean has left
 
     def _dot(self, W: Array) -> Array:
         xp = self.xp

@@ -22,7 +22,11 @@ class SparseOperator(DataOperator):
         self.device = "cpu"
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         # csr_array(...) shares the non-zeros where it can; nothing of the caller's X is written to.
-        self._X = sp.csr_array(X).astype(dtype, copy=False)
+        table = sp.csr_array(X).astype(dtype, copy=False)
+        if not table.has_canonical_format:  # an entry may be stored in several pieces
+            table = table.copy()
+            table.sum_duplicates()
+        self._X = table
         self.n_stored = self._X.nnz
         self.dtype = self._X.dtype
 

@@ -36,6 +36,10 @@ def nearest_neighbours(
         block = distances(start, stop)
         block[np.arange(stop - start), np.arange(start, stop)] = np.inf
         nearest = np.argpartition(block, k - 1, axis=1)[:, :k]
+        # argpartition leaves open which of several equally distant samples make the cut.
+        last = np.take_along_axis(block, nearest, axis=1).max(axis=1)
+        for row in np.flatnonzero(np.count_nonzero(block <= last[:, None], axis=1) > k):
+            nearest[row] = np.argsort(block[row], kind="stable")[:k]
         nearest.sort(axis=1)  # equal distances: the lower index first
         found = np.take_along_axis(block, nearest, axis=1)
         order = np.argsort(found, axis=1, kind="stable")
@@ -102,7 +106,7 @@ def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr
         return block
 
     indices, squares = nearest_neighbours(summed, n, n_neighbors)
-    t = max(total / n**2, 1e-300)
+    t = total / n**2 or 1.0  # zero where all samples coincide
     return _symmetric(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
 
 

@@ -1,11 +1,14 @@
 """First pseudo-labels: k-means in the leading eigenvectors of a neighbour graph."""
 
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
@@ -65,8 +68,11 @@ def kmeans_labels(
     """Return the best of twenty k-means runs, clusters numbered by their first sample."""
     seed = random_state.randint(np.iinfo(np.int32).max)
     model = KMeans(n_clusters, n_init=N_STARTS, random_state=seed)
-    labels = fill_empty(model.fit(points).labels_, n_clusters)
-    return by_first_sample(labels)
+    with catch_warnings():
+        # "fewer distinct points than clusters": fill_empty sees to it.
+        simplefilter("ignore", ConvergenceWarning)
+        labels = model.fit(points).labels_
+    return by_first_sample(fill_empty(labels, n_clusters))
 
 
 def by_first_sample(labels: np.ndarray) -> np.ndarray:
@@ -115,7 +121,8 @@ def _leading_eigenvectors(
 
     known = np.zeros((n, n_components))
     known[np.arange(n), component] = null
-    known /= np.sqrt(np.einsum("ij,ij->j", known, known))
+    length = np.sqrt(np.einsum("ij,ij->j", known, known))
+    known /= np.where(length > 0.0, length, 1.0)  # an isolated sample has no degree
     if link is not None:
         known = known[:, :0]
     elif n_components >= count:

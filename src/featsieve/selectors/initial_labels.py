@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from featsieve.arrays import DataOperator
+from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import (
     kmeans_labels,
@@ -81,17 +82,38 @@ def kmeans_of(
     return kmeans_labels(points, n_clusters, random_state=random_state)
 
 
-def hat_labels(
-    E: np.ndarray,
-    graph: Any,
-    n_clusters: int,
+def joint_labels(
+    X: Any,
+    operator: DataOperator,
+    init: str,
     *,
+    hat: tuple[np.ndarray, sp.csr_array],
+    n_clusters: int,
+    n_neighbors: int,
     random_state: np.random.RandomState,
-) -> np.ndarray:
-    """Return spectral labels of the neighbour graph in hat coordinates."""
+) -> tuple[np.ndarray, str]:
+    """Return the start of the joint solver, and where it came from.
+
+    ``hat`` holds the hat coordinates of the samples and their neighbour graph.
+    """
+    if init == "k-means":
+        return kmeans_of(operator, n_clusters, random_state=random_state), "k-means"
+    E, graph = hat
     length = np.sqrt(np.einsum("ij,ij->i", E, E))
     bridge = E / np.maximum(length, 1e-300)[:, None]
-    return spectral_labels(graph, n_clusters, random_state=random_state, bridge=bridge)
+    labels = spectral_labels(graph, n_clusters, random_state=random_state, bridge=bridge)
+    if init == "spectral":
+        return labels, "spectral"
+    accuracy = leave_one_out_accuracy(labels, E, n_clusters)
+    if init == "auto" and accuracy >= DOUBTFUL:
+        return labels, "spectral"
+    other = raw_labels(
+        as_operator(X), n_clusters, n_neighbors=n_neighbors, random_state=random_state
+    )
+    margin = MARGIN if init == "auto" else 0.0
+    if leave_one_out_accuracy(other, E, n_clusters) > accuracy + margin:
+        return other, "raw"
+    return labels, "spectral"
 
 
 def raw_labels(

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.knn import hat_distances
@@ -21,16 +21,15 @@ from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
     JointProblem,
-    JointState,
     auto_sparsity,
+    rank_features,
     refine_labels,
     solve_joint,
 )
 from featsieve.selectors.jasfs_paper import PaperProblem, largest_sparsity, solve_paper
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.labels import FORMULAS
-from featsieve.solvers.local_search import moves
-from featsieve.solvers.protocol import Solution, Status, run
+from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms import NeighbourGraph
 from featsieve.terms.row_sparsity import row_support
 from featsieve.validation import (
@@ -185,6 +184,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     (120, 10)
     """
 
+    path_: SelectionPath
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -244,6 +245,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """
         self._check_parameters()
         X = self._check_input(X)
+        if hasattr(self, "path_"):  # of an earlier fit; not every w_step has one
+            del self.path_
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         k = resolve_n_features(self.n_features_to_select, X.shape[1])
         random_state = check_random_state(self.random_state)
@@ -299,9 +302,17 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         )
         self.init_ = "given"
         if labels is None:
-            labels = self._first_labels(X, operator, E, graph, n_clusters, random_state)
-            if self.init_ == "spectral":
-                labels = refine_labels(problem, labels, E)
+            labels, self.init_ = initial_labels.joint_labels(
+                X,
+                operator,
+                self.init,
+                hat=(E, graph),
+                n_clusters=n_clusters,
+                n_neighbors=self.n_neighbors,
+                random_state=random_state,
+            )
+        if self.init_ == "spectral":
+            labels = refine_labels(problem, labels, E)
         path = None
         if k is None:
             sparsity = self.sparsity
@@ -323,7 +334,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             raise ValueError(_nothing_selected(problem.sparsity, best))
         if self.init_ != "given":
             state = replace(state, labels=by_first_sample(state.labels))
-        self._set_joint_selection(problem, state, k)
+        scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
+        self._set_selection(scores, len(state.support) if k is None else k, order=order)
+        if path_of_all is not None:
+            self.path_ = path_of_all
         self._set_solution(solution, history=solution.objective, n_iter=solution.n_iter + 1)
         self.sparsity_ = problem.sparsity
         self.labels_ = state.labels
@@ -332,66 +346,6 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         regression = problem.regression(state.labels)
         W[selected] = to_numpy(regression.refit(operator.xp.asarray(selected)))
         self._set_regression(operator, W, problem.labels_matrix(state.labels))
-
-    def _first_labels(
-        self,
-        X: Any,
-        operator: DataOperator,
-        E: np.ndarray,
-        graph: Any,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-    ) -> np.ndarray:
-        """Return the labels before the first label step, and set ``init_``."""
-        if self.init == "k-means":
-            self.init_ = "k-means"
-            return initial_labels.kmeans_of(operator, n_clusters, random_state=random_state)
-        self.init_ = "spectral"
-        labels = initial_labels.hat_labels(E, graph, n_clusters, random_state=random_state)
-        if self.init == "spectral":
-            return labels
-        accuracy = initial_labels.leave_one_out_accuracy(labels, E, n_clusters)
-        if self.init == "auto" and accuracy >= initial_labels.DOUBTFUL:
-            return labels
-        other = initial_labels.raw_labels(
-            as_operator(X, scale="none"),
-            n_clusters,
-            n_neighbors=self.n_neighbors,
-            random_state=random_state,
-        )
-        margin = initial_labels.MARGIN if self.init == "auto" else 0.0
-        if initial_labels.leave_one_out_accuracy(other, E, n_clusters) <= accuracy + margin:
-            return labels
-        self.init_ = "raw"
-        return other
-
-    def _set_joint_selection(self, problem: JointProblem, state: JointState, k: int | None) -> None:
-        """Set scores, ranking, support and path from the accepted support."""
-        if hasattr(self, "path_"):
-            del self.path_
-        if state.path is None:
-            priced = moves(problem.regression(state.labels), state.support)
-            scores = priced.add.copy()
-            scores[state.support] = priced.drop
-            members = np.zeros(len(scores), dtype=bool)
-            members[state.support] = True
-            order = np.lexsort((np.arange(len(scores)), -scores, ~members))
-        else:
-            # Go on along the same path: more features, the same labels.
-            solver = ForwardSelection()
-            length = max(self.path_length, len(state.support))
-            longer = replace(problem, sparsity=0.0, n_features=length).regression(state.labels)
-            finished = run(solver, longer, max_iter=longer.limit, state=state.path).state
-            self.path_: SelectionPath = solver.path(finished)
-            scores = np.clip(to_numpy(finished.candidates), 0.0, None)
-            # Off the path: what the feature would add now, at most what the last one was worth.
-            scores = np.minimum(scores, self.path_.sparsity[-1])
-            scores[self.path_.order] = np.maximum(self.path_.sparsity, 0.0)
-            off_path = np.setdiff1d(np.arange(len(scores)), self.path_.order)
-            waiting = off_path[stable_order(scores[off_path])]
-            order = np.concatenate([self.path_.order, waiting])
-        n_selected = len(state.support) if k is None else k
-        self._set_selection(scores, n_selected, order=order)
 
     def _fit_paper(
         self,

@@ -23,11 +23,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import stable_order, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.forward_selection import ForwardSelection, ForwardState
+from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
 from featsieve.solvers.homotopy_iht import ConvergedIHT
-from featsieve.solvers.local_search import LocalSearch
+from featsieve.solvers.local_search import LocalSearch, moves
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
@@ -204,3 +204,32 @@ def solve_joint(
         stop=stop,
     )
     return run(solver, problem, max_iter=max_iter - 1, callback=callback)
+
+
+def rank_features(
+    problem: JointProblem, state: JointState, *, path_length: int
+) -> tuple[np.ndarray, np.ndarray, SelectionPath | None]:
+    """Return the scores of all features, their order (best first), and the nested path.
+
+    Along a path the score is the largest lambda that still selects the feature; off it, what the
+    feature would add now, at most what the last one was worth. Where the W-step has no path it is
+    the price of the feature's removal (selected ones, which come first) or addition.
+    """
+    if state.path is None:
+        priced = moves(problem.regression(state.labels), state.support)
+        scores = priced.add.copy()
+        scores[state.support] = priced.drop
+        left_out = np.ones(len(scores), dtype=bool)
+        left_out[state.support] = False
+        return scores, np.lexsort((-scores, left_out)), None
+    # Go on along the same path: more features, the same labels.
+    length = max(path_length, len(state.support))
+    longer = replace(problem, sparsity=0.0, n_features=length).regression(state.labels)
+    solver = ForwardSelection()
+    finished = run(solver, longer, max_iter=longer.limit, state=state.path).state
+    path = solver.path(finished)
+    scores = np.clip(to_numpy(finished.candidates), 0.0, path.sparsity[-1])
+    scores[path.order] = path.sparsity
+    off_path = np.setdiff1d(np.arange(len(scores)), path.order)
+    order = np.concatenate([path.order, off_path[stable_order(scores[off_path])]])
+    return scores, order, path

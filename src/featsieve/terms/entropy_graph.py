@@ -43,6 +43,8 @@ class BlockedKernel:
         squares = np.einsum("ij,ij->i", F, F)
         inside = slice(start, start + self.step)
         distance = squares[inside, None] + squares[None, :] - 2.0 * (F[inside] @ F.T)
+        own = np.arange(len(distance))
+        distance[own, start + own] = 0.0  # not left to rounding: gamma may be huge
         return -self.gamma * np.maximum(distance, 0.0)
 
     def matmul(self, M: np.ndarray) -> np.ndarray:
@@ -168,8 +170,11 @@ class NeighbourGraph:
 
     def __init__(self, prior: sp.csr_array, *, alpha: float, beta: float) -> None:
         self.alpha, self.beta = alpha, beta
-        prior = sp.csr_array(prior)
+        prior = sp.csr_array(prior, copy=True)
+        prior.eliminate_zeros()
         total = prior.sum(axis=1)
+        if not np.all(total > 0.0):
+            raise ValueError("Every sample needs a neighbour: the prior has an empty row.")
         self.n_samples = prior.shape[0]
         self.row = np.repeat(np.arange(self.n_samples), np.diff(prior.indptr))
         self.column = prior.indices
