@@ -37,7 +37,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     n_features_selected_: int
 
     def _check_input(self, X: Any) -> Any:
-        """Return X as a numeric array or CSR matrix; refuse what no selector can use."""
+        """Return X as a numeric array or CSR matrix; refuse what no selector can use.
+
+        Forgets an earlier fit first, so that a fit that fails leaves no mixture of two tables.
+        """
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         X = validate_data(
             self,
             X,
@@ -71,6 +76,21 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= n_selected
         self.n_features_selected_ = int(n_selected)
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``, in the same order.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_samples, n_features_selected_)
+        """
+        check_is_fitted(self, "support_")
+        return super().transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

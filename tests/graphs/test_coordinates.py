@@ -15,7 +15,7 @@ def standardised(X):
     """Return Z of scale="unit" without its constant columns."""
     X = X[:, np.ptp(X, axis=0) > 0]
     variance = X.var(axis=0)
-    return (X - X.mean(axis=0)) / np.sqrt(len(X) * (variance + 0.05 * np.median(variance)))
+    return (X - X.mean(axis=0)) / np.sqrt(len(X) * variance)
 
 
 def hat_matrix(Z, *, shrinkage, n_directions=None):

@@ -193,13 +193,17 @@ def test_init_callable_receives_the_data(small_planted):
     assert model.init_ == "given"
 
 
-def test_callback_sees_every_iteration_and_can_stop(small_planted):
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_callback_sees_every_iteration_and_can_stop(small_planted, solver):
     calls = []
     start = np.arange(80) % 3
-    JASFS(3, init=start, callback=lambda *args: calls.append(args[:2])).fit(small_planted.X)
-    assert [iteration for iteration, _ in calls] == list(range(1, len(calls) + 1))
-    stopped = JASFS(3, init=start, callback=lambda *args: True).fit(small_planted.X)
-    assert stopped.n_iter_ == 2
+    settings = {"init": start, "solver": solver}
+    watched = JASFS(3, callback=lambda *args: calls.append(args[:2]), **settings)
+    watched.fit(small_planted.X)
+    assert [iteration for iteration, _ in calls] == list(range(1, watched.n_iter_ + 1))
+    np.testing.assert_array_equal([value for _, value in calls], watched.objective_)
+    stopped = JASFS(3, callback=lambda *args: True, **settings).fit(small_planted.X)
+    assert stopped.n_iter_ == 1
     assert stopped.status_ is Status.STOPPED
 
 
@@ -225,7 +229,7 @@ BAD_INPUT = [
     ({"init": "best", "solver": "paper"}, ValueError, "belongs to solver='joint'"),
     ({"scale": "log"}, ValueError, "'auto', 'unit', 'none'"),
     ({"formula": "tex"}, ValueError, "'code', 'paper'"),
-    ({"sparsity": "big"}, ValueError, "sparsity must be one of 'auto'"),
+    ({"sparsity": "big"}, ValueError, "sparsity must be 'auto' or a number above 0"),
     ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),
     ({"sparsity": float("nan")}, ValueError, "sparsity must be a number above 0"),
     ({"sparsity": 1e-3, "n_features_to_select": 3}, ValueError, "set one of them"),
@@ -239,6 +243,7 @@ BAD_INPUT = [
     ({"beta": 0}, ValueError, "beta must be a number above 0"),
     ({"ridge": 0.0}, ValueError, "ridge"),
     ({"n_neighbors": 0}, ValueError, "n_neighbors"),
+    ({"callback": "print"}, TypeError, "callback must be callable"),
 ]
 
 
@@ -326,6 +331,32 @@ def test_more_clusters_than_distinct_samples_give_no_warning(solver):
     X = np.repeat(np.random.default_rng(0).standard_normal((2, 30)), 20, axis=0)
     model = JASFS(4, solver=solver, random_state=0).fit(X)
     assert len(set(model.labels_)) == 4
+
+
+def test_a_fit_that_fails_leaves_nothing_of_the_one_before(small_planted):
+    model = JASFS(3, random_state=0).fit(small_planted.X)
+    with pytest.raises(ValueError, match="no feature is selected"):
+        model.set_params(sparsity=1e9).fit(small_planted.X[:, :40])
+    with pytest.raises(NotFittedError):
+        model.transform(small_planted.X)
+    with pytest.raises(NotFittedError):
+        model.predict(small_planted.X)
+
+
+def test_selected_rows_alone_predict(small_planted):
+    model = JASFS(3, solver="paper", sparsity=1e-5, n_features_to_select=3, random_state=0)
+    model.fit(small_planted.X)
+    np.testing.assert_array_equal(np.any(model.coef_ != 0, axis=1), model.support_)
+
+
+def test_certificate_brackets_the_best_selection(small_planted):
+    for settings in ({"n_features_to_select": 4}, {"sparsity": 0.01}):
+        model = JASFS(3, random_state=0, **settings).fit(small_planted.X)
+        certificate = model.certify(small_planted.X)
+        assert 0.0 < certificate.lower_bound <= certificate.value
+        assert not set(certificate.excluded) & set(model.get_support(indices=True))
+    with pytest.raises(ValueError, match="solver='joint'"):
+        JASFS(3, solver="paper", random_state=0).fit(small_planted.X).certify(small_planted.X)
 
 
 def test_refitting_leaves_nothing_of_the_first_fit(small_planted):

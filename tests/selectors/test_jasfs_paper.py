@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import JASFS
@@ -98,21 +100,6 @@ def test_small_orthogonality_lets_labels_move_and_keeps_them_finite(small_plante
     assert np.isfinite(model.objective_).all()
 
 
-def test_no_n_by_n_array_exists(small_planted):
-    import tracemalloc
-
-    rng = np.random.default_rng(0)
-    n = 6000
-    X = rng.standard_normal((n, 10))
-    labels = rng.integers(0, 3, n)
-    model = JASFS(3, solver="paper", init=labels, sparsity=1e-6)
-    tracemalloc.start()
-    model.fit(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.1 * 8 * n * n
-
-
 @pytest.mark.parametrize("init", ["auto", "spectral", "k-means"])
 def test_finds_planted_features_from_its_own_start(small_planted, init):
     model = JASFS(3, solver="paper", init=init, n_features_to_select=8, random_state=0)
@@ -120,10 +107,18 @@ def test_finds_planted_features_from_its_own_start(small_planted, init):
     assert (model.support_ & small_planted.informative).sum() >= 6
 
 
-def test_too_large_sparsity_names_one_that_selects(small_planted):
-    model = JASFS(3, solver="paper", sparsity=0.39, init=small_planted.labels)
-    with pytest.raises(ValueError, match="largest value that selects something") as caught:
-        model.fit(small_planted.X)
-    largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
-    model.set_params(sparsity=largest).fit(small_planted.X)
-    assert model.n_features_selected_ >= 1
+@settings(max_examples=15)
+@given(
+    n=st.integers(10, 60), d=st.integers(3, 60), power=st.floats(-1, 1), seed=st.integers(0, 999)
+)
+def test_too_large_sparsity_names_the_largest_that_selects(n, d, power, seed):
+    X = 10.0**power * np.random.default_rng(seed).standard_normal((n, d))
+    model = JASFS(3, solver="paper", sparsity=0.99, init=np.arange(n) % 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with pytest.raises(ValueError, match="largest value that selects something") as caught:
+            model.fit(X)
+        largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
+        assert model.set_params(sparsity=largest).fit(X).n_features_selected_ >= 1
+        with pytest.raises(ValueError, match="no feature is selected"):
+            model.set_params(sparsity=1.02 * largest).fit(X)

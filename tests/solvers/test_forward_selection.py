@@ -279,7 +279,8 @@ def test_auto_form_follows_the_shape_of_the_table():
 
     assert isinstance(chosen(draw(0, 30, 10)[0]), GramForm)
     assert isinstance(chosen(draw(0, 10, 30)[0]), SampleForm)
-    large = chosen(np.eye(2, 2**21 + 1))
+    assert isinstance(chosen(np.eye(2, 2**21 + 1)), SampleForm)  # large, but few samples
+    large = chosen(np.eye(1001, 5001, dtype=np.float32))
     assert isinstance(large, GramForm)
     assert large.gram is None  # columns are fetched in batches
 

@@ -61,7 +61,7 @@ def test_refit_sees_the_scaled_columns_of_the_operator():
     X, Z, Y, order = draw(2, 9, 5)
     unit = Z / np.linalg.norm(Z, axis=0)
     expected = RowSparseRegression(DenseOperator(unit), Y, ridge=1.0).refit(order)
-    scaled = RowSparseRegression(DenseOperator(1e3 * X, scale="unit", floor=0.0), Y, ridge=1.0)
+    scaled = RowSparseRegression(DenseOperator(1e3 * X, scale="unit"), Y, ridge=1.0)
     np.testing.assert_allclose(scaled.refit(order), expected, atol=1e-12)
 
 

@@ -34,6 +34,10 @@ def to_numpy(array: Array) -> np.ndarray:
     """Return the array on the host as a NumPy array, without a copy where that is possible."""
     if isinstance(array, np.ndarray):
         return array
+    if array_api_compat.is_torch_array(array):
+        return array.detach().cpu().numpy()
+    if array_api_compat.is_cupy_array(array):
+        return array.get()
     return np.from_dlpack(array)
 
 

@@ -20,7 +20,6 @@ from featsieve.arrays.namespace import (
     is_sparse,
     namespace_of,
     take_columns,
-    to_numpy,
 )
 
 SCALES = ("unit", "none")
@@ -43,12 +42,7 @@ class DataOperator(ABC):
     X : array of shape (n_samples, n_features)
         The table. It is never modified.
     scale : {"unit", "none"}
-        "unit" divides column j by ``sqrt(n) * sqrt(var_j + floor * median(var))``: unit norm,
-        except that columns of almost no variance (the border of an image) are not blown up. "none"
-        leaves the natural scale.
-    floor : float
-        The floor of "unit", relative to the median variance of the columns that vary. (The mean
-        would let one column in large units silence all the others.)
+        "unit" gives every column that varies unit norm; "none" leaves the natural scale.
     center : bool
         Whether the columns are centred.
 
@@ -70,9 +64,7 @@ class DataOperator(ABC):
     n_stored: int
     device: Any
 
-    def __init__(
-        self, X: Any, *, scale: str = "none", floor: float = 0.05, center: bool = True
-    ) -> None:
+    def __init__(self, X: Any, *, scale: str = "none", center: bool = True) -> None:
         if scale not in SCALES:
             raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
@@ -84,12 +76,7 @@ class DataOperator(ABC):
         rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
         self.varies = spread > rounding
         varying = xp.astype(self.varies, xp.float64)
-        if scale == "unit":
-            spreads = to_numpy(spread)[to_numpy(self.varies)]
-            typical = float(np.median(spreads)) if spreads.size else 0.0
-            length = xp.sqrt(spread + floor * typical)
-        else:
-            length = xp.ones_like(spread)
+        length = xp.sqrt(spread) if scale == "unit" else xp.ones_like(spread)
         self.inverse_scale = varying / xp.where(self.varies, length, xp.ones_like(length))
         self._rescales = bool(xp.any(self.inverse_scale != 1.0))
         self.mean = mean if center else xp.zeros_like(mean)
@@ -129,6 +116,10 @@ class DataOperator(ABC):
     @abstractmethod
     def rows(self, start: int, stop: int) -> Array:
         """Return Z[start:stop], dense."""
+
+    @abstractmethod
+    def row_products(self, start: int, stop: int) -> Array:
+        """Return Z[start:stop] Z', dense."""
 
     @abstractmethod
     def _gram(self) -> Array:
@@ -278,6 +269,8 @@ class DenseOperator(DataOperator):
 
     def _guard_offset(self, deviation: Array) -> None:
         xp = self.xp
+        if not is_floating(self._X):
+            return  # whole numbers in double precision have digits to spare, and must not be copied
         limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
         too_far = xp.logical_and(self.varies, xp.abs(self.mean) > limit * deviation)
         if bool(xp.any(too_far)):
@@ -321,6 +314,15 @@ class DenseOperator(DataOperator):
         raw = self.xp.astype(self._X[start:stop, :], self.xp.float64, copy=False)
         return (raw - self.mean[None, :]) * self.inverse_scale[None, :]
 
+    def row_products(self, start: int, stop: int) -> Array:
+        """Return Z[start:stop] Z', a few rows at a time."""
+        step = max(1, BLOCK_ELEMENTS // max(self.shape[1], 1))
+        parts = [
+            self.matmul(self.rows(first, min(first + step, stop)).T).T
+            for first in range(start, stop, step)
+        ]
+        return parts[0] if len(parts) == 1 else self.xp.concat(parts, axis=0)
+
     def _gram(self) -> Array:
         """Return Z'Z, accumulated over blocks of centred rows (no cancellation)."""
         total: Any = None
@@ -350,10 +352,10 @@ class DenseOperator(DataOperator):
         return xp.astype(A @ A.T, xp.float64, copy=False)
 
 
-def as_operator(X: Any, *, scale: str = "none", floor: float = 0.05) -> DataOperator:
+def as_operator(X: Any, *, scale: str = "none") -> DataOperator:
     """Return the :class:`DataOperator` for a dense array or a scipy.sparse matrix."""
     if is_sparse(X):
         from featsieve.arrays.sparse import SparseOperator
 
-        return SparseOperator(X, scale=scale, floor=floor)
-    return DenseOperator(X, scale=scale, floor=floor)
+        return SparseOperator(X, scale=scale)
+    return DenseOperator(X, scale=scale)

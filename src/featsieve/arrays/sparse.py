@@ -7,7 +7,7 @@ import array_api_compat.numpy as xnp
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.operator import DataOperator
+from featsieve.arrays.operator import LARGEST_OFFSET, DataOperator
 
 
 class SparseOperator(DataOperator):
@@ -45,6 +45,19 @@ class SparseOperator(DataOperator):
         spread = np.bincount(columns, weights=(data - mean[columns]) ** 2, minlength=d)
         return mean, spread + (n - stored) * mean**2
 
+    def _guard_offset(self, deviation: np.ndarray) -> None:
+        # A mean far above the deviation leaves no room for zeros: the column is stored in full,
+        # and can be centred in place of its entries.
+        limit = LARGEST_OFFSET[str(self.dtype)]
+        stored = np.bincount(self._X.indices, minlength=self.shape[1])
+        far = self.varies & (np.abs(self.mean) > limit * deviation) & (stored == self.shape[0])
+        if far.any():
+            shift = np.where(far, self.mean, 0.0)
+            data = (self._X.data - shift[self._X.indices]).astype(self.dtype)
+            self._X = sp.csr_array((data, self._X.indices, self._X.indptr), shape=self.shape)
+            left = np.bincount(self._X.indices, weights=data, minlength=self.shape[1])
+            self.mean = np.where(far, left / self.shape[0], self.mean)
+
     def _dot(self, W: np.ndarray) -> np.ndarray:
         return (self._X @ W.astype(self.dtype, copy=False)).astype(np.float64, copy=False)
 
@@ -64,6 +77,20 @@ class SparseOperator(DataOperator):
         """Return Z[start:stop], dense (ask for few)."""
         return (_dense(self._X[start:stop]) - self.mean) * self.inverse_scale
 
+    def row_products(self, start: int, stop: int) -> np.ndarray:
+        """Return Z[start:stop] Z': a sparse product and a rank-one correction."""
+        Y, s, cross = self._scaled
+        product = _dense(Y[start:stop] @ Y.T)
+        return product - cross[start:stop, None] - cross[None, :] + s @ s
+
+    @cached_property
+    def _scaled(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
+        """Y = X D, s = D m and Y s, so that ZZ' = YY' - (Ys)1' - 1(Ys)' + s's 11'."""
+        scaling = sp.dia_array((self.inverse_scale[None, :], [0]), shape=(self.shape[1],) * 2)
+        Y = sp.csr_array(self._X.astype(np.float64) @ scaling)
+        s = self.inverse_scale * self.mean
+        return Y, s, Y @ s
+
     def _row_norms(self) -> np.ndarray:
         """Return the squared norms of the rows of Z."""
         # ||x_i - m||^2 = sum over stored (x^2 - 2 x m) + ||m||^2, everything scaled.
@@ -76,16 +103,14 @@ class SparseOperator(DataOperator):
 
     def _gram(self) -> np.ndarray:
         """Return Z'Z = D (X'X - n m m') D."""
-        raw = _dense(self._X.T @ self._X)
+        X = self._X.astype(np.float64, copy=False)
+        raw = _dense(X.T @ X)
         raw -= self.shape[0] * np.outer(self.mean, self.mean)
         return self.inverse_scale[:, None] * raw * self.inverse_scale[None, :]
 
     def sample_gram(self) -> np.ndarray:
-        """Return ZZ' = Y Y' - (Y s) 1' - 1 (Y s)' + s's 11', with Y = X D and s = D m."""
-        Y = self._X @ sp.dia_array((self.inverse_scale[None, :], [0]), shape=(self.shape[1],) * 2)
-        s = self.inverse_scale * self.mean
-        cross = Y @ s
-        return _dense(Y @ Y.T) - cross[:, None] - cross[None, :] + s @ s
+        """Return ZZ'."""
+        return self.row_products(0, self.shape[0])
 
 
 def _dense(A: Any) -> np.ndarray:

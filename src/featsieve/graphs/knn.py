@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 
-# Elements of a block of the distance matrix that may exist at one time (32 MiB of float64).
-BLOCK_ELEMENTS = 2**22
+# Elements of a block of the distance matrix that may exist at one time (8 MiB of float64).
+BLOCK_ELEMENTS = 2**20
 # Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
 SMALLEST_WEIGHT = 1e-13
 # In fewer dimensions than this, samples are compared by distance instead of angle.
@@ -39,7 +39,8 @@ def nearest_neighbours(
         # argpartition leaves open which of several equally distant samples make the cut.
         last = np.take_along_axis(block, nearest, axis=1).max(axis=1)
         for row in np.flatnonzero(np.count_nonzero(block <= last[:, None], axis=1) > k):
-            nearest[row] = np.argsort(block[row], kind="stable")[:k]
+            near = np.flatnonzero(block[row] <= last[row])
+            nearest[row] = near[np.argsort(block[row, near], kind="stable")[:k]]
         nearest.sort(axis=1)  # equal distances: the lower index first
         found = np.take_along_axis(block, nearest, axis=1)
         order = np.argsort(found, axis=1, kind="stable")
@@ -66,7 +67,7 @@ def euclidean_distances(operator: DataOperator) -> Callable[[int, int], np.ndarr
     squares = to_numpy(operator.row_norms())
 
     def block(start: int, stop: int) -> np.ndarray:
-        products = to_numpy(operator.matmul(operator.rows(start, stop).T)).T
+        products = to_numpy(operator.row_products(start, stop))
         return np.maximum(squares[start:stop, None] + squares[None, :] - 2.0 * products, 0.0)
 
     return block

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
+# Lanczos is no use for a large share of the spectrum: then up to this many.
+LARGEST_DENSE_ANYWAY = 5000
 N_STARTS = 20
 # Weight of the hat matrix where a disconnected graph leaves the clusters undecided.
 BRIDGE = 0.1
@@ -110,7 +112,7 @@ def _leading_eigenvectors(
     is run on the matrix without them.
     """
     n = A.shape[0]
-    dense = n <= LARGEST_DENSE or count > n // 3
+    dense = n <= LARGEST_DENSE or (count > n // 3 and n <= LARGEST_DENSE_ANYWAY)
     n_components, component = connected_components(A, directed=False)
     link = bridge if n_components >= count else None
     if dense:
@@ -119,15 +121,14 @@ def _leading_eigenvectors(
             matrix += BRIDGE * (link @ link.T)
         return scipy.linalg.eigh(matrix, subset_by_index=[n - count, n - 1])[1]
 
-    known = np.zeros((n, n_components))
-    known[np.arange(n), component] = null
-    length = np.sqrt(np.einsum("ij,ij->j", known, known))
-    known /= np.where(length > 0.0, length, 1.0)  # an isolated sample has no degree
+    known = sp.csc_array((null, (np.arange(n), component)), shape=(n, n_components))
+    length = np.sqrt(np.bincount(component, weights=null**2))
+    known = known @ sp.diags_array(1.0 / np.where(length > 0.0, length, 1.0))
     if link is not None:
         known = known[:, :0]
     elif n_components >= count:
         largest = np.argsort(-np.bincount(component), kind="stable")[:count]
-        return known[:, largest]
+        return known[:, largest].toarray()
     top = float(A.sum(axis=1).max()) + 1.0
 
     def product(x: np.ndarray) -> np.ndarray:
@@ -138,4 +139,4 @@ def _leading_eigenvectors(
     start = random_state.uniform(-1.0, 1.0, n)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     energy, vectors = eigsh(operator, k=count - known.shape[1], which="LA", v0=start)
-    return np.hstack([known, vectors[:, np.argsort(-energy)]])
+    return np.hstack([known.toarray(), vectors[:, np.argsort(-energy)]])

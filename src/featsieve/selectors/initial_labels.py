@@ -1,12 +1,14 @@
 """The first pseudo-labels: from a neighbour graph, from k-means, from the user."""
 
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.graphs import (
     kmeans_labels,
     laplacian_labels,
@@ -21,10 +23,13 @@ from featsieve.validation import check_option
 INITS = ("auto", "spectral", "k-means", "best")
 
 # init="auto" doubts a start whose labels the other samples predict less well than this (leave one
-# out, balanced), and replaces it by one that is predicted better by the margin. On tables where the
-# hat metric works the accuracy is above 0.8; where it fails it is near 0.5.
+# out, balanced): where the hat metric works it is above 0.8, where it drowns in noise near 0.5. It
+# then looks at plain distances, and takes their clusters if they are more than chance: if their
+# modularity exceeds that of the same table with permuted columns by this much.
 DOUBTFUL = 0.8
-MARGIN = 0.15
+STRUCTURE = 0.08
+# Names of the plain distances, and the scale of the columns they are taken from.
+PLAIN = {"raw": "none", "scaled": "unit"}
 
 
 def given_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
@@ -107,29 +112,66 @@ def joint_labels(
     accuracy = leave_one_out_accuracy(labels, E, n_clusters)
     if init == "auto" and accuracy >= DOUBTFUL:
         return labels, "spectral"
-    other = raw_labels(
-        as_operator(X), n_clusters, n_neighbors=n_neighbors, random_state=random_state
+    cluster = partial(
+        plain_labels, n_clusters=n_clusters, n_neighbors=n_neighbors, random_state=random_state
     )
-    margin = MARGIN if init == "auto" else 0.0
-    if leave_one_out_accuracy(other, E, n_clusters) > accuracy + margin:
-        return other, "raw"
-    return labels, "spectral"
+    if init == "best":
+        other, _ = cluster(X, "none")
+        better = leave_one_out_accuracy(other, E, n_clusters) > accuracy
+        return (other, "raw") if better else (labels, "spectral")
+    shuffled = permute_columns(X, random_state)
+    best, source = STRUCTURE, "spectral"
+    for name, scale in PLAIN.items():
+        other, quality = cluster(X, scale)
+        excess = quality - cluster(shuffled, scale)[1]
+        if excess >= best:
+            best, source, labels = excess, name, other
+    return labels, source
 
 
-def raw_labels(
-    raw: DataOperator,
-    n_clusters: int,
+def plain_labels(
+    X: Any,
+    scale: str,
     *,
+    n_clusters: int,
     n_neighbors: int,
     random_state: np.random.RandomState,
-) -> np.ndarray:
-    """Return spectral labels of the neighbour graph in plain distances of the unscaled data.
+) -> tuple[np.ndarray, float]:
+    """Return spectral labels of the neighbour graph in plain distances, and their modularity.
 
-    Few informative columns of large variance show in them, where scaled columns drown in noise.
+    A few informative columns show in them where the hat metric, which evens out all directions,
+    lets them drown; of large variance, in the distances of the unscaled columns.
     """
-    distances = euclidean_distances(raw)
-    graph = self_tuning_graph(distances, raw.shape[0], n_neighbors=n_neighbors)
-    return spectral_labels(graph, n_clusters, random_state=random_state)
+    operator = as_operator(X, scale=scale)
+    distances = euclidean_distances(operator)
+    graph = self_tuning_graph(distances, operator.shape[0], n_neighbors=n_neighbors)
+    labels = spectral_labels(graph, n_clusters, random_state=random_state)
+    return labels, modularity(graph, labels)
+
+
+def permute_columns(X: Any, random_state: np.random.RandomState) -> Any:
+    """Return X with every column permuted on its own: the same columns without any clusters."""
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    rng = np.random.default_rng(seed)
+    n, d = X.shape
+    if is_sparse(X):  # the same permutations as of the dense table
+        X = sp.csc_array(X, copy=True)
+        for start, stop in pairwise(X.indptr):
+            X.indices[start:stop] = rng.permutation(n)[X.indices[start:stop]]
+        return X.tocsr()
+    shuffled = np.empty_like(X)
+    for j in range(d):
+        shuffled[rng.permutation(n), j] = X[:, j]
+    return shuffled
+
+
+def modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
+    """Return the share of edge weight inside clusters, less what the degrees alone would give."""
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    total = degree.sum()
+    member = sp.csr_array((np.ones(len(labels)), (np.arange(len(labels)), labels)))
+    inside = member.multiply(graph @ member).sum() / total
+    return float(inside - np.sum((member.T @ degree / total) ** 2))
 
 
 def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -> float:

@@ -22,16 +22,20 @@ from featsieve.selectors.jasfs_joint import (
     W_STEPS,
     JointProblem,
     auto_sparsity,
+    largest_sparsity,
     rank_features,
     refine_labels,
     solve_joint,
 )
-from featsieve.selectors.jasfs_paper import PaperProblem, largest_sparsity, solve_paper
-from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
+from featsieve.selectors.jasfs_paper import PaperProblem, solve_paper
+from featsieve.selectors.jasfs_paper import largest_sparsity as largest_paper_sparsity
+from featsieve.solvers.certificate import Certificate, certify
+from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.protocol import Solution, Status
-from featsieve.terms import NeighbourGraph
-from featsieve.terms.row_sparsity import row_support
+from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.terms import NeighbourGraph, normalised_indicator
+from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.validation import (
     check_n_clusters,
     check_number,
@@ -84,9 +88,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         The last two are for study: they are slower and not better features.
     init : {"auto", "spectral", "k-means", "best"}, labels or callable, default="auto"
         First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
-        in the hat metric). "best": the better predicted of this and of the graph in plain
-        distances. "auto": "spectral", unless its labels are predicted badly and the other's much
-        better. "k-means". Or an array of labels, or ``init(X, n_clusters, random_state)``.
+        in the hat metric). "auto": "spectral", unless its labels are hardly predictable from the
+        other samples and those of plain distances show more structure than permuted columns do.
+        "best": the better predicted of "spectral" and plain distances. "k-means". Or an array of
+        labels, or ``init(X, n_clusters, random_state)``.
     scale : {"auto", "unit", "none"}, default="auto"
         Column scaling. "auto" is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
@@ -142,7 +147,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
     init_ : str
-        Where the first labels came from: "spectral", "raw" (plain distances), "k-means", "given".
+        Where the first labels came from: "spectral", "raw" or "scaled" (plain distances of the
+        columns as given, or scaled), "k-means", "given".
     sparsity_ : float
         The λ that was used (0 where ``n_features_to_select`` decided).
     n_features_in_ : int
@@ -245,8 +251,6 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """
         self._check_parameters()
         X = self._check_input(X)
-        if hasattr(self, "path_"):  # of an earlier fit; not every w_step has one
-            del self.path_
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         k = resolve_n_features(self.n_features_to_select, X.shape[1])
         random_state = check_random_state(self.random_state)
@@ -273,6 +277,35 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         fitted = safe_sparse_dot(X, self.coef_, dense_output=True) + self.intercept_
         return (fitted * heights).argmax(axis=1)
 
+    def certify(self, X: Any) -> Certificate:
+        """Bound how far the selection is from the best one for the fitted labels.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix
+            The table that was fitted (joint solver).
+
+        Returns
+        -------
+        Certificate
+            The objective of the W-step at the selection, a lower bound for every selection, and
+            features that no (every) better selection contains.
+        """
+        check_is_fitted(self, "support_")
+        if self.solver != "joint":
+            raise ValueError("A certificate needs the ridge of solver='joint'.")
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        operator = as_operator(X, scale="none" if self.scale == "none" else "unit")
+        F = normalised_indicator(self.labels_, self.coef_.shape[1])
+        problem = RowSparseRegression(
+            operator,
+            operator.xp.asarray(F - F.mean(axis=0), device=operator.device),
+            ridge=self.ridge * mean_column_norm(operator),
+            sparsity=self.sparsity_,
+            n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
+        )
+        return certify(problem, np.flatnonzero(self.support_))
+
     # The two solvers -----------------------------------------------------------------------------
 
     def _fit_joint(
@@ -290,13 +323,11 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
         )
         graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
-        n_varying = int(to_numpy(operator.varies).sum())
-        norm = float(operator.xp.sum(operator.column_norms())) / n_varying
         problem = JointProblem(
             operator,
             NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
             n_clusters=n_clusters,
-            ridge=self.ridge * norm,
+            ridge=self.ridge * mean_column_norm(operator),
             n_features=k,
             w_step=self.w_step,
         )
@@ -312,13 +343,16 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 random_state=random_state,
             )
         if self.init_ == "spectral":
-            labels = refine_labels(problem, labels, E)
+            labels, _ = refine_labels(problem, labels, E)
         path = None
-        if k is None:
-            sparsity = self.sparsity
-            if isinstance(sparsity, str):
-                sparsity, path = auto_sparsity(problem, labels)
-            problem = replace(problem, sparsity=float(sparsity))
+        if k is None and isinstance(self.sparsity, str):
+            sparsity, path = auto_sparsity(problem, labels)
+            if self.w_step == "iht":  # needs a smaller lambda for as many: fix their number
+                problem = replace(problem, n_features=len(path.order))
+            else:
+                problem = replace(problem, sparsity=sparsity)
+        elif k is None:
+            problem = replace(problem, sparsity=float(self.sparsity))
 
         solution = solve_joint(
             problem,
@@ -330,22 +364,24 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         )
         state = solution.state
         if len(state.support) == 0:
-            best = _first_gain(problem, labels)
-            raise ValueError(_nothing_selected(problem.sparsity, best))
-        if self.init_ != "given":
-            state = replace(state, labels=by_first_sample(state.labels))
+            largest = largest_sparsity(problem, labels)
+            raise ValueError(_nothing_selected(problem.sparsity, largest))
         scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
         self._set_selection(scores, len(state.support) if k is None else k, order=order)
         if path_of_all is not None:
             self.path_ = path_of_all
-        self._set_solution(solution, history=solution.objective, n_iter=solution.n_iter + 1)
+        self.objective_, self.n_iter_ = np.asarray(solution.objective), solution.n_iter
+        self._set_status(solution, limited=state.limited)
         self.sparsity_ = problem.sparsity
-        self.labels_ = state.labels
+        self.labels_ = state.labels if self.init_ == "given" else by_first_sample(state.labels)
+        self.label_accuracy_ = initial_labels.leave_one_out_accuracy(self.labels_, E, n_clusters)
         W = np.zeros((operator.shape[1], n_clusters))
         selected = np.flatnonzero(self.support_)
-        regression = problem.regression(state.labels)
-        W[selected] = to_numpy(regression.refit(operator.xp.asarray(selected)))
-        self._set_regression(operator, W, problem.labels_matrix(state.labels))
+        regression = problem.regression(self.labels_)
+        W[selected] = to_numpy(
+            regression.refit(operator.xp.asarray(selected, device=operator.device))
+        )
+        self._set_regression(operator, W, problem.labels_matrix(self.labels_))
 
     def _fit_paper(
         self,
@@ -382,36 +418,43 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             problem, max_iter=self.max_iter, tol=self.tol, callback=self.callback
         )
         state = solution.state
-        selected = row_support(state.W)
+        selected = to_numpy(row_support(state.W))
         if k is None and not selected.any():
-            largest = largest_sparsity(problem, state.F)
+            largest = largest_paper_sparsity(problem, max_iter=self.max_iter, tol=self.tol)
             raise ValueError(_nothing_selected(problem.sparsity, largest))
         # Rows of W by length; rows that are zero by the order in which they would enter.
-        scores = np.sqrt(np.einsum("jt,jt->j", state.W, state.W))
-        residual = state.fitted - (state.F - state.F.mean(axis=0))
-        waiting = operator.rmatmul(residual)
-        entering = np.einsum("jt,jt->j", waiting, waiting)
-        order = np.lexsort((np.arange(len(scores)), -entering, -scores))
+        W, fitted = to_numpy(state.W), to_numpy(state.fitted)
+        scores = np.sqrt(row_norms(W))
+        residual = operator.xp.asarray(fitted - (state.F - state.F.mean(axis=0)))
+        entering = row_norms(to_numpy(operator.rmatmul(residual)))
+        order = np.lexsort((-entering, -scores))
         self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
-        self._set_solution(solution, history=solution.objective[1:], n_iter=solution.n_iter)
+        self.objective_, self.n_iter_ = np.asarray(solution.objective[1:]), solution.n_iter
+        self._set_status(solution)
         self.sparsity_ = problem.sparsity
-        self.labels_ = state.F.argmax(axis=1)
-        self._set_regression(operator, state.W, state.F)
+        # A small orthogonality can empty a row of F: the regression then tells its cluster.
+        self.labels_ = np.where(np.any(state.F, axis=1, keepdims=True), state.F, fitted).argmax(
+            axis=1
+        )
+        self._set_regression(operator, np.where(self.support_[:, None], W, 0.0), state.F)
 
     # Shared pieces -------------------------------------------------------------------------------
 
-    def _set_solution(
-        self, solution: Solution[Any], *, history: tuple[float, ...], n_iter: int
-    ) -> None:
-        """Set objective, iterations and status; warn where the iterations were too few."""
-        self.objective_ = np.asarray(history)
-        self.n_iter_ = n_iter
+    def _set_status(self, solution: Solution[Any], *, limited: bool = False) -> None:
+        """Set the status; warn where the iterations were too few."""
         self.status_ = solution.status
         fast_mode = self.solver == "joint" and self.max_iter == 1
         if solution.status is Status.ITERATION_LIMIT and not fast_mode:
             warn(
                 f"JASFS stopped at max_iter={self.max_iter}: {Status.ITERATION_LIMIT.value}. "
                 "Increase max_iter, or tol if a rougher answer will do.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif limited:
+            warn(
+                "A label step of JASFS stopped at its limit of 100 sweeps: the clusters are not "
+                "settled. Try another n_clusters or init.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -428,7 +471,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_option("scale", self.scale, SCALES)
         check_option("formula", self.formula, FORMULAS)
         if isinstance(self.sparsity, str):
-            check_option("sparsity", self.sparsity, ("auto",))
+            if self.sparsity != "auto":
+                raise ValueError(
+                    f"sparsity must be 'auto' or a number above 0; got {self.sparsity!r}."
+                )
         else:
             check_number("sparsity", self.sparsity, low=0.0, strict=True)
         check_number("alpha", self.alpha, low=0.0)
@@ -440,6 +486,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0.0)
         check_number("path_length", self.path_length, low=0, integer=True)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be callable or None; got {self.callback!r}.")
         both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
         if both and self.solver == "joint":
             raise ValueError(
@@ -448,11 +496,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             )
 
 
-def _first_gain(problem: JointProblem, labels: np.ndarray) -> float:
-    """Return the half gain of the best single feature."""
-    regression = problem.regression(labels)
-    state = ForwardSelection().init(regression)
-    return float(problem.operator.xp.max(state.candidates))
+def mean_column_norm(operator: DataOperator) -> float:
+    """Return the mean squared norm of the columns that vary: the unit of the ridge."""
+    n_varying = int(to_numpy(operator.varies).sum())
+    return float(operator.xp.sum(operator.column_norms())) / n_varying
 
 
 def _nothing_selected(sparsity: float, largest: float) -> str:

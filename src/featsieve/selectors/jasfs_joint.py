@@ -94,16 +94,20 @@ class JointState:
     """A partition and a support, with the run of forward selection that found the support."""
 
     labels: np.ndarray
-    support: np.ndarray
+    support: np.ndarray  # in order of entry
     value: float
     path: ForwardState | None = None
+    path_labels: np.ndarray | None = None  # the labels for which it was found
     moved: bool = True  # whether the last label step changed anything
+    limited: bool = False  # whether an inner solver ran into its own iteration limit
 
 
-def refine_labels(problem: JointProblem, labels: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Return the partition after Hartigan moves from the given one."""
-    solver = PartitionMoves()
-    return run(solver, problem.partition(labels, factor), max_iter=MAX_SWEEPS).state.labels
+def refine_labels(
+    problem: JointProblem, labels: np.ndarray, factor: np.ndarray
+) -> tuple[np.ndarray, Status]:
+    """Return the partition after Hartigan moves from the given one, and how they ended."""
+    moved = run(PartitionMoves(), problem.partition(labels, factor), max_iter=MAX_SWEEPS)
+    return moved.state.labels, moved.status
 
 
 def selected_factor(problem: JointProblem, support: np.ndarray) -> np.ndarray:
@@ -134,14 +138,11 @@ def find_support(
     regression = problem.regression(labels)
     if problem.w_step == "iht":
         found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
-        support = np.flatnonzero(to_numpy(row_support(found.W)))
-        # W = 0 can be a fixed point of IHT although a single feature pays: look for one below.
-        if len(support):
-            return support, None
+        return np.flatnonzero(to_numpy(row_support(found.W))), None
     path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
     support = np.asarray(path.order, dtype=np.intp)
-    if problem.w_step != "local":
-        return support, path if problem.w_step == "forward" else None
+    if problem.w_step == "forward":
+        return support, path
     starts = [support] if known is None else [support, known]
     searched = [run(LocalSearch(start=s), regression, max_iter=10_000).state for s in starts]
     return min(searched, key=lambda state: state.value).support, None
@@ -156,6 +157,21 @@ def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> tuple[float, For
     regression = replace(problem.regression(labels), least_share=AUTO_SHARE)
     path = run(ForwardSelection(), regression, max_iter=regression.limit).state
     return min(path.half_gains), path
+
+
+def largest_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
+    """Return the largest lambda that selects something for these labels.
+
+    The half gain of the best single feature; iterative hard thresholding keeps W = 0 longer, until
+    a row survives its gradient step from there.
+    """
+    regression = problem.regression(labels)
+    xp = problem.operator.xp
+    if problem.w_step == "iht":
+        state = ConvergedIHT().init(regression)
+        gradient = state.datafit.gradient(state.W, state.image)
+        return 0.5 * state.step_size * float(xp.max(xp.sum(gradient * gradient, axis=1)))
+    return float(xp.max(ForwardSelection().init(regression).candidates))
 
 
 def solve_joint(
@@ -174,10 +190,12 @@ def solve_joint(
 
     def start(problem: JointProblem) -> JointState:
         support, found = find_support(problem, labels, path=path)
-        return JointState(labels, support, problem.value(labels, support), found)
+        return JointState(labels, support, problem.value(labels, support), found, labels)
 
     def update_labels(problem: JointProblem, state: JointState) -> JointState:
-        refined = refine_labels(problem, state.labels, selected_factor(problem, state.support))
+        factor = selected_factor(problem, state.support)
+        refined, status = refine_labels(problem, state.labels, factor)
+        state = replace(state, limited=state.limited or not status.success)
         value = problem.value(refined, state.support)
         if np.array_equal(refined, state.labels) or value > state.value:
             return replace(state, moved=False)
@@ -190,7 +208,7 @@ def solve_joint(
         value = problem.value(state.labels, support)
         if len(support) == 0 or value >= state.value - PROGRESS * abs(state.value):
             return state  # the acceptance guard: J never increases
-        return replace(state, support=support, value=value, path=path)
+        return replace(state, support=support, value=value, path=path, path_labels=state.labels)
 
     def stop(state: JointState, history: Sequence[float]) -> Status | None:
         if not state.moved or len(state.support) == 0:
@@ -203,7 +221,7 @@ def solve_joint(
         value=lambda problem, state: state.value,
         stop=stop,
     )
-    return run(solver, problem, max_iter=max_iter - 1, callback=callback)
+    return run(solver, problem, max_iter=max_iter, callback=callback, count_start=True)
 
 
 def rank_features(
@@ -222,11 +240,16 @@ def rank_features(
         left_out = np.ones(len(scores), dtype=bool)
         left_out[state.support] = False
         return scores, np.lexsort((-scores, left_out)), None
-    # Go on along the same path: more features, the same labels.
     length = max(path_length, len(state.support))
     longer = replace(problem, sparsity=0.0, n_features=length).regression(state.labels)
     solver = ForwardSelection()
-    finished = run(solver, longer, max_iter=longer.limit, state=state.path).state
+    begun = state.path
+    if state.path_labels is None or not np.array_equal(state.path_labels, state.labels):
+        # The labels moved and the support stayed: price the same features for the new labels.
+        begun = solver.init(longer)
+        for j in state.support.tolist():
+            begun = solver.add(longer, begun, j)
+    finished = run(solver, longer, max_iter=longer.limit, state=begun).state
     path = solver.path(finished)
     scores = np.clip(to_numpy(finished.candidates), 0.0, path.sparsity[-1])
     scores[path.order] = path.sparsity

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array
+from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.homotopy_iht import HomotopyIHT
 from featsieve.solvers.labels import MultiplicativeLabels
@@ -57,7 +57,7 @@ class PaperProblem:
         """
         if state.graph is None:
             return float("inf")
-        loss = 0.5 * square(state.fitted - (state.F - state.F.mean(axis=0)))
+        loss = 0.5 * square(to_numpy(state.fitted) - (state.F - state.F.mean(axis=0)))
         loss += self.sparsity * count_rows(state.W)
         smoothness = state.graph.smoothness(state.F)
         if self.formula == "code":
@@ -87,23 +87,27 @@ def solve_paper(
     label_step = MultiplicativeLabels(problem.alpha, problem.orthogonality, problem.formula)
 
     def start(problem: PaperProblem) -> PaperState:
+        operator, xp = problem.operator, problem.operator.xp
         F = indicator(problem.labels, problem.n_clusters)
-        W = np.zeros((problem.n_clusters, problem.operator.shape[1])).T
-        return PaperState(W, np.zeros_like(F), F)
+        shape = (problem.n_clusters, operator.shape[1])
+        W = xp.zeros(shape, dtype=xp.float64, device=operator.device).T
+        return PaperState(W, xp.asarray(np.zeros_like(F), device=operator.device), F)
 
     def update_graph(problem: PaperProblem, state: PaperState) -> PaperState:
         return replace(state, graph=UniformGraph(state.F, problem.gamma))
 
     def update_features(problem: PaperProblem, state: PaperState) -> PaperState:
-        target = state.F - state.F.mean(axis=0)
-        regression = RowSparseRegression(problem.operator, target, sparsity=problem.sparsity)
+        operator = problem.operator
+        target = operator.xp.asarray(state.F - state.F.mean(axis=0), device=operator.device)
+        regression = RowSparseRegression(operator, target, sparsity=problem.sparsity)
         solver = HomotopyIHT(warm_start=(state.W, state.fitted))
         found = run(solver, regression, max_iter=NO_LIMIT).state
         return replace(state, W=found.W, fitted=found.image)
 
     def update_labels(problem: PaperProblem, state: PaperState) -> PaperState:
         assert state.graph is not None
-        return replace(state, F=label_step.update(state.F, state.fitted, state.graph))
+        fitted = to_numpy(state.fitted)
+        return replace(state, F=label_step.update(state.F, fitted, state.graph))
 
     def stop(state: PaperState, history: Sequence[float]) -> Status | None:
         n_iter = len(history) - 1
@@ -123,10 +127,20 @@ def solve_paper(
     return run(solver, problem, max_iter=max_iter, callback=callback)
 
 
-def largest_sparsity(problem: PaperProblem, F: np.ndarray) -> float:
-    """Return the lambda from which on AMHIHT, started at zero, keeps no row for labels F."""
-    operator, xp = problem.operator, problem.operator.xp
-    gradient = operator.rmatmul(F - F.mean(axis=0))
-    size = 1.0 / float(xp.max(operator.row_norms()))
-    first = 0.5 * size * float(xp.max(xp.sum(gradient * gradient, axis=1)))
-    return min(first, HomotopyIHT().factor)
+def largest_sparsity(problem: PaperProblem, *, max_iter: int, tol: float) -> float:
+    """Return the largest lambda (to a percent) with which the program selects something.
+
+    The schedule decides, not a formula: lambda is halved until a row survives, then bisected.
+    """
+
+    def selects(sparsity: float) -> bool:
+        solution = solve_paper(replace(problem, sparsity=sparsity), max_iter=max_iter, tol=tol)
+        return count_rows(solution.state.W) > 0
+
+    high, low = problem.sparsity, 0.5 * min(problem.sparsity, 1.0)
+    while not selects(low) and low > 1e-300:
+        high, low = low, 0.5 * low
+    while high > 1.01 * low:
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if selects(middle) else (low, middle)
+    return low

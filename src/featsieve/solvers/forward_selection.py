@@ -13,8 +13,10 @@ in R^d. They are the same numbers; which is cheaper depends on the shape of the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Protocol
 
+import array_api_extra as xpx
 import numpy as np
 
 from featsieve.arrays import DataOperator
@@ -33,6 +35,8 @@ DEPENDENT = 1e-8
 LARGEST_GRAM = 5000
 # Tables larger than this (elements) are read once per batch of columns, not once per column.
 LARGEST_REREAD = 2**22
+# ... unless there are so few samples that the d x k vectors of the Gram form exceed the table.
+FEW_SAMPLES = 1000
 BATCH = 32
 
 
@@ -136,7 +140,8 @@ class GramForm:
             xp = self.operator.xp
             columns = self.operator.columns(xp.asarray(wanted, device=self.operator.device))
             block = self.operator.rmatmul(columns)
-            self.fetched.update({i: block[:, position] for position, i in enumerate(wanted)})
+            for position, i in enumerate(wanted):  # copies: a view would keep the whole block
+                self.fetched[i] = xp.asarray(block[:, position], copy=True)
             self.n_passes += 1
         return self.fetched.pop(j)
 
@@ -155,9 +160,9 @@ class _Columns:
             room = max(16, 2 * self.count)
             store = self.xp.empty((room, vector.shape[0]), dtype=vector.dtype, device=self.device)
             if self.count:
-                store[: self.count, :] = self.store
+                store = xpx.at(store)[: self.count, :].set(self.store)
             self.store = store
-        self.store[self.count, :] = vector
+        self.store = xpx.at(self.store)[self.count, :].set(vector)
         self.pivots.append(pivot)
         self.count += 1
 
@@ -228,15 +233,23 @@ class ForwardSelection:
         tie = TIE["float32" if problem.operator.dtype == xp.float32 else "float64"]
         best = float(xp.max(state.candidates))
         tied = state.candidates >= best - tie * abs(best)
-        j = int(xp.argmax(xp.astype(tied, xp.int8)))
-        half_gain = float(state.candidates[j])
+        return self.add(problem, state, int(xp.argmax(xp.astype(tied, xp.int8))))
 
+    def add(self, problem: RowSparseRegression, state: ForwardState, j: int) -> ForwardState:
+        """Add column j, whether or not it is the best one."""
+        xp = problem.operator.xp
+        half_gain = float(state.candidates[j])
+        if not isfinite(half_gain):
+            raise FloatingPointError(
+                f"The gain of feature {j} is {half_gain}: the table's values are too large or too "
+                "far from zero for its precision. Rescale or centre the columns first."
+            )
         v = state.form.direction(j, state.candidates)
         delta = problem.ridge + max(float(v[j]), 0.0)
         state.form.add(delta)
         state.correlation = state.correlation - v[:, None] * (state.correlation[j, :] / delta)
         state.leftover = xp.clip(state.leftover - v * v / delta, min=0.0)
-        state.available[j] = False
+        state.available = xpx.at(state.available, j).set(False)
         state.order.append(j)
         state.half_gains.append(half_gain)
         state.loss.append(state.loss[-1] - half_gain)
@@ -271,7 +284,7 @@ class ForwardSelection:
         if form == "auto":
             if d <= n and d <= LARGEST_GRAM:
                 form = "gram"
-            elif operator.n_stored <= LARGEST_REREAD:
+            elif operator.n_stored <= LARGEST_REREAD or n <= FEW_SAMPLES:
                 form = "sample"
             else:
                 form = "prefetch"

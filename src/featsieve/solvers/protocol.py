@@ -64,6 +64,7 @@ def run(
     max_iter: int,
     state: S | None = None,
     callback: Callback[S] | None = None,
+    count_start: bool = False,
     keep: str = "last",
 ) -> Solution[S]:
     """Drive a solver: at most ``max_iter`` steps from its own start, or from a given state.
@@ -78,6 +79,8 @@ def run(
         A state to go on from, instead of ``solver.init(problem)``.
     callback : callable, optional
         ``callback(iteration, objective, state)`` after every step; a true value stops the run.
+    count_start : bool
+        Whether the start is itself the first iteration (counted, and shown to the callback).
     keep : {"last", "best"}
         Which state to return. "best" is for methods that do not descend in every step; they must
         not modify a state in place.
@@ -90,6 +93,10 @@ def run(
     best = (history[0], state)
     status = solver.terminate(problem, state, history)
     n_iter = 0
+    if count_start:
+        n_iter = 1
+        if callback is not None and callback(n_iter, history[0], state) and status is None:
+            status = Status.STOPPED
     while status is None and n_iter < max_iter:
         state = solver.step(problem, state)
         n_iter += 1
