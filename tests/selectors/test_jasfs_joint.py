@@ -273,10 +273,9 @@ def test_other_w_steps_find_planted_features(small_planted, w_step):
 def test_iht_is_not_forward_selection_in_disguise(small_planted):
     X, y = load_digits(return_X_y=True)
     fits = [
-        JASFS(10, w_step=w_step, init=y[:300], max_iter=1).fit(X[:300])
+        JASFS(10, w_step=w_step, n_features_to_select=10, init=y[:300], max_iter=1).fit(X[:300])
         for w_step in ("iht", "forward")
     ]
-    assert fits[0].n_features_selected_ == fits[1].n_features_selected_
     assert (fits[0].support_ != fits[1].support_).any()
     with pytest.raises(ValueError, match="largest value that selects something") as caught:
         JASFS(3, w_step="iht", sparsity=1.0, init=small_planted.labels).fit(small_planted.X)

@@ -43,6 +43,8 @@ def hat_coordinates(
 ) -> Array:
     """Return E with E E' = Z (Z'Z + mI)^(-1) Z', the ridge hat matrix of all features.
 
+    (Of the leading directions only, where :func:`principal_coordinates` truncates.)
+
     m = shrinkage * tr(ZZ')/min(n, d): the mean non-zero eigenvalue. (Dividing by n when n >> d
     would let m vanish and turn the metric into Mahalanobis distance, which fails.) E holds the
     principal coordinates divided by sqrt(s^2 + m): partly whitened.

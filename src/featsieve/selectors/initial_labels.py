@@ -82,7 +82,7 @@ def authors_labels(
 def kmeans_of(
     operator: DataOperator, n_clusters: int, *, random_state: np.random.RandomState
 ) -> np.ndarray:
-    """Return k-means labels in the principal coordinates (an isometry of the rows of Z)."""
+    """Return k-means labels in the principal coordinates (the leading 100 of tall tables)."""
     points = to_numpy(principal_coordinates(operator)[0])
     return kmeans_labels(points, n_clusters, random_state=random_state)
 

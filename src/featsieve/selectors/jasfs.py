@@ -64,14 +64,16 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters c to look for. It need not be exact: a factor of two costs little.
+        Number of clusters c to look for, at least 2. It need not be exact: halving it costs more
+        than doubling it. More clusters make ``sparsity="auto"`` select more features.
     n_features_to_select : int, float or None, default=None
         How many features to select (k): a count, or a fraction of the features. None leaves it to
-        ``sparsity``.
+        ``sparsity``. Columns that do not vary come last, and are selected only if k asks for all.
     sparsity : float or "auto", default="auto"
         λ, the price of a feature. With the joint solver a feature is selected while it lowers the
         loss by at least this much; "auto" takes features while each adds at least 0.4 % of what
-        the selected ones explain together. With ``solver="paper"``, "auto" is 1e-3.
+        the selected ones explain together (with ``w_step="iht"``: as many as that). It does not
+        notice that there is nothing to find. With ``solver="paper"``, "auto" is 1e-3.
     alpha : float, default=0.3
         α, weight of the graph.
     beta : float, default=1.0
@@ -93,7 +95,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         "best": the better predicted of "spectral" and plain distances. "k-means". Or an array of
         labels, or ``init(X, n_clusters, random_state)``.
     scale : {"auto", "unit", "none"}, default="auto"
-        Column scaling. "auto" is "unit" for the joint solver, "none" for "paper".
+        Column scaling: "unit" variance, so that units do not matter, or "none". "auto" is "unit"
+        for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
         Neighbours in the graph of the samples.
     ridge : float, default=10.0
@@ -113,7 +116,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     tol : float, default=1e-5
         Relative change of the objective that ends the alternation.
     path_length : int, default=300
-        How far ``path_`` is followed beyond the selected features.
+        Length of ``path_`` (at least the number of selected features).
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
     random_state : int, RandomState instance or None, default=None
@@ -122,15 +125,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_, n_clusters)
-        W, in the units of X. Zero for features that are not selected (joint solver).
+        W, in the units of X; zero for features that are not selected.
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
         were given keep their order).
     scores_ : ndarray of shape (n_features_in_,)
-        Joint solver: the largest λ that would still select the feature. Paper: length of its row
-        of W. Columns that do not vary score 0.
+        What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
+        probabilities, and not comparable between tables. Joint solver: along ``path_`` the
+        largest λ that still selects the feature, behind it what the feature would add; with
+        another ``w_step`` what its removal (or addition) would cost (or gain). Paper: length of its
+        row of W.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of every feature, 1 is the best.
     support_ : ndarray of shape (n_features_in_,), dtype bool
@@ -138,19 +144,23 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     n_features_selected_ : int
         Their number.
     path_ : SelectionPath
-        The nested selections of every size (``w_step="forward"``): ``path_.order[:k]`` are the k
-        best features.
+        The nested selections of every size up to ``path_length`` (``w_step="forward"``):
+        ``path_.order[:k]`` are the k best features for ``labels_``.
     objective_ : ndarray of shape (n_iter_,)
         J after every iteration. It never rises with the joint solver.
     n_iter_ : int
         Number of iterations.
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    label_accuracy_ : float
+        How well the labels of the samples are predicted from the other samples (joint solver;
+        leave-one-out balanced accuracy of ridge regression). Clear clusters: above 0.8. Near or
+        below 0.6 there may be no clusters to select for.
     init_ : str
         Where the first labels came from: "spectral", "raw" or "scaled" (plain distances of the
         columns as given, or scaled), "k-means", "given".
     sparsity_ : float
-        The λ that was used (0 where ``n_features_to_select`` decided).
+        The λ that was used (joint solver: 0 where a number of features decided).
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if X had string column names.
@@ -166,8 +176,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     selection can find it (compare ``labels_`` with what is known of the samples). Selected features
     reproduce the clusters of the whole table from few columns; they do not promise better clusters.
 
+    ``predict`` on the fitted rows need not give ``labels_``: it is the regression's answer.
+
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
-    for k features. No n × n array exists when n > 5000.
+    for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
+    tables; a doubtful start costs four more neighbour searches. No dense n × n array exists when
+    n > 5000.
 
     The paper's program is kept for comparison: because its labels do not move, it is a regression
     on the first clustering, and because its inner solver stops after a few steps, the number of

@@ -162,15 +162,16 @@ def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> tuple[float, For
 def largest_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
     """Return the largest lambda that selects something for these labels.
 
-    The half gain of the best single feature; iterative hard thresholding keeps W = 0 longer, until
-    a row survives its gradient step from there.
+    The half gain of the best single feature. Iterative hard thresholding stays at W = 0 longer: for
+    it, the lambda below which a row surely survives the shortest step it tries from there.
     """
     regression = problem.regression(labels)
     xp = problem.operator.xp
     if problem.w_step == "iht":
         state = ConvergedIHT().init(regression)
         gradient = state.datafit.gradient(state.W, state.image)
-        return 0.5 * state.step_size * float(xp.max(xp.sum(gradient * gradient, axis=1)))
+        shortest = 0.75 * state.step_size
+        return 0.5 * shortest * float(xp.max(xp.sum(gradient * gradient, axis=1)))
     return float(xp.max(ForwardSelection().init(regression).candidates))
 
 
