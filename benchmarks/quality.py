@@ -3,7 +3,8 @@
 For every data set and method: k-means on the k selected columns (random start, one run, mean of
 ten seeds, the true number of classes given), for k in {10, 30, 50, 100, 150, 200, 300}. Printed as
 ACC/NMI in percent: the mean over k ("area"; nothing chosen by labels), and the best k, which IS
-chosen by labels and is marked so. "own" is the clustering that JASFS itself returns.
+chosen by labels and is marked so. "own" is the clustering that JASFS itself returns, "start" where
+its first labels came from (`init_`), with `label_accuracy_`: no labels are used for either.
 
 All methods are unsupervised and run with their defaults; "paper" is the authors' algorithm ranked
 by the rows of W at lambda = 1e-6, "random" the mean of three random subsets. Palm has 256 features
@@ -67,6 +68,7 @@ def evaluate(name: str, method: str) -> dict:
             normalized_mutual_information(y, sieve.labels_),
         )
         row["selected"] = sieve.n_features_selected_
+        row["start"] = f"{sieve.init_} ({getattr(sieve, 'label_accuracy_', float('nan')):.2f})"
     return row
 
 
@@ -77,15 +79,15 @@ def pair(values: tuple[float, float] | np.ndarray | None) -> str:
 def table(rows: list[dict], names: list[str]) -> list[str]:
     """Return the Markdown lines."""
     lines = [
-        "| data set | joint: own labels | features chosen | "
+        "| data set | joint: own labels | features chosen | start (label accuracy) | "
         + " | ".join(f"{method}: area" for method in METHODS)
         + " | joint: best k (by labels) | paper: best k (by labels) |",
-        "|---" * (len(METHODS) + 5) + "|",
+        "|---" * (len(METHODS) + 6) + "|",
     ]
     found = {(row["set"], row["method"]): row for row in rows}
     for name in names:
         joint = found[name, "joint"]
-        cells = [name, pair(joint["own"]), str(joint["selected"])]
+        cells = [name, pair(joint["own"]), str(joint["selected"]), joint["start"]]
         cells += [pair(found[name, method]["scores"].mean(axis=0)) for method in METHODS]
         for method in ("joint", "paper"):
             row = found[name, method]
@@ -98,7 +100,7 @@ def table(rows: list[dict], names: list[str]) -> list[str]:
             continue
         cells = [f"**mean, {len(members)} {title}**"]
         cells.append(pair(np.mean([found[name, "joint"]["own"] for name in members], axis=0)))
-        cells.append("")
+        cells += ["", ""]
         for method in METHODS:
             areas = [found[name, method]["scores"].mean(axis=0) for name in members]
             cells.append(pair(np.mean(areas, axis=0)))
@@ -121,7 +123,7 @@ def main() -> None:
         delayed(evaluate)(name, method) for name, method in jobs
     )
     text = "\n".join(
-        ["# Quality", "", *__doc__.split("\n")[2:10], "", *table(rows, arguments.sets)]
+        ["# Quality", "", *__doc__.split("\n")[2:11], "", *table(rows, arguments.sets)]
     )
     print(text)
     if arguments.output:

@@ -34,6 +34,6 @@ def test_quality_on_a_real_set_puts_joint_first(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     row = next(line for line in output.read_text().splitlines() if line.startswith("| brain"))
-    areas = [float(cell.split("/")[0]) for cell in row.split("|")[4:9]]
+    areas = [float(cell.split("/")[0]) for cell in row.split("|")[5:10]]
     assert areas[0] == max(areas)
     assert areas[0] > 70.0

@@ -20,12 +20,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (`n_features_in_`,)
         Importance of every feature, larger is better; 0 for a column that does not vary.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature: 1 is the best. All ranks differ; ties in the scores are broken by
         the lower index.
-    support_ : ndarray of shape (n_features_in_,), dtype bool
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
         The selected features.
     n_features_selected_ : int
         Their number.
@@ -87,7 +87,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        array, sparse matrix or data frame of shape (n_samples, n_features_selected_)
+        array, sparse matrix or data frame of shape (n_samples, `n_features_selected_`)
         """
         check_is_fitted(self, "support_")
         return super().transform(X)

@@ -24,8 +24,10 @@ from featsieve.arrays.namespace import (
 
 SCALES = ("unit", "none")
 
-# Row or column blocks of temporaries stay near this many elements (16 MiB of float64).
+# Row or column blocks of temporaries stay near this many elements (16 MiB of float64), or, where
+# they are only summed, within the cache (512 KiB).
 BLOCK_ELEMENTS = 2**21
+CACHE_ELEMENTS = 2**16
 # Integer tables up to this many elements are converted once; larger ones block by block, each time.
 CONVERT_ELEMENTS = 2**23
 LANCZOS_STEPS = 40
@@ -179,13 +181,13 @@ class DataOperator(ABC):
 
     def _row_norms(self) -> Array:
         xp = self.xp
-        blocks = [xp.sum(block * block, axis=1) for block in self.row_blocks()]
+        blocks = [xp.sum(block * block, axis=1) for block in self.row_blocks(CACHE_ELEMENTS)]
         return xp.concat(blocks, axis=0)
 
-    def row_blocks(self) -> Iterator[Array]:
+    def row_blocks(self, n_elements: int | None = None) -> Iterator[Array]:
         """Yield Z in dense blocks of rows of bounded size."""
         n, d = self.shape
-        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        step = max(1, (n_elements or BLOCK_ELEMENTS) // max(d, 1))
         for start in range(0, n, step):
             yield self.rows(start, min(start + step, n))
 
@@ -254,7 +256,7 @@ class DenseOperator(DataOperator):
         n, d = self.shape
         mean = xp.zeros(d, dtype=xp.float64, device=self.device)
         spread = xp.zeros(d, dtype=xp.float64, device=self.device)
-        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        step = max(1, CACHE_ELEMENTS // max(d, 1))
         for start in range(0, n, step):
             stop = min(start + step, n)
             block = xp.astype(self._X[start:stop, :], xp.float64, copy=False)

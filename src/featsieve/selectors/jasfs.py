@@ -124,29 +124,29 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_, n_clusters)
+    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
         W, in the units of X; zero for features that are not selected.
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
         were given keep their order).
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (`n_features_in_`,)
         What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
         probabilities, and not comparable between tables. Joint solver: along ``path_`` the
         largest λ that still selects the feature, behind it what the feature would add; with
         another ``w_step`` what its removal (or addition) would cost (or gain). Paper: length of its
         row of W.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (n_features_in_,), dtype bool
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
         The selected features.
     n_features_selected_ : int
         Their number.
     path_ : SelectionPath
         The nested selections of every size up to ``path_length`` (``w_step="forward"``):
         ``path_.order[:k]`` are the k best features for ``labels_``.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (`n_iter_`,)
         J after every iteration. It never rises with the joint solver.
     n_iter_ : int
         Number of iterations.
@@ -162,7 +162,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     sparsity_ : float
         The λ that was used (joint solver: 0 where a number of features decided).
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
 
     See Also
