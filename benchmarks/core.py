@@ -7,7 +7,7 @@ clustering, scikit-learn's k-means) are left out of the ratio of the paper's sol
 them; the joint solver is measured whole. Peak memory is what the fit allocates beside X
 (tracemalloc), in multiples of the bytes of X.
 
-Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3]
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3] [--output FILE]
 """
 
 import argparse
@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
@@ -26,16 +27,13 @@ from featsieve.datasets import make_planted
 REAL = ("brain", "breast3", "nci", "jaffe", "lung", "ORL", "mnist")
 
 
-def tables() -> Iterator[tuple[str, np.ndarray, int]]:
-    """Yield (name, X, number of clusters)."""
-    if real_data.folder() is None:
-        print("FEATSIEVE_DATA is not set: only the synthetic table is measured.")
-    else:
+def tables(n: int, d: int) -> Iterator[tuple[str, np.ndarray, int]]:
+    """Yield (name, X, number of clusters): the real ones if there are any, and a synthetic one."""
+    if real_data.folder() is not None:
         for name in REAL:
             X, y = real_data.load(name)
             yield name, X, len(np.unique(y))
-    planted = make_planted(20_000, 500, n_informative=50, n_clusters=5, random_state=0)
-    yield "synthetic 20000 x 500", planted.X, 5
+    yield "synthetic", make_planted(n, d, n_informative=d // 10, random_state=0).X, 4
 
 
 @contextmanager
@@ -125,20 +123,28 @@ def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
-    repeat = parser.parse_args().repeat
-    print(
+    parser.add_argument("--synthetic", type=int, nargs=2, default=(20_000, 500), metavar=("N", "D"))
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    lines = [
         "| table | shape | solver | whole fit, s | without first labels, s | products, s | ratio "
-        "| peak memory / bytes of X |\n|---|---|---|---|---|---|---|---|"
-    )
-    for name, X, n_clusters in tables():
+        "| peak memory / bytes of X |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    print("\n".join(lines))
+    for name, X, n_clusters in tables(*arguments.synthetic):
         for solver in ("joint", "paper"):
-            found = measure(X, n_clusters, solver, repeat)
-            print(
+            found = measure(X, n_clusters, solver, arguments.repeat)
+            lines.append(
                 f"| {name} | {X.shape[0]} x {X.shape[1]} | {solver} | {found['fit']:.3f} "
                 f"| {found['alternation']:.3f} | {found['products']:.3f} "
-                f"| {found['alternation'] / found['products']:.2f} | {found['memory']:.2f} |",
-                flush=True,
+                f"| {found['alternation'] / found['products']:.2f} | {found['memory']:.2f} |"
             )
+            print(lines[-1], flush=True)
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        head = ["# Speed and memory", "", *__doc__.split("\n")[2:8], ""]
+        arguments.output.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

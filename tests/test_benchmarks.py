@@ -24,6 +24,17 @@ def test_quality_says_why_it_is_skipped():
     assert "FEATSIEVE_DATA" in done.stdout
 
 
+def test_core_measures_both_solvers(tmp_path):
+    output = tmp_path / "core.md"
+    done = run_script(
+        "core.py", "--synthetic", "300", "20", "--repeat", "1", "--output", str(output)
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|") for line in output.read_text().splitlines() if "300 x 20" in line]
+    assert [row[3].strip() for row in rows] == ["joint", "paper"]
+    assert all(float(row[7]) > 0.0 for row in rows)
+
+
 @pytest.mark.skipif(
     "FEATSIEVE_DATA" not in os.environ, reason="needs the data sets (FEATSIEVE_DATA)"
 )
@@ -37,3 +48,12 @@ def test_quality_on_a_real_set_puts_joint_first(tmp_path):
     areas = [float(cell.split("/")[0]) for cell in row.split("|")[5:10]]
     assert areas[0] == max(areas)
     assert areas[0] > 70.0
+
+
+def test_the_readme_shows_the_tables_that_the_scripts_printed():
+    readme = (ROOT / "README.md").read_text()
+    quality = (ROOT / "benchmarks" / "results" / "quality.md").read_text()
+    for row in [line for line in quality.splitlines() if "**mean" in line]:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        for cell in (cells[1], *cells[4:9]):
+            assert cell in readme

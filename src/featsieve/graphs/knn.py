@@ -10,6 +10,8 @@ from featsieve.arrays.namespace import to_numpy
 
 # Elements of a block of the distance matrix that may exist at one time (8 MiB of float64).
 BLOCK_ELEMENTS = 2**20
+# ... but at least this many rows: a block reads all samples once.
+FEWEST_ROWS = 64
 # Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
 SMALLEST_WEIGHT = 1e-13
 # In fewer dimensions than this, samples are compared by distance instead of angle.
@@ -30,7 +32,7 @@ def nearest_neighbours(
     k = min(n_neighbors, n_samples - 1)
     indices = np.empty((n_samples, k), dtype=np.intp)
     squares = np.empty((n_samples, k))
-    step = max(1, BLOCK_ELEMENTS // n_samples)
+    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n_samples)
     for start in range(0, n_samples, step):
         stop = min(start + step, n_samples)
         block = distances(start, stop)

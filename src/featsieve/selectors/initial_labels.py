@@ -28,6 +28,8 @@ INITS = ("auto", "spectral", "k-means", "best")
 # modularity exceeds that of the same table with permuted columns by this much.
 DOUBTFUL = 0.8
 STRUCTURE = 0.08
+# It does so up to this many samples: plain distances cost O(n^2 d).
+LARGEST_PLAIN = 5000
 # Names of the plain distances, and the scale of the columns they are taken from.
 PLAIN = {"raw": "none", "scaled": "unit"}
 
@@ -110,7 +112,7 @@ def joint_labels(
     if init == "spectral":
         return labels, "spectral"
     accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-    if init == "auto" and accuracy >= DOUBTFUL:
+    if init == "auto" and (accuracy >= DOUBTFUL or len(labels) > LARGEST_PLAIN):
         return labels, "spectral"
     cluster = partial(
         plain_labels, n_clusters=n_clusters, n_neighbors=n_neighbors, random_state=random_state

@@ -180,8 +180,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
     for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
-    tables; a doubtful start costs four more neighbour searches. No dense n × n array exists when
-    n > 5000.
+    tables; a doubtful start of up to 5000 samples costs four more searches. No dense n × n array
+    exists when n > 5000.
 
     The paper's program is kept for comparison: because its labels do not move, it is a regression
     on the first clustering, and because its inner solver stops after a few steps, the number of
