@@ -8,7 +8,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays.namespace import is_sparse, stable_order
-from featsieve.validation import check_finite
+from featsieve.validation import check_finite, refuse_text
 
 
 class UnsupervisedSelector(SelectorMixin, BaseEstimator):
@@ -43,6 +43,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
+        refuse_text(X)
         X = validate_data(
             self,
             X,

@@ -30,6 +30,24 @@ def check_number(
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
 
+def refuse_text(X: Any) -> None:
+    """Raise if a data frame has columns that hold text, naming them."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    text = []
+    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+        numeric = getattr(dtype, "is_numeric", None)  # polars; pandas and NumPy have a kind
+        of_numbers = numeric() if callable(numeric) else getattr(dtype, "kind", "O") in "biufcO"
+        if not of_numbers or str(dtype) in ("str", "string", "category"):
+            text.append(str(name))
+    if text:
+        raise ValueError(
+            f"{len(text)} column{'s do' if len(text) > 1 else ' does'} not hold numbers "
+            f"({', '.join(text[:5])}{', ...' if len(text) > 5 else ''}): drop them, for example "
+            'with X.select_dtypes("number") in pandas, or encode them first.'
+        )
+
+
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
     if is_sparse(X):
@@ -51,8 +69,8 @@ def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     raise ValueError(
         f"Input X contains {what}: {n_bad} non-finite value{'s'[: n_bad != 1]} in "
         f"{len(bad_columns)} column{'s'[: len(bad_columns) != 1]} ({', '.join(first)}{more}). "
-        f"{owner} does not accept missing values: drop those columns or rows, or impute first, "
-        "for example with sklearn.impute.SimpleImputer in a Pipeline."
+        f"{owner} does not accept missing or infinite values: drop those columns or rows, or "
+        "impute first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
 
 

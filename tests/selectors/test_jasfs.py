@@ -269,6 +269,25 @@ def test_missing_values_are_counted_and_located(small_planted):
         JASFS(3).fit(X)
 
 
+@pytest.mark.parametrize("library", [pd, pl])
+def test_text_columns_are_named(small_planted, library):
+    content = {f"gene{j}": small_planted.X[:, j] for j in range(5)}
+    frame = library.DataFrame({**content, "tissue": ["lung"] * 80})
+    with pytest.raises(ValueError, match=r"1 column does not hold numbers \(tissue\)"):
+        JASFS(3).fit(frame)
+
+
+def test_data_frames_of_flags_and_counts_are_numbers(small_planted):
+    frame = pd.DataFrame(
+        {
+            "flag": small_planted.labels == 0,
+            "count": small_planted.labels,
+            "x": small_planted.X[:, 0],
+        }
+    )
+    assert JASFS(3, random_state=0).fit(frame).n_features_selected_ >= 1
+
+
 def test_a_table_without_variation_is_refused():
     with pytest.raises(ValueError, match="All 4 columns of X are constant"):
         JASFS(2).fit(np.ones((10, 4)))
