@@ -7,8 +7,9 @@
 (150, 20)
 """
 
-from featsieve.selectors import JASFS
+from featsieve import selectors
+from featsieve.selectors import *  # noqa: F403  (exactly the estimators of selectors.__all__)
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["JASFS", "__version__"]
+__all__ = [*selectors.__all__, "__version__"]

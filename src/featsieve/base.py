@@ -1,14 +1,22 @@
 """What every selector shares: checks of the input, ranking, support, scikit-learn's contract."""
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featsieve.arrays.namespace import is_sparse, stable_order
-from featsieve.validation import check_finite, refuse_text
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import is_sparse, stable_order, to_numpy
+from featsieve.solvers.protocol import Solution, Status
+from featsieve.terms.row_sparsity import row_norms
+from featsieve.validation import check_finite, check_option, refuse_text, resolve_n_features
+
+# What ``scale`` means: (scale, center) of the operator.
+SCALES = {"unit": ("std", True), "none": ("none", True), "raw": ("none", False)}
 
 
 class UnsupervisedSelector(SelectorMixin, BaseEstimator):
@@ -31,6 +39,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Their number.
     """
 
+    n_features_to_select: Any
+    scale: str
+    max_iter: int
     scores_: np.ndarray
     ranking_: np.ndarray
     support_: np.ndarray
@@ -58,6 +69,25 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         check_finite(X, owner=type(self).__name__, names=names)
         return X
 
+    def _prepare(self, X: Any) -> tuple[Any, DataOperator]:
+        """Check X; return it, and the operator that ``scale`` asks for."""
+        check_option("scale", self.scale, tuple(SCALES))
+        X = self._check_input(X)
+        scale, center = SCALES[self.scale]
+        operator = as_operator(X, scale=scale, center=center)
+        self._check_varies(to_numpy(operator.varies))
+        return X, operator
+
+    def _n_to_select(self) -> int:
+        """Return n_features_to_select as a count; the method cannot decide it."""
+        count = resolve_n_features(self.n_features_to_select, self.n_features_in_)
+        if count is None:
+            raise ValueError(
+                f"{type(self).__name__} ranks the features and does not decide how many to keep: "
+                "set n_features_to_select to a count or a fraction of the features."
+            )
+        return count
+
     def _check_varies(self, varies: np.ndarray) -> None:
         """Refuse a table without any column that varies."""
         if not varies.any():
@@ -77,6 +107,26 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= n_selected
         self.n_features_selected_ = int(n_selected)
+
+    def _set_weights(self, operator: DataOperator, W: Any, n_selected: int) -> None:
+        """Score the features by the lengths of their rows of W; keep W in the units of X."""
+        W = to_numpy(W)
+        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
+        self._set_selection(np.sqrt(row_norms(W)), n_selected)
+
+    def _set_outcome(self, solution: Solution[Any]) -> None:
+        """Set what the solver reports; warn where the iterations were too few."""
+        self.objective_ = np.asarray(solution.objective[1:])
+        self.n_iter_ = solution.n_iter
+        self.status_ = solution.status
+        if solution.status is Status.ITERATION_LIMIT:
+            warn(
+                f"{type(self).__name__} stopped at max_iter={self.max_iter}: "
+                f"{Status.ITERATION_LIMIT.value}. Increase max_iter, or tol if a rougher answer "
+                "will do.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -74,15 +75,28 @@ def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     )
 
 
-def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
-    """Raise unless 2 <= n_clusters <= n_samples."""
-    check_number("n_clusters", n_clusters, low=2, integer=True)
+def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:
+    """Raise unless low <= n_clusters <= n_samples; warn of a single cluster."""
+    check_number("n_clusters", n_clusters, low=low, integer=True)
     if n_clusters > n_samples:
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n_samples}: "
-            f"choose n_clusters between 2 and {n_samples}."
+            f"choose n_clusters between {low} and {n_samples}."
+        )
+    if n_clusters == 1:
+        warn(
+            "n_clusters=1: a single cluster has no structure to select for, so the ranking means "
+            "nothing. Choose n_clusters of at least 2.",
+            UserWarning,
+            stacklevel=3,
         )
     return int(n_clusters)
+
+
+def check_callback(callback: Any) -> None:
+    """Raise unless callback is None or callable."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable or None; got {callback!r}.")
 
 
 def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None:

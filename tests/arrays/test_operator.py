@@ -301,7 +301,7 @@ def test_as_operator_chooses_by_the_kind_of_table():
 
 
 def test_an_unknown_scale_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"'unit', 'none'.*'standard'"):
+    with pytest.raises(ValueError, match=r"'unit', 'std', 'none'.*'standard'"):
         as_operator(np.eye(3), scale="standard")
 
 

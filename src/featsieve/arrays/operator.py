@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.arrays.namespace import (
     Array,
@@ -20,14 +21,18 @@ from featsieve.arrays.namespace import (
     is_sparse,
     namespace_of,
     take_columns,
+    to_numpy,
 )
 
-SCALES = ("unit", "none")
+SCALES = ("unit", "std", "none")
 
 # Row or column blocks of temporaries stay near this many elements (16 MiB of float64), or, where
 # they are only summed, within the cache (512 KiB).
 BLOCK_ELEMENTS = 2**21
 CACHE_ELEMENTS = 2**16
+# Tables up to this many elements (32 MiB of float64) are centred and scaled once, for methods that
+# ask for products of all columns again and again.
+KEEP_ELEMENTS = 2**22
 # Integer tables up to this many elements are converted once; larger ones block by block, each time.
 CONVERT_ELEMENTS = 2**23
 LANCZOS_STEPS = 40
@@ -43,8 +48,9 @@ class DataOperator(ABC):
     ----------
     X : array of shape (n_samples, n_features)
         The table. It is never modified.
-    scale : {"unit", "none"}
-        "unit" gives every column that varies unit norm; "none" leaves the natural scale.
+    scale : {"unit", "std", "none"}
+        "unit" gives every column that varies unit norm, "std" unit variance; "none" leaves the
+        natural scale.
     center : bool
         Whether the columns are centred.
 
@@ -78,7 +84,9 @@ class DataOperator(ABC):
         rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
         self.varies = spread > rounding
         varying = xp.astype(self.varies, xp.float64)
-        length = xp.sqrt(spread) if scale == "unit" else xp.ones_like(spread)
+        length = xp.ones_like(spread)
+        if scale != "none":
+            length = xp.sqrt(spread if scale == "unit" else spread / n)
         self.inverse_scale = varying / xp.where(self.varies, length, xp.ones_like(length))
         self._rescales = bool(xp.any(self.inverse_scale != 1.0))
         self.mean = mean if center else xp.zeros_like(mean)
@@ -124,12 +132,20 @@ class DataOperator(ABC):
         """Return Z[start:stop] Z', dense."""
 
     @abstractmethod
-    def _gram(self) -> Array:
-        """Return Z'Z (d x d)."""
+    def weighted_gram(self, weights: Array | None) -> Array:
+        """Return Z' diag(weights) Z (d x d). Ask for it only when d is small."""
 
     @abstractmethod
-    def sample_gram(self) -> Array:
-        """Return ZZ' (n x n). Ask for it only when n is small."""
+    def sample_gram(self, weights: Array | None = None) -> Array:
+        """Return Z diag(weights) Z' (n x n). Ask for it only when n is small."""
+
+    @abstractmethod
+    def column_forms(self, A: sp.csr_array) -> Array:
+        """Return z_j' A z_j for every column, A symmetric, sparse and n x n."""
+
+    @abstractmethod
+    def quadratic(self, A: sp.csr_array) -> Array:
+        """Return Z'AZ (d x d), A symmetric, sparse and n x n. Ask for it only when d is small."""
 
     def _guard_offset(self, deviation: Array) -> None:  # noqa: B027  (a hook, empty by default)
         """Prepare for columns whose mean is very large against their deviation."""
@@ -169,7 +185,7 @@ class DataOperator(ABC):
 
     @cached_property
     def _cached_gram(self) -> Array:
-        return self._gram()
+        return self.weighted_gram(None)
 
     def row_norms(self) -> Array:
         """Return the squared norms of the rows of Z, computed once."""
@@ -325,27 +341,64 @@ class DenseOperator(DataOperator):
         ]
         return parts[0] if len(parts) == 1 else self.xp.concat(parts, axis=0)
 
-    def _gram(self) -> Array:
-        """Return Z'Z, accumulated over blocks of centred rows (no cancellation)."""
+    def weighted_gram(self, weights: Array | None) -> Array:
+        """Return Z' diag(weights) Z, accumulated over blocks of centred rows (no cancellation)."""
         total: Any = None
+        start = 0
         for block in self.row_blocks():
+            stop = start + block.shape[0]
+            if weights is not None:
+                block = block * self.xp.sqrt(weights[start:stop])[:, None]
             part = self._square(block.T)
             total = part if total is None else total + part
+            start = stop
         return total
 
-    def sample_gram(self) -> Array:
-        """Return ZZ', accumulated over blocks of centred columns (no cancellation)."""
-        n, d = self.shape
-        xp = self.xp
+    def sample_gram(self, weights: Array | None = None) -> Array:
+        """Return Z diag(weights) Z', accumulated over blocks of columns (no cancellation)."""
         total: Any = None
-        step = max(1, BLOCK_ELEMENTS // max(n, 1))
-        for start in range(0, d, step):
-            inside = slice(start, min(start + step, d))
-            raw = xp.astype(self._X[:, inside], xp.float64, copy=False)
-            block = (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
+        for inside, block in self._column_blocks():
+            if weights is not None:
+                block = block * self.xp.sqrt(weights[inside])[None, :]
             part = self._square(block)
             total = part if total is None else total + part
         return total
+
+    def column_forms(self, A: sp.csr_array) -> Array:
+        """Return z_j' A z_j for every column, some columns at a time."""
+        xp = self.xp
+        parts = [
+            xp.sum(block * self._sparse_product(A, block), axis=0)
+            for _, block in self._column_blocks()
+        ]
+        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+
+    def quadratic(self, A: sp.csr_array) -> Array:
+        """Return Z'AZ, some columns at a time."""
+        parts = [self.rmatmul(self._sparse_product(A, block)) for _, block in self._column_blocks()]
+        product = parts[0] if len(parts) == 1 else self.xp.concat(parts, axis=1)
+        return 0.5 * (product + product.T)
+
+    def _column_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield (slice, Z[:, slice]) in blocks of bounded size."""
+        n, d = self.shape
+        if n * d <= KEEP_ELEMENTS:
+            yield slice(0, d), self._centred
+            return
+        step = max(1, BLOCK_ELEMENTS // max(n, 1))
+        for start in range(0, d, step):
+            inside = slice(start, min(start + step, d))
+            raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
+            yield inside, (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
+
+    @cached_property
+    def _centred(self) -> Array:
+        """Z itself, of a small table."""
+        return self.rows(0, self.shape[0])
+
+    def _sparse_product(self, A: sp.csr_array, block: Array) -> Array:
+        """Return A times a dense block; scipy multiplies, on the host."""
+        return self.xp.asarray(A @ np.ascontiguousarray(to_numpy(block)), device=self.device)
 
     def _square(self, A: Array) -> Array:
         """Return A A', multiplied in the table's own precision and summed in float64."""
@@ -354,10 +407,10 @@ class DenseOperator(DataOperator):
         return xp.astype(A @ A.T, xp.float64, copy=False)
 
 
-def as_operator(X: Any, *, scale: str = "none") -> DataOperator:
+def as_operator(X: Any, *, scale: str = "none", center: bool = True) -> DataOperator:
     """Return the :class:`DataOperator` for a dense array or a scipy.sparse matrix."""
     if is_sparse(X):
         from featsieve.arrays.sparse import SparseOperator
 
-        return SparseOperator(X, scale=scale)
-    return DenseOperator(X, scale=scale)
+        return SparseOperator(X, scale=scale, center=center)
+    return DenseOperator(X, scale=scale, center=center)

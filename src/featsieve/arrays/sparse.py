@@ -101,16 +101,38 @@ class SparseOperator(DataOperator):
         sums = np.add.reduceat(np.append(terms, 0.0), X.indptr[:-1]) * (np.diff(X.indptr) > 0)
         return np.maximum(sums + np.sum(self.mean**2 * weight), 0.0)
 
-    def _gram(self) -> np.ndarray:
-        """Return Z'Z = D (X'X - n m m') D."""
+    def weighted_gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """Return Z' diag(weights) Z = D (X'PX - X'p m' - m p'X + sum(p) m m') D."""
         X = self._X.astype(np.float64, copy=False)
-        raw = _dense(X.T @ X)
-        raw -= self.shape[0] * np.outer(self.mean, self.mean)
+        p = np.ones(self.shape[0]) if weights is None else weights
+        raw = _dense(X.T @ (X if weights is None else sp.diags_array(p) @ X))
+        cross = np.outer(X.T @ p, self.mean)
+        raw -= cross + cross.T - p.sum() * np.outer(self.mean, self.mean)
         return self.inverse_scale[:, None] * raw * self.inverse_scale[None, :]
 
-    def sample_gram(self) -> np.ndarray:
-        """Return ZZ'."""
-        return self.row_products(0, self.shape[0])
+    def sample_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return Z diag(weights) Z'."""
+        if weights is None:
+            return self.row_products(0, self.shape[0])
+        Y, s, _ = self._scaled
+        product = _dense(Y @ sp.diags_array(weights) @ Y.T)
+        cross = Y @ (weights * s)
+        return product - cross[:, None] - cross[None, :] + s @ (weights * s)
+
+    def column_forms(self, A: sp.csr_array) -> np.ndarray:
+        """Return y_j'Ay_j - 2 s_j 1'Ay_j + s_j^2 1'A1, with z_j = y_j - s_j 1."""
+        Y, s, _ = self._scaled
+        A_one = np.asarray(A.sum(axis=1)).ravel()
+        inner = np.asarray(Y.multiply(A @ Y).sum(axis=0)).ravel()
+        return inner - 2.0 * s * (Y.T @ A_one) + s**2 * A_one.sum()
+
+    def quadratic(self, A: sp.csr_array) -> np.ndarray:
+        """Return Z'AZ: a sparse product and rank-one corrections."""
+        Y, s, _ = self._scaled
+        A_one = np.asarray(A.sum(axis=1)).ravel()
+        cross = np.outer(Y.T @ A_one, s)
+        product = _dense(Y.T @ (A @ Y)) - cross - cross.T + A_one.sum() * np.outer(s, s)
+        return 0.5 * (product + product.T)
 
 
 def _dense(A: Any) -> np.ndarray:

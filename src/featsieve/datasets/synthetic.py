@@ -17,11 +17,15 @@ class Planted:
         The cluster of every sample.
     informative : ndarray of shape (n_features,), dtype bool
         Which features differ between the clusters.
+    redundant : ndarray of shape (n_features,), dtype bool
+        Which features repeat an informative one (with other noise): they separate the clusters
+        too, but add little to it. Disjoint from ``informative``; the others are noise.
     """
 
     X: np.ndarray
     labels: np.ndarray
     informative: np.ndarray
+    redundant: np.ndarray
 
 
 def make_planted(
@@ -29,6 +33,7 @@ def make_planted(
     n_features: int = 1000,
     *,
     n_informative: int = 20,
+    n_redundant: int = 0,
     n_clusters: int = 4,
     signal: float = 2.0,
     random_state: int | np.random.RandomState | None = None,
@@ -44,6 +49,8 @@ def make_planted(
         Shape of the table.
     n_informative : int, default=20
         Features that differ between clusters, at random positions.
+    n_redundant : int, default=0
+        Features that repeat an informative one: half of its variance, half noise of their own.
     n_clusters : int, default=4
         Clusters of (nearly) equal size.
     signal : float, default=2.0
@@ -66,6 +73,13 @@ def make_planted(
         raise ValueError(
             f"n_informative must be between 0 and n_features={n_features}; got {n_informative}."
         )
+    if n_redundant < 0 or n_informative + n_redundant > n_features:
+        raise ValueError(
+            f"n_redundant must be between 0 and n_features - n_informative = "
+            f"{n_features - n_informative}; got {n_redundant}."
+        )
+    if n_redundant > 0 and n_informative == 0:
+        raise ValueError("n_redundant > 0 needs informative features to repeat.")
     if not 1 <= n_clusters <= n_samples:
         raise ValueError(
             f"n_clusters must be between 1 and n_samples={n_samples}; got {n_clusters}."
@@ -78,4 +92,10 @@ def make_planted(
     X[:, chosen] += centres[labels]
     informative = np.zeros(n_features, dtype=bool)
     informative[chosen] = True
-    return Planted(X, labels, informative)
+    redundant = np.zeros(n_features, dtype=bool)
+    if n_redundant:
+        copies = rng.choice(np.flatnonzero(~informative), n_redundant, replace=False)
+        originals = chosen[np.arange(n_redundant) % n_informative]
+        X[:, copies] = (X[:, originals] + X[:, originals].std(axis=0) * X[:, copies]) / np.sqrt(2.0)
+        redundant[copies] = True
+    return Planted(X, labels, informative, redundant)

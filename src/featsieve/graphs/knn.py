@@ -88,7 +88,7 @@ def self_tuning_graph(
     largest = float(sigma.max())
     sigma = np.maximum(sigma, 1e-6 * largest if largest > 0.0 else 1.0)  # coinciding samples
     weight = np.exp(-squares / (sigma[:, None] * sigma[indices]))
-    return _symmetric(indices, np.maximum(weight, SMALLEST_WEIGHT))
+    return symmetric_graph(indices, np.maximum(weight, SMALLEST_WEIGHT))
 
 
 def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr_array:
@@ -110,10 +110,10 @@ def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr
 
     indices, squares = nearest_neighbours(summed, n, n_neighbors)
     t = total / n**2 or 1.0  # zero where all samples coincide
-    return _symmetric(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
+    return symmetric_graph(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
 
 
-def _symmetric(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
+def symmetric_graph(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
     """Return max(A, A') of the directed neighbour lists."""
     n, k = indices.shape
     row = np.repeat(np.arange(n), k)

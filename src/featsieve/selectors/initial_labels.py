@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ from featsieve.graphs import (
     spectral_labels,
 )
 from featsieve.graphs.knn import euclidean_distances, heat_kernel_graph
+from featsieve.solvers.reweighted_ridge import largest_penalty
 from featsieve.terms import normalised_indicator
 from featsieve.validation import check_option
 
@@ -51,17 +53,63 @@ def given_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
 
 
 def labels_from_user(
-    init: Any, X: Any, n_clusters: int, *, random_state: np.random.RandomState
+    init: Any,
+    X: Any,
+    n_clusters: int,
+    *,
+    random_state: np.random.RandomState,
+    options: tuple[str, ...] = INITS,
 ) -> np.ndarray | None:
     """Return the labels that ``init`` holds or computes, None where it names a method of ours."""
     if callable(init):
         return given_labels(init(X, n_clusters, random_state), X.shape[0], n_clusters)
     if isinstance(init, str):
-        check_option("init", init, INITS)
+        check_option("init", init, options)
         return None
     if init is None:
-        raise ValueError(f"init must be one of {INITS}, labels, or a callable; got None.")
+        raise ValueError(f"init must be one of {options}, labels, or a callable; got None.")
     return given_labels(init, X.shape[0], n_clusters)
+
+
+def first_labels(
+    init: Any,
+    X: Any,
+    operator: DataOperator,
+    n_clusters: int,
+    *,
+    graph: sp.csr_array | None = None,
+    n_neighbors: int = 5,
+    random_state: np.random.RandomState,
+) -> tuple[np.ndarray, bool]:
+    """Return the start of a compared method, and whether the user gave it.
+
+    "spectral": spectral clustering of ``graph`` (default: the heat-kernel graph); "k-means": of the
+    operator's columns; or labels, or a callable.
+    """
+    given = labels_from_user(
+        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means")
+    )
+    if given is not None:
+        return given, True
+    if n_clusters == 1:
+        return np.zeros(operator.shape[0], dtype=np.intp), False
+    if init == "k-means":
+        return kmeans_of(operator, n_clusters, random_state=random_state), False
+    if graph is None:
+        graph = heat_kernel_graph(operator, n_neighbors=n_neighbors)
+    return spectral_labels(graph, n_clusters, random_state=random_state), False
+
+
+def warn_large_penalty(name: str, value: float, operator: DataOperator, F: np.ndarray) -> None:
+    """Warn where an l2,1 penalty is so large that the best regression of F is W = 0."""
+    largest = largest_penalty(operator, operator.xp.asarray(F, device=operator.device))
+    if value >= largest > 0.0:
+        warn(
+            f"{name} is so large that all weights vanish: the ranking is that of the features one "
+            f"at a time. Choose {name} below {largest:.3g}.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def authors_labels(

@@ -37,6 +37,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import NeighbourGraph, normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.validation import (
+    check_callback,
     check_n_clusters,
     check_number,
     check_option,
@@ -500,8 +501,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0.0)
         check_number("path_length", self.path_length, low=0, integer=True)
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be callable or None; got {self.callback!r}.")
+        check_callback(self.callback)
         both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
         if both and self.solver == "joint":
             raise ValueError(

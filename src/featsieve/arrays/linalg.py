@@ -1,0 +1,32 @@
+"""Linear algebra that the array API does not name, on whatever array library holds the matrix."""
+
+import numpy as np
+
+from featsieve.arrays.namespace import Array, device_of, namespace_of
+
+
+def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
+    """Return (A + diag(shift))^(-1) B for a positive semidefinite A and shift > 0.
+
+    A shift that rounding of A would swallow is raised to what keeps the sum invertible. The solver
+    is the array library's own: NumPy and SciPy bring a BLAS each, whose threads, used in turn,
+    wait for one another (measured: 20 times slower for 150 x 150).
+    """
+    xp = namespace_of(A, B)
+    floor = A.shape[0] * xp.finfo(A.dtype).eps * float(xp.max(xp.linalg.diagonal(A)))
+    eye = xp.eye(A.shape[0], dtype=A.dtype, device=device_of(A))
+    return xp.linalg.solve(A + eye * xp.clip(shift, min=floor), B)
+
+
+def inverse_root(A: np.ndarray, *, smallest: float = 1e-10) -> np.ndarray:
+    """Return A^(-1/2) of a small symmetric matrix, zero on eigenvalues below smallest * largest."""
+    energy, basis = np.linalg.eigh(0.5 * (A + A.T))
+    keep = energy > smallest * max(float(energy[-1]), np.finfo(np.float64).tiny)
+    root = np.where(keep, 1.0 / np.sqrt(np.where(keep, energy, 1.0)), 0.0)
+    return (basis * root) @ basis.T
+
+
+def polar(A: np.ndarray) -> np.ndarray:
+    """Return U V' of the thin SVD A = U diag(s) V': the nearest orthonormal columns."""
+    U, _, Vt = np.linalg.svd(A, full_matrices=False)
+    return U @ Vt

@@ -1,0 +1,104 @@
+"""The graph of the samples that spectral methods share, and its Laplacians. All sparse."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import is_sparse
+from featsieve.graphs.knn import (
+    euclidean_distances,
+    heat_kernel_graph,
+    nearest_neighbours,
+    symmetric_graph,
+)
+from featsieve.validation import check_option
+
+AFFINITIES = ("heat", "binary")
+
+
+def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5) -> sp.csr_array:
+    """Return the affinity matrix S of the samples.
+
+    Parameters
+    ----------
+    operator : DataOperator
+    affinity : {"heat", "binary"} or array-like of shape (n, n)
+        Weights of the nearest neighbours' edges: exp(-||x_i - x_j||^2/(2 t^2)) with t the mean
+        distance, or 1. No self loops, symmetrised by the maximum. Or a symmetric, non-negative
+        matrix, which is used as it is.
+    n_neighbors : int
+    """
+    n = operator.shape[0]
+    if not isinstance(affinity, str):
+        return _given_affinity(affinity, n)
+    check_option("affinity", affinity, AFFINITIES)
+    if affinity == "heat":
+        return heat_kernel_graph(operator, n_neighbors=n_neighbors)
+    indices, squares = nearest_neighbours(euclidean_distances(operator), n, n_neighbors)
+    return symmetric_graph(indices, np.ones_like(squares))
+
+
+def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
+    """Return a user's affinity matrix as CSR, or say what is wrong with it."""
+    hint = "affinity must be 'heat', 'binary', or a symmetric, non-negative (n_samples, n_samples)"
+    S = affinity if is_sparse(affinity) else np.asarray(affinity, dtype=np.float64)
+    if S.ndim != 2 or S.shape != (n_samples, n_samples):
+        raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {S.shape}.")
+    S = sp.csr_array(S, dtype=np.float64)
+    S.eliminate_zeros()
+    largest = float(S.data.max(initial=0.0))
+    if not np.isfinite(S.data).all() or S.data.min(initial=0.0) < 0.0:
+        raise ValueError(f"{hint} matrix; got negative or non-finite entries.")
+    if largest == 0.0:
+        raise ValueError(f"{hint} matrix; got one without any edge.")
+    if abs(S - S.T).max() > 1e-10 * largest:
+        raise ValueError(f"{hint} matrix; got one that is not symmetric: pass (S + S.T) / 2.")
+    return S
+
+
+def degrees(S: sp.csr_array) -> np.ndarray:
+    """Return the row sums of a graph."""
+    return np.asarray(S.sum(axis=1)).ravel()
+
+
+def normalised_adjacency(S: sp.csr_array) -> sp.csr_array:
+    """Return Deg^(-1/2) S Deg^(-1/2); rows of samples without an edge are zero."""
+    degree = degrees(S)
+    root = np.where(degree > 0.0, 1.0 / np.sqrt(np.where(degree > 0.0, degree, 1.0)), 0.0)
+    scaling = sp.diags_array(root)
+    return sp.csr_array(scaling @ S @ scaling)
+
+
+def laplacian(S: sp.csr_array) -> sp.csr_array:
+    """Return Deg - S."""
+    return sp.csr_array(sp.diags_array(degrees(S)) - S)
+
+
+def normalised_laplacian(S: sp.csr_array) -> sp.csr_array:
+    """Return I - Deg^(-1/2) S Deg^(-1/2)."""
+    return sp.csr_array(sp.eye_array(S.shape[0]) - normalised_adjacency(S))
+
+
+def row_normalised_laplacian(S: sp.csr_array) -> sp.csr_array:
+    """Return diag(T1) - T, T = P + P', with P the graph with rows summing to 1.
+
+    tr(F'LF) = sum_ij p_ij ||f_i - f_j||^2.
+    """
+    degree = degrees(S)
+    P = sp.diags_array(1.0 / np.where(degree > 0.0, degree, 1.0)) @ S
+    return laplacian(sp.csr_array(P + P.T))
+
+
+def smoothness(L: sp.csr_array, F: np.ndarray) -> float:
+    """Return tr(F'LF)."""
+    return float(np.sum(F * (L @ F)))
+
+
+def split_by_sign(L: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return L^+ and L^-, both non-negative, with L = L^+ - L^-."""
+    positive, negative = L.copy(), L.copy()
+    positive.data = np.maximum(L.data, 0.0)
+    negative.data = np.maximum(-L.data, 0.0)
+    return positive, negative

@@ -1,0 +1,78 @@
+"""One step of l2,1-regularised least squares by reweighting, exact for either shape of the table.
+
+    min_W  sum_i p_i ||z_i W - t_i||^2 + rho sum_j ||w_j||^2 / e_j
+
+with E = diag(e) the inverse weights of the rows and P = diag(p) weights of the samples. The two
+forms are the same W:
+
+    gram form    W = E^(1/2) (E^(1/2) Z'PZ E^(1/2) + rho I_d)^(-1) E^(1/2) Z'P T     d <= n
+    sample form  W = E Z' V,  V = (Z E Z' + rho P^(-1))^(-1) T                       d > n
+
+The sample form never sees a d x d matrix, and gives ZW = T - rho P^(-1) V without a product.
+"""
+
+from dataclasses import dataclass
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.linalg import solve_shifted
+from featsieve.arrays.namespace import Array
+from featsieve.terms.row_sparsity import row_norms
+from featsieve.validation import check_option
+
+FORMS = ("auto", "gram", "sample")
+
+
+@dataclass(frozen=True)
+class ReweightedRidge:
+    """Ridge regressions on one table with a penalty of its own for every row of W.
+
+    Parameters
+    ----------
+    operator : DataOperator
+        Z, n x d.
+    form : {"auto", "gram", "sample"}
+        Which of the two forms; "auto" takes the one whose matrix is smaller.
+    """
+
+    operator: DataOperator
+    form: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_option("form", self.form, FORMS)
+
+    def solve(
+        self, target: Array, rho: float, *, inverse: Array, sample_weights: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return W and ZW for targets T, with inverse weights e of the rows."""
+        n, d = self.operator.shape
+        wide = d > n if self.form == "auto" else self.form == "sample"
+        solve = self._sample_form if wide else self._gram_form
+        return solve(target, rho, inverse, sample_weights)
+
+    def _sample_form(
+        self, target: Array, rho: float, inverse: Array, p: Array | None
+    ) -> tuple[Array, Array]:
+        operator, xp = self.operator, self.operator.xp
+        n = operator.shape[0]
+        ones = xp.ones(n, dtype=xp.float64, device=operator.device)
+        shift = rho * ones if p is None else rho / p
+        V = solve_shifted(operator.sample_gram(inverse), shift, target)
+        return inverse[:, None] * operator.rmatmul(V), target - shift[:, None] * V
+
+    def _gram_form(
+        self, target: Array, rho: float, inverse: Array, p: Array | None
+    ) -> tuple[Array, Array]:
+        operator, xp = self.operator, self.operator.xp
+        gram = operator.gram() if p is None else operator.weighted_gram(p)
+        root = xp.sqrt(inverse)
+        A = root[:, None] * gram * root[None, :]
+        weighted = target if p is None else p[:, None] * target
+        right = root[:, None] * operator.rmatmul(weighted)
+        W = root[:, None] * solve_shifted(A, rho * xp.ones_like(root), right)
+        return W, operator.matmul(W)
+
+
+def largest_penalty(operator: DataOperator, target: Array) -> float:
+    """Return 2 max_j ||z_j'T||: W = 0 minimises ||ZW - T||^2 + rho ||W||_{2,1} from this rho on."""
+    xp = operator.xp
+    return 2.0 * float(xp.sqrt(xp.max(row_norms(operator.rmatmul(target)))))
