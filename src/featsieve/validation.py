@@ -31,6 +31,15 @@ def check_number(
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
 
+def check_auto_number(name: str, value: Any, *, low: float) -> None:
+    """Raise unless value is "auto" or a number above ``low``."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name} must be 'auto' or a number above {low:g}; got {value!r}.")
+    else:
+        check_number(name, value, low=low, strict=True)
+
+
 def refuse_text(X: Any) -> None:
     """Raise if a data frame has columns that hold text, naming them."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):

@@ -18,7 +18,7 @@ from featsieve.graphs import (
     spectral_labels,
 )
 from featsieve.graphs.knn import euclidean_distances, heat_kernel_graph
-from featsieve.solvers.reweighted_ridge import largest_penalty
+from featsieve.solvers.reweighted_ridge import largest_penalty, moderate_penalty
 from featsieve.terms import normalised_indicator
 from featsieve.validation import check_option
 
@@ -98,6 +98,13 @@ def first_labels(
     if graph is None:
         graph = heat_kernel_graph(operator, n_neighbors=n_neighbors)
     return spectral_labels(graph, n_clusters, random_state=random_state), False
+
+
+def resolve_penalty(value: float | str, operator: DataOperator, F: np.ndarray) -> float:
+    """Return an l2,1 penalty as a number; "auto" suits the table and the label matrix F."""
+    if isinstance(value, str):
+        return moderate_penalty(operator, operator.xp.asarray(F, device=operator.device))
+    return float(value)
 
 
 def warn_large_penalty(name: str, value: float, operator: DataOperator, F: np.ndarray) -> None:

@@ -37,6 +37,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import NeighbourGraph, normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.validation import (
+    check_auto_number,
     check_callback,
     check_n_clusters,
     check_number,
@@ -485,13 +486,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_option("w_step", self.w_step, W_STEPS)
         check_option("scale", self.scale, SCALES)
         check_option("formula", self.formula, FORMULAS)
-        if isinstance(self.sparsity, str):
-            if self.sparsity != "auto":
-                raise ValueError(
-                    f"sparsity must be 'auto' or a number above 0; got {self.sparsity!r}."
-                )
-        else:
-            check_number("sparsity", self.sparsity, low=0.0, strict=True)
+        check_auto_number("sparsity", self.sparsity, low=0.0)
         check_number("alpha", self.alpha, low=0.0)
         check_number("beta", self.beta, low=0.0, strict=True)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)

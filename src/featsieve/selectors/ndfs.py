@@ -18,7 +18,11 @@ from featsieve.graphs.affinity import (
     split_by_sign,
 )
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import first_labels, warn_large_penalty
+from featsieve.selectors.initial_labels import (
+    first_labels,
+    resolve_penalty,
+    warn_large_penalty,
+)
 from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.nonnegative_labels import (
     first_label_matrix,
@@ -29,10 +33,16 @@ from featsieve.solvers.nonnegative_labels import (
 )
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.orthogonality import indicator
+from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.validation import (
+    check_auto_number,
+    check_callback,
+    check_n_clusters,
+    check_number,
+    check_option,
+)
 
 UPDATES = ("safe", "paper")
 
@@ -55,8 +65,10 @@ class NDFS(UnsupervisedSelector):
         How many features to select: a count, or a fraction of the features.
     alpha : float, default=1.0
         α, weight of the regression against the graph. It has no effect while γ freezes F.
-    beta : float, default=1.0
-        β, row sparsity. From 2 max_j ||x_j'F|| on, all weights vanish (there is a warning).
+    beta : float or "auto", default="auto"
+        β, row sparsity. From 2 max_j ||x_j'F|| on, all weights vanish (there is a warning); "auto"
+        is half of that, for the first labels. Small values keep one feature of a redundant group,
+        and in wide tables fit the noise of the labels.
     orthogonality : float, default=1e8
         γ. The published value practically freezes the labels at their start, so that NDFS is a
         group lasso on the first clustering. With values up to 1e6 the first F is softened, and
@@ -74,7 +86,7 @@ class NDFS(UnsupervisedSelector):
     scale : {"unit", "none", "raw"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regression has no intercept, and lengths of rows of W depend on units).
-    max_iter : int, default=100
+    max_iter : int, default=200
         Most iterations.
     tol : float, default=1e-5
         Relative change of the objective that ends them.
@@ -87,6 +99,8 @@ class NDFS(UnsupervisedSelector):
     ----------
     coef_ : ndarray of shape (`n_features_in_`, n_clusters)
         W, in the units of X.
+    beta_ : float
+        The β that was used.
     labels_ : ndarray of shape (n_samples,)
         Pseudo-label of every sample.
     scores_ : ndarray of shape (`n_features_in_`,)
@@ -147,14 +161,14 @@ class NDFS(UnsupervisedSelector):
         *,
         n_features_to_select: int | float = 0.1,
         alpha: float = 1.0,
-        beta: float = 1.0,
+        beta: float | str = "auto",
         orthogonality: float = 1e8,
         update: str = "safe",
         init: Any = "spectral",
         affinity: Any = "heat",
         n_neighbors: int = 5,
         scale: str = "unit",
-        max_iter: int = 100,
+        max_iter: int = 200,
         tol: float = 1e-5,
         callback: Any = None,
         random_state: Any = None,
@@ -197,11 +211,12 @@ class NDFS(UnsupervisedSelector):
         labels, given = first_labels(
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
         )
+        self.beta_ = resolve_penalty(self.beta, operator, normalised_indicator(labels, n_clusters))
         problem = NDFSProblem(
             operator,
             laplacian=normalised_laplacian(S),
             alpha=self.alpha,
-            beta=self.beta,
+            beta=self.beta_,
             orthogonality=self.orthogonality,
         )
         F = (
@@ -219,7 +234,7 @@ class NDFS(UnsupervisedSelector):
         )
         state = solution.state
         self._set_outcome(solution)
-        warn_large_penalty("beta", self.beta, operator, state.F)
+        warn_large_penalty("beta", self.beta_, operator, state.F)
         labels = label_of_row(state.F, to_numpy(state.fitted))
         self.labels_ = labels if given else by_first_sample(labels)
         self._set_weights(operator, state.W, n_selected)
@@ -229,7 +244,7 @@ class NDFS(UnsupervisedSelector):
         """Refuse values that cannot be meant."""
         check_option("update", self.update, UPDATES)
         check_number("alpha", self.alpha, low=0.0, strict=True)
-        check_number("beta", self.beta, low=0.0, strict=True)
+        check_auto_number("beta", self.beta, low=0.0)
         check_number("orthogonality", self.orthogonality, low=0.0)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
@@ -274,7 +289,7 @@ def solve_ndfs(
     *,
     inverse: float = 1.0,
     update: str = "safe",
-    max_iter: int = 100,
+    max_iter: int = 200,
     tol: float = 1e-5,
     callback: Callback[NDFSState] | None = None,
 ) -> Solution[NDFSState]:
