@@ -89,7 +89,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         return count
 
     def _check_varies(self, varies: np.ndarray) -> None:
-        """Refuse a table without any column that varies."""
+        """Refuse a table without any column that varies; remember which do."""
+        self._varies = varies
         if not varies.any():
             raise ValueError(
                 f"All {varies.size} columns of X are constant, so there is nothing to select. "
@@ -99,9 +100,13 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _set_selection(
         self, scores: np.ndarray, n_selected: int, *, order: np.ndarray | None = None
     ) -> None:
-        """Set scores, ranking and support; ``order`` lists the features best first."""
+        """Set scores, ranking and support; ``order`` lists the features best first.
+
+        By default: by score, ties by the lower index, columns that do not vary behind all others.
+        """
         if order is None:
             order = stable_order(scores)
+            order = order[stable_order(self._varies[order])]
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)

@@ -327,3 +327,185 @@ def test_means_a_hundred_million_deviations_away_cost_no_digits():
     Z = exact - exact.mean(axis=0)
     W = rng.standard_normal((40, 3))
     np.testing.assert_allclose(as_operator(X).matmul(W), Z @ W, rtol=0, atol=1e-12)
+
+
+# Centring and scaling apart, and products with weights and with graphs ---------------------------
+
+LAYOUTS = [(scale, center) for scale in ("unit", "std", "none") for center in (True, False)]
+
+# Name -> (the operator's answer, the same from Z), given weights p of the samples, e of the
+# columns, and a symmetric sparse matrix A.
+FORMS = {
+    "weighted_gram": (lambda Z, p, e, A: Z.weighted_gram(p), lambda Z, p, e, A: (Z.T * p) @ Z),
+    "weighted_gram, no weights": (
+        lambda Z, p, e, A: Z.weighted_gram(None),
+        lambda Z, p, e, A: Z.T @ Z,
+    ),
+    "sample_gram": (lambda Z, p, e, A: Z.sample_gram(e), lambda Z, p, e, A: (Z * e) @ Z.T),
+    "sample_gram, no weights": (
+        lambda Z, p, e, A: Z.sample_gram(),
+        lambda Z, p, e, A: Z @ Z.T,
+    ),
+    "column_forms": (
+        lambda Z, p, e, A: Z.column_forms(A),
+        lambda Z, p, e, A: np.array([z @ A.toarray() @ z for z in Z.T]),
+    ),
+    "quadratic": (lambda Z, p, e, A: Z.quadratic(A), lambda Z, p, e, A: Z.T @ A.toarray() @ Z),
+}
+
+
+def explicit_layout(X, *, scale, center):
+    """Return Z by the definition: the scale is that of the centred column in either case."""
+    X = np.asarray(X, dtype=np.float64)
+    varies = np.ptp(X, axis=0) > 0
+    length = np.where(varies & (scale != "none"), X.std(axis=0), 1.0)
+    if scale == "unit":
+        length = np.where(varies, np.sqrt(len(X)) * length, 1.0)
+    return np.where(varies, (X - X.mean(axis=0) if center else X) / length, 0.0)
+
+
+def weights_and_graph(shape, *, seed=0):
+    """Return weights of samples and columns, some of them zero, and a signed symmetric matrix."""
+    rng = np.random.default_rng(seed)
+    n, d = shape
+    p, e = (rng.random(size) * (rng.random(size) < 0.8) for size in (n, d))
+    A = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3)
+    return p, e, csr_array(A + A.T)
+
+
+def assert_forms(operator, Z, args, *, tolerance, names=FORMS):
+    """Compare with the explicit products; the tolerance is relative to ||Z||^2."""
+    for name in names:
+        ours, theirs = FORMS[name]
+        got, expected = np.asarray(ours(operator, *args)), theirs(Z, *args)
+        assert got.shape == expected.shape
+        assert got.dtype == np.float64
+        size = np.linalg.norm(Z) ** 2 * max(1.0, float(np.abs(args[2].toarray()).max()))
+        np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * size, err_msg=name)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("scale", "center"), LAYOUTS)
+@settings(max_examples=15)
+@given(X=tables(), seed=st.integers(0, 99))
+def test_weighted_products_equal_those_of_the_explicit_table(form, scale, center, X, seed):
+    args = weights_and_graph(X.shape, seed=seed)
+    A, Z = (
+        as_operator(X, scale=scale, center=center),
+        explicit_layout(X, scale=scale, center=center),
+    )
+    assert_forms(A, Z, args, tolerance=tolerance_of(X), names=[form])
+
+
+@pytest.mark.parametrize("center", [True, False])
+@settings(max_examples=25)
+@given(X=tables(), elements=st.integers(1, 60))
+def test_weighted_products_do_not_depend_on_the_size_of_the_blocks(center, X, elements):
+    args = weights_and_graph(X.shape)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"CONVERT": 0, "KEEP": 0, "BLOCK": elements}.items():
+            patch.setattr(operator, f"{name}_ELEMENTS", value)
+        A = as_operator(X, scale="std", center=center)
+        limit = max(elements, X.shape[0])
+        assert all(block.size <= limit for _, block in A._column_blocks())
+        Z = explicit_layout(X, scale="std", center=center)
+        assert_forms(A, Z, args, tolerance=tolerance_of(X))
+
+
+@pytest.mark.parametrize("blocks", ["one block", "many blocks"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("shape", [(18, 7), (7, 18)])
+@pytest.mark.parametrize(("scale", "center"), LAYOUTS)
+def test_strict_arrays_give_the_weighted_products_of_numpy(
+    scale, center, shape, dtype, blocks, monkeypatch
+):
+    if blocks == "many blocks":
+        monkeypatch.setattr(operator, "KEEP_ELEMENTS", 0)
+        monkeypatch.setattr(operator, "BLOCK_ELEMENTS", 30)
+    X = random_table(np.random.default_rng(7), shape, dtype=dtype)
+    p, e, graph = weights_and_graph(shape)
+    ours = as_operator(array_api_strict.asarray(X), scale=scale, center=center)
+    theirs = as_operator(X, scale=scale, center=center)
+    strict = (array_api_strict.asarray(p), array_api_strict.asarray(e), graph)
+    for name, (product, _) in FORMS.items():
+        got, expected = product(ours, *strict), product(theirs, p, e, graph)
+        assert isinstance(got, type(strict[0]))
+        atol = 1e-6 * max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(np.asarray(got), expected, rtol=0, atol=atol, err_msg=name)
+
+
+# As in test_columns_far_from_zero_keep_accuracy: what is left of X's own digits.
+@pytest.mark.parametrize(
+    ("dtype", "offset", "tolerance"), [("float64", 1e8, 1e-13), ("float32", 1e3, 2e-6)]
+)
+@pytest.mark.parametrize("scale", ["unit", "std", "none"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_weighted_products_of_columns_far_from_zero_keep_accuracy(
+    kept, scale, dtype, offset, tolerance, monkeypatch
+):
+    if not kept:
+        monkeypatch.setattr(operator, "KEEP_ELEMENTS", 0)
+        monkeypatch.setattr(operator, "BLOCK_ELEMENTS", 100)
+    rng = np.random.default_rng(4)
+    X = (rng.standard_normal((60, 15)) + offset * rng.choice([-1, 1], 15)).astype(dtype)
+    near = (X.astype(np.longdouble) - X.astype(np.longdouble).mean(axis=0)).astype(np.float64)
+    Z = explicit_layout(near, scale=scale, center=True)
+    assert_forms(as_operator(X, scale=scale), Z, weights_and_graph(X.shape), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_std_scale_gives_columns_of_unit_variance_whatever_their_units(center):
+    X = np.random.default_rng(1).standard_normal((40, 30)) * np.logspace(-9, 9, 30) + 1.0
+    Z = as_operator(X, scale="std", center=center).rows(0, 40)
+    np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-6)
+    assert np.allclose(Z.mean(axis=0), 0.0, atol=1e-6) == center
+
+
+@pytest.mark.parametrize("scale", ["unit", "std", "none"])
+def test_without_centring_the_mean_is_zero_and_norms_are_those_of_the_table(scale):
+    X = random_table(np.random.default_rng(3), (12, 9))
+    A = as_operator(X, scale=scale, center=False)
+    Z = explicit_layout(X, scale=scale, center=False)
+    np.testing.assert_array_equal(A.original_mean, 0.0)
+    np.testing.assert_allclose(A.column_norms(), (Z**2).sum(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(A.varies, np.ptp(X, axis=0) > 0)
+    assert_products(A, Z, tolerance=1e-12)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e8 / 3])
+def test_constant_columns_have_zero_forms(value, center):
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    X[:, [0, 2]] = value
+    A = as_operator(X, scale="std", center=center)
+    p, _, graph = weights_and_graph(X.shape)
+    np.testing.assert_array_equal(A.column_forms(graph)[[0, 2]], 0.0)
+    for square in (A.weighted_gram(p), A.quadratic(graph)):
+        np.testing.assert_array_equal(square[[0, 2]], 0.0)
+        np.testing.assert_array_equal(square[:, [0, 2]], 0.0)
+
+
+def test_weighted_products_are_symmetric_to_the_last_bit():
+    A = as_operator(random_table(np.random.default_rng(2), (30, 20)), scale="std")
+    p, e, graph = weights_and_graph((30, 20))
+    for square in (A.weighted_gram(p), A.sample_gram(e), A.quadratic(graph)):
+        np.testing.assert_array_equal(square, square.T)
+
+
+def test_a_sample_of_zero_weight_is_left_out():
+    X = random_table(np.random.default_rng(5), (20, 6))
+    A = as_operator(X, scale="std")
+    p = np.ones(20)
+    p[[3, 11]] = 0.0
+    Z = np.delete(A.rows(0, 20), [3, 11], axis=0)
+    np.testing.assert_allclose(A.weighted_gram(p), Z.T @ Z, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weighted_products_write_to_nothing_they_are_given(dtype):
+    X = random_table(np.random.default_rng(6), (14, 10), dtype=dtype)
+    args = weights_and_graph(X.shape)
+    for array in (X, *args[:2], args[2].data, args[2].indices, args[2].indptr):
+        array.flags.writeable = False
+    Z = explicit_layout(X, scale="std", center=True)
+    assert_forms(as_operator(X, scale="std"), Z, args, tolerance=tolerance_of(X))

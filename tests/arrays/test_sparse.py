@@ -166,3 +166,113 @@ def test_an_entry_stored_in_pieces_is_one_entry():
     X = sp.csr_array(([1.0, 1.0, 2.0], [0, 0, 1], [0, 2, 3, 3]), shape=(3, 2))
     assert_same(as_operator(X), as_operator(X.toarray()), args=arguments((3, 2)))
     assert X.nnz == 3  # the caller's table is as it was
+
+
+# Centring and scaling apart, and products with weights and with graphs ---------------------------
+
+LAYOUTS = [(scale, center) for scale in ("unit", "std", "none") for center in (True, False)]
+
+FORMS = {
+    "weighted_gram": lambda Z, p, e, A: Z.weighted_gram(p),
+    "weighted_gram, no weights": lambda Z, p, e, A: Z.weighted_gram(None),
+    "sample_gram": lambda Z, p, e, A: Z.sample_gram(e),
+    "sample_gram, no weights": lambda Z, p, e, A: Z.sample_gram(),
+    "column_forms": lambda Z, p, e, A: Z.column_forms(A),
+    "quadratic": lambda Z, p, e, A: Z.quadratic(A),
+    "rows": lambda Z, p, e, A: Z.rows(0, Z.shape[0]),
+    "row_norms": lambda Z, p, e, A: Z.row_norms(),
+    "column_norms": lambda Z, p, e, A: Z.column_norms(),
+    "original_mean": lambda Z, p, e, A: Z.original_mean,
+    "inverse_scale": lambda Z, p, e, A: Z.inverse_scale,
+}
+
+
+def weights_and_graph(shape, *, seed=0):
+    """Return weights of samples and columns, some of them zero, and a signed symmetric matrix."""
+    rng = np.random.default_rng(seed)
+    n, d = shape
+    p, e = (rng.random(size) * (rng.random(size) < 0.8) for size in (n, d))
+    A = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3)
+    return p, e, sp.csr_array(A + A.T)
+
+
+def assert_same_forms(sparse, dense, args, *, names=FORMS, tolerance=1e-11):
+    size = max(1.0, float(np.abs(args[2].toarray()).max()))
+    for name in names:
+        got, expected = FORMS[name](sparse, *args), FORMS[name](dense, *args)
+        assert isinstance(got, np.ndarray)
+        atol = tolerance * size * max(1.0, float(np.abs(expected).max()))
+        np.testing.assert_allclose(got, expected, rtol=0, atol=atol, err_msg=name)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("scale", "center"), LAYOUTS)
+@settings(max_examples=10)
+@given(
+    shape=st.tuples(st.integers(2, 25), st.integers(1, 25)),
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from(DTYPES),
+    density=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    container=st.sampled_from(FORMATS),
+)
+def test_sparse_weighted_product_equals_dense(
+    form, scale, center, shape, seed, dtype, density, container
+):
+    X = counts(np.random.default_rng(seed), shape, dtype=dtype, density=density)
+    sparse = as_operator(container(X), scale=scale, center=center)
+    dense = as_operator(X.astype(np.float64), scale=scale, center=center)
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    args = weights_and_graph(shape, seed=seed)
+    assert_same_forms(sparse, dense, args, names=[form], tolerance=tolerance)
+
+
+@pytest.mark.parametrize("scale", ["unit", "std", "none"])
+def test_full_columns_far_from_zero_keep_the_accuracy_of_weighted_products(scale):
+    rng = np.random.default_rng(5)
+    X = counts(rng, (40, 12), density=0.4)
+    X[:, :4] = rng.standard_normal((40, 4)) + 1e8 * np.array([1, -1, 1, -1])
+    exact = X.copy()
+    exact[:, :4] -= 1e8 * np.array([1, -1, 1, -1])  # without rounding
+    sparse, dense = as_operator(sp.csr_array(X), scale=scale), as_operator(exact, scale=scale)
+    names = ("weighted_gram", "sample_gram", "column_forms", "quadratic", "rows", "row_norms")
+    args = weights_and_graph(X.shape)
+    assert_same_forms(sparse, dense, args, names=names, tolerance=1e-11)
+
+
+def test_constant_columns_of_a_sparse_table_have_zero_forms():
+    X = counts(np.random.default_rng(6), (30, 8), density=0.6)
+    X[:, 2], X[:, 5] = 0.0, 7.3
+    A = as_operator(sp.csr_array(X), scale="std")
+    p, _, graph = weights_and_graph(X.shape)
+    np.testing.assert_array_equal(A.column_forms(graph)[[2, 5]], 0.0)
+    for square in (A.weighted_gram(p), A.quadratic(graph)):
+        np.testing.assert_array_equal(square[[2, 5]], 0.0)
+        np.testing.assert_array_equal(square[:, [2, 5]], 0.0)
+
+
+def test_column_forms_of_a_table_too_large_to_densify():
+    # With A = I they are the squared norms; with A = 11'/4 on the first two samples, (sum/2)^2.
+    n = 100_000
+    rng = np.random.default_rng(3)
+    entries = (rng.random(1000), (rng.integers(0, n, 1000), rng.permutation(n)[:1000]))
+    A = as_operator(sp.csr_array(entries, shape=(n, n)), scale="unit")
+    np.testing.assert_allclose(
+        A.column_forms(sp.csr_array(sp.eye_array(n))), A.column_norms(), rtol=1e-9, atol=1e-12
+    )
+    pair = sp.csr_array((np.full(4, 0.25), ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(n, n))
+    half = np.zeros((n, 1))
+    half[:2] = 0.5
+    np.testing.assert_allclose(A.column_forms(pair), A.rmatmul(half)[:, 0] ** 2, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", ["unit", "std", "none"])
+def test_weighted_products_of_a_sparse_table_write_to_nothing_they_are_given(scale):
+    X = sp.csr_array(counts(np.random.default_rng(0), (15, 10)))
+    args = weights_and_graph(X.shape)
+    dense = as_operator(X.toarray(), scale=scale)
+    for matrix in (X, args[2]):
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    for weights in args[:2]:
+        weights.flags.writeable = False
+    assert_same_forms(as_operator(X, scale=scale), dense, args)

@@ -71,11 +71,13 @@ class DataOperator(ABC):
     shape: tuple[int, int]
     n_stored: int
     device: Any
+    _X: Any
 
     def __init__(self, X: Any, *, scale: str = "none", center: bool = True) -> None:
         if scale not in SCALES:
             raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self._scale, self._center = scale, center
         self._set_table(X)
         xp = self.xp
         n = self.shape[0]
@@ -174,6 +176,10 @@ class DataOperator(ABC):
         if self._rescales:
             product *= self.inverse_scale[:, None]
         return product
+
+    def centred(self) -> "DataOperator":
+        """Return the operator with centred columns: distances between samples need no origin."""
+        return self if self._center else type(self)(self._X, scale=self._scale)
 
     def column_norms(self) -> Array:
         """Return the squared norms of the columns of Z."""

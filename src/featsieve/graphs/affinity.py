@@ -46,7 +46,7 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
     S = affinity if is_sparse(affinity) else np.asarray(affinity, dtype=np.float64)
     if S.ndim != 2 or S.shape != (n_samples, n_samples):
         raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {S.shape}.")
-    S = sp.csr_array(S, dtype=np.float64)
+    S = sp.csr_array(S, dtype=np.float64, copy=True)
     S.eliminate_zeros()
     largest = float(S.data.max(initial=0.0))
     if not np.isfinite(S.data).all() or S.data.min(initial=0.0) < 0.0:

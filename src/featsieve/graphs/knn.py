@@ -66,6 +66,7 @@ def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
 
 def euclidean_distances(operator: DataOperator) -> Callable[[int, int], np.ndarray]:
     """Return the block function of the squared distances between rows of an operator."""
+    operator = operator.centred()  # or the origin costs digits
     squares = to_numpy(operator.row_norms())
 
     def block(start: int, stop: int) -> np.ndarray:

@@ -118,7 +118,7 @@ class LaplacianScore(UnsupervisedSelector):
         self
         """
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        _, operator = self._prepare(X)
+        operator = self._prepare(X)[1].centred()
         n_selected = self._n_to_select()
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         self.laplacian_score_ = laplacian_scores(operator, S)

@@ -59,5 +59,5 @@ def relative_change(history: Sequence[float]) -> float:
     """Return |last - previous| / |previous|, or infinity before there are two values."""
     if len(history) < 2:
         return float("inf")
-    previous, last = history[-2], history[-1]
+    previous, last = float(history[-2]), float(history[-1])  # NumPy warns of inf/inf
     return abs(last - previous) / max(abs(previous), 1e-300)

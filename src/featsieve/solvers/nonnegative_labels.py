@@ -45,11 +45,15 @@ def majorised_step(
     orthogonality : float
         g.
     """
-    a = attraction + orthogonality * F
-    b = repulsion
-    q = orthogonality * (F @ (F.T @ F))
+    # u depends on ratios of a, b, q only: bring them to order 1, so that no square overflows.
+    largest = max(1.0, orthogonality, float(attraction.max()), float(repulsion.max()))
+    weight = orthogonality / largest
+    a = attraction / largest + weight * F
+    b = repulsion / largest
+    q = weight * (F @ (F.T @ F))
     below = b + np.sqrt(b * b + 4.0 * q * a)
-    return F * np.sqrt(2.0 * a / np.where(below > 0.0, below, 1.0))
+    # A zero stays zero, also where a/below would overflow.
+    return F * np.sqrt(2.0 * a / np.where((F > 0.0) & (below > 0.0), below, 1.0))
 
 
 def orthogonality_gap(F: np.ndarray) -> float:

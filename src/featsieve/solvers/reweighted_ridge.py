@@ -21,6 +21,9 @@ from featsieve.validation import check_option
 
 FORMS = ("auto", "gram", "sample")
 
+# A rho below this share of the largest entry of the matrix costs a plain solve too many digits.
+NEGLIGIBLE = 1e-6
+
 
 @dataclass(frozen=True)
 class ReweightedRidge:
@@ -52,12 +55,27 @@ class ReweightedRidge:
     def _sample_form(
         self, target: Array, rho: float, inverse: Array, p: Array | None
     ) -> tuple[Array, Array]:
+        # With R = P^(1/2):  V = R (R ZEZ' R + rho I)^(-1) R T.
         operator, xp = self.operator, self.operator.xp
-        n = operator.shape[0]
-        ones = xp.ones(n, dtype=xp.float64, device=operator.device)
-        shift = rho * ones if p is None else rho / p
-        V = solve_shifted(operator.sample_gram(inverse), shift, target)
-        return inverse[:, None] * operator.rmatmul(V), target - shift[:, None] * V
+        A = operator.sample_gram(inverse)
+        root = xp.ones_like(A[:, :1]) if p is None else xp.sqrt(p)[:, None]
+        if p is not None:
+            A = root * A * root.T
+        right = root * target
+        if rho > NEGLIGIBLE * float(xp.max(xp.linalg.diagonal(A))):
+            V = solve_shifted(A, rho * xp.ones_like(root[:, 0]), right)
+            fitted = right - rho * V
+        else:
+            # What of T lies outside the span of Z (its mean, at least) would be divided by rho
+            # only to be cancelled by Z'V = 0: it is left out.
+            energy, basis = xp.linalg.eigh(A)
+            energy = xp.clip(energy, min=0.0)
+            live = energy > A.shape[0] * xp.finfo(energy.dtype).eps * energy[-1]
+            inner = basis.T @ right
+            divisor = xp.where(live, energy + rho, xp.ones_like(energy))
+            inner = xp.where(live, 1.0 / divisor, 0.0)[:, None] * inner
+            V, fitted = basis @ inner, basis @ (energy[:, None] * inner)
+        return inverse[:, None] * operator.rmatmul(root * V), fitted / root
 
     def _gram_form(
         self, target: Array, rho: float, inverse: Array, p: Array | None

@@ -1,0 +1,138 @@
+"""Shifted systems, inverse roots and polar factors against their definitions."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays.linalg import inverse_root, polar, solve_shifted
+
+EPS = np.finfo(np.float64).eps
+
+
+def semidefinite(rng, size, rank):
+    """Return a positive semidefinite matrix of the given rank."""
+    A = rng.standard_normal((size, rank))
+    return A @ A.T
+
+
+@settings(max_examples=40)
+@given(
+    size=st.integers(1, 12),
+    rank=st.integers(0, 12),
+    columns=st.integers(1, 4),
+    exponent=st.integers(-3, 6),
+    seed=st.integers(0, 999),
+)
+def test_solve_shifted_solves_the_shifted_system(size, rank, columns, exponent, seed):
+    rng = np.random.default_rng(seed)
+    A, B = semidefinite(rng, size, rank), rng.standard_normal((size, columns))
+    shift = 10.0**exponent * rng.uniform(0.5, 2.0, size)
+    X = solve_shifted(A, shift, B)
+    assert X.shape == B.shape
+    np.testing.assert_allclose((A + np.diag(shift)) @ X, B, rtol=0, atol=1e-9)
+
+
+def test_solve_shifted_leaves_its_arguments_alone():
+    rng = np.random.default_rng(0)
+    args = semidefinite(rng, 5, 3), np.ones(5), rng.standard_normal((5, 2))
+    for array in args:
+        array.flags.writeable = False
+    assert np.isfinite(solve_shifted(*args)).all()
+
+
+@pytest.mark.parametrize("shift", [1e-20, 1e-300, 5e-324])
+@pytest.mark.parametrize("size", [2, 6, 30])
+def test_a_shift_that_rounding_would_swallow_is_raised(size, shift):
+    rng = np.random.default_rng(1)
+    A, B = semidefinite(rng, size, 1), rng.standard_normal((size, 2))
+    least = size * EPS * A.diagonal().max()
+    X = solve_shifted(A, np.full(size, shift), B)
+    np.testing.assert_array_equal(X, solve_shifted(A, np.full(size, least), B))
+    assert np.isfinite(X).all()
+    assert np.linalg.norm(X) <= 1.5 * np.linalg.norm(B) / least
+
+
+def test_only_the_entries_below_the_floor_are_raised():
+    A, B = np.ones((3, 3)), np.eye(3)
+    X = solve_shifted(A, np.array([2.0, 1e-30, 3.0]), B)
+    expected = np.linalg.inv(A + np.diag([2.0, 3 * EPS, 3.0]))
+    np.testing.assert_allclose(X, expected, rtol=1e-12)
+
+
+def test_solve_shifted_of_the_zero_matrix_divides_by_the_shift():
+    np.testing.assert_allclose(
+        solve_shifted(np.zeros((3, 3)), np.array([1.0, 2.0, 1e-9]), np.ones((3, 1))).ravel(),
+        [1.0, 0.5, 1e9],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_solve_shifted_of_strict_arrays(dtype):
+    rng = np.random.default_rng(2)
+    args = semidefinite(rng, 6, 3), rng.uniform(0.5, 1.0, 6), rng.standard_normal((6, 2))
+    args = tuple(array.astype(dtype) for array in args)
+    strict = solve_shifted(*(array_api_strict.asarray(array) for array in args))
+    assert isinstance(strict, type(array_api_strict.asarray(args[0])))
+    assert np.asarray(strict).dtype == dtype
+    np.testing.assert_allclose(np.asarray(strict), solve_shifted(*args), rtol=1e-5)
+
+
+@settings(max_examples=40)
+@given(size=st.integers(1, 8), seed=st.integers(0, 999), exponent=st.integers(-12, 12))
+def test_inverse_root_whitens(size, seed, exponent):
+    rng = np.random.default_rng(seed)
+    A = 10.0**exponent * (semidefinite(rng, size, size + 3) + 0.1 * np.eye(size))
+    R = inverse_root(A)
+    np.testing.assert_allclose(R, R.T, rtol=0, atol=1e-12 * np.abs(R).max())
+    np.testing.assert_allclose(R @ A @ R, np.eye(size), rtol=0, atol=1e-9)
+    assert np.linalg.eigvalsh(R).min() > 0.0
+
+
+@pytest.mark.parametrize("rank", [1, 3, 4])
+def test_inverse_root_is_zero_where_the_matrix_is(rank):
+    rng = np.random.default_rng(3)
+    basis = np.linalg.qr(rng.standard_normal((6, rank)))[0]
+    A = (basis * np.logspace(0, -3, rank)) @ basis.T
+    R = inverse_root(A)
+    np.testing.assert_allclose(R @ A @ R, basis @ basis.T, atol=1e-9)
+    assert np.linalg.matrix_rank(R) == rank
+
+
+def test_inverse_root_drops_eigenvalues_below_the_given_share():
+    A = np.diag([1.0, 1e-4, 1e-8])
+    np.testing.assert_allclose(inverse_root(A).diagonal(), [1.0, 1e2, 1e4], rtol=1e-12)
+    np.testing.assert_allclose(inverse_root(A, smallest=1e-6).diagonal(), [1.0, 1e2, 0.0])
+    np.testing.assert_array_equal(inverse_root(np.zeros((3, 3))), 0.0)
+
+
+def test_inverse_root_reads_the_symmetric_part():
+    A = np.array([[2.0, 0.5], [0.1, 3.0]])
+    np.testing.assert_array_equal(inverse_root(A), inverse_root(0.5 * (A + A.T)))
+
+
+@settings(max_examples=40)
+@given(n=st.integers(1, 10), c=st.integers(1, 10), seed=st.integers(0, 999))
+def test_polar_is_the_nearest_matrix_with_orthonormal_columns(n, c, seed):
+    n, c = max(n, c), min(n, c)
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, c))
+    Q = polar(A)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(c), atol=1e-12)
+    np.testing.assert_allclose(Q, scipy.linalg.polar(A)[0], atol=1e-8)
+    other = np.linalg.qr(A + 0.3 * rng.standard_normal((n, c)))[0]
+    assert np.linalg.norm(A - Q) <= np.linalg.norm(A - other) + 1e-12
+
+
+def test_polar_keeps_orthonormal_columns_and_forgets_lengths():
+    Q = np.linalg.qr(np.random.default_rng(4).standard_normal((7, 3)))[0]
+    np.testing.assert_allclose(polar(Q), Q, atol=1e-14)
+    np.testing.assert_allclose(polar(Q * [1e-6, 1.0, 1e6]), Q, atol=1e-9)
+
+
+@pytest.mark.parametrize("A", [np.zeros((4, 2)), np.outer([1.0, 2, 3], [1.0, 1.0])])
+def test_polar_of_dependent_columns_is_still_orthonormal(A):
+    Q = polar(A)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)

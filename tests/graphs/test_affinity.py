@@ -1,0 +1,268 @@
+"""The graph of the samples and its Laplacians against dense formulas and the golden matrix T9."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays import as_operator
+from featsieve.graphs import heat_kernel_graph
+from featsieve.graphs.affinity import (
+    degrees,
+    laplacian,
+    normalised_adjacency,
+    normalised_laplacian,
+    row_normalised_laplacian,
+    sample_graph,
+    smoothness,
+    split_by_sign,
+)
+from tests.graphs.test_knn import T9, T9_BINARY_DEGREES, T9_HEAT_DEGREES
+
+
+def random_graph(seed, n=9, *, isolated=True):
+    """Return a symmetric, non-negative matrix with loops and (some) samples without an edge."""
+    rng = np.random.default_rng(seed)
+    S = rng.random((n, n)) * (rng.random((n, n)) < 0.4)
+    S = S + S.T
+    if isolated:
+        alone = rng.random(n) < 0.3
+        S[alone], S[:, alone] = 0.0, 0.0
+    S[0, 1] = S[1, 0] = 1.0
+    return S
+
+
+def dense_degrees(S):
+    degree = S.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return degree, np.where(degree > 0.0, degree**-0.5, 0.0)
+
+
+# The neighbour graph ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_golden_degrees(dtype, container):
+    A = as_operator(container(T9.astype(dtype)))
+    binary = sample_graph(A, "binary", n_neighbors=3)
+    np.testing.assert_array_equal(degrees(binary), T9_BINARY_DEGREES)
+    np.testing.assert_array_equal(binary.data, 1.0)
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    heat = sample_graph(A, "heat", n_neighbors=3)
+    np.testing.assert_allclose(degrees(heat), T9_HEAT_DEGREES, rtol=tolerance)
+    np.testing.assert_array_equal(heat.toarray() > 0.0, binary.toarray() > 0.0)
+
+
+@settings(max_examples=30)
+@given(
+    n=st.integers(2, 25),
+    k=st.integers(1, 30),
+    affinity=st.sampled_from(["heat", "binary"]),
+    seed=st.integers(0, 999),
+)
+def test_neighbour_graphs_are_symmetric_without_loops_and_nobody_is_alone(n, k, affinity, seed):
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    S = sample_graph(as_operator(X), affinity, n_neighbors=k)
+    assert (S != S.T).nnz == 0
+    np.testing.assert_array_equal(S.diagonal(), 0.0)
+    assert np.all((S > 0.0).sum(axis=1) >= min(k, n - 1))
+    assert np.all((S.data > 0.0) & (S.data <= 1.0))
+
+
+def test_by_default_the_graph_has_five_neighbours():
+    A = as_operator(np.random.default_rng(0).standard_normal((30, 4)))
+    for affinity in ("heat", "binary"):
+        five = sample_graph(A, affinity, n_neighbors=5)
+        assert (sample_graph(A, affinity) != five).nnz == 0
+    assert (sample_graph(A, "heat") != heat_kernel_graph(A, n_neighbors=5)).nnz == 0
+
+
+@pytest.mark.parametrize("affinity", ["cosine", "HEAT", ""])
+def test_an_unknown_affinity_is_refused_with_the_known_ones(affinity):
+    with pytest.raises(ValueError, match=r"affinity must be one of 'heat', 'binary'"):
+        sample_graph(as_operator(np.eye(3)), affinity)
+
+
+# A matrix of the user's ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        np.asarray,
+        np.asfortranarray,
+        np.ndarray.tolist,
+        pd.DataFrame,
+        sp.csr_array,
+        sp.csc_array,
+        sp.coo_array,
+        sp.csr_matrix,
+    ],
+)
+def test_a_given_matrix_is_used_as_it_is(container):
+    S = random_graph(0)
+    graph = sample_graph(as_operator(np.eye(9)), container(S), n_neighbors=1)
+    assert isinstance(graph, sp.csr_array)
+    assert graph.dtype == np.float64
+    np.testing.assert_array_equal(graph.toarray(), S)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_a_given_matrix_of_any_type_becomes_floating(container, dtype):
+    S = (random_graph(1) > 0.0).astype(dtype)
+    graph = sample_graph(as_operator(np.eye(9)), container(S))
+    assert graph.dtype == np.float64
+    np.testing.assert_array_equal(graph.toarray(), S.astype(float))
+
+
+def with_stored_zeros(S):
+    """Return S as CSR with zeros stored on its diagonal."""
+    row, column = np.nonzero((S != 0.0) | np.eye(len(S), dtype=bool))
+    return sp.csr_array((S[row, column], (row, column)), shape=S.shape)
+
+
+def test_stored_zeros_are_no_edges():
+    S = random_graph(2)
+    np.fill_diagonal(S, 0.0)
+    stored = with_stored_zeros(S)
+    assert stored.nnz == np.count_nonzero(S) + len(S)
+    assert sample_graph(as_operator(np.eye(9)), stored).nnz == np.count_nonzero(S)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array])
+def test_a_given_matrix_is_not_modified(container):
+    S = container(random_graph(3))
+    before = S.copy()
+    sample_graph(as_operator(np.eye(9)), S)
+    difference = before - S
+    assert np.abs(difference.toarray() if sp.issparse(S) else difference).max() == 0.0
+
+
+def test_a_given_matrix_with_stored_zeros_is_not_modified():
+    S = random_graph(4)
+    np.fill_diagonal(S, 0.0)
+    stored = with_stored_zeros(S)
+    before = stored.copy()
+    sample_graph(as_operator(np.eye(9)), stored)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(stored, part), getattr(before, part))
+
+
+def bad(change):
+    S = random_graph(5, isolated=False)
+    change(S)
+    return S
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("S", "message"),
+    [
+        (np.ones((9, 8)), r"matrix, here \(9, 9\); got shape \(9, 8\)"),
+        (np.ones((8, 8)), r"matrix, here \(9, 9\); got shape \(8, 8\)"),
+        (np.zeros((9, 9)), "without any edge"),
+        (bad(lambda S: S.__setitem__((2, 3), -0.5)), "negative or non-finite"),
+        (bad(lambda S: S.__setitem__((2, 3), np.nan)), "negative or non-finite"),
+        (bad(lambda S: S.__setitem__((2, 3), np.inf)), "negative or non-finite"),
+        (bad(lambda S: S.__setitem__((2, 3), 7.0)), r"not symmetric: pass \(S \+ S\.T\) / 2"),
+    ],
+)
+def test_a_bad_matrix_is_refused_with_the_reason(S, message, container):
+    with pytest.raises(ValueError, match=f"affinity must be 'heat', 'binary', or .*{message}"):
+        sample_graph(as_operator(np.eye(9)), container(S))
+
+
+@pytest.mark.parametrize("affinity", [None, 3.0, np.ones(9), np.ones((9, 9, 1))])
+def test_what_is_no_matrix_is_refused(affinity):
+    with pytest.raises(ValueError, match=r"affinity must be 'heat', 'binary', or .*got shape"):
+        sample_graph(as_operator(np.eye(9)), affinity)
+
+
+def test_rounding_is_no_asymmetry():
+    S = random_graph(6)
+    S[0, 1] *= 1.0 + 1e-13
+    assert sample_graph(as_operator(np.eye(9)), S).nnz == np.count_nonzero(S)
+
+
+# Laplacians ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 9999), isolated=st.booleans())
+def test_laplacians_are_the_dense_formulas(seed, isolated):
+    S = random_graph(seed, isolated=isolated)
+    degree, root = dense_degrees(S)
+    graph, n = sp.csr_array(S), len(S)
+    np.testing.assert_allclose(degrees(graph), degree, rtol=1e-14)
+    adjacency = root[:, None] * S * root
+    P = S / np.where(degree > 0.0, degree, 1.0)[:, None]
+    T = P + P.T
+    expected = {
+        normalised_adjacency: adjacency,
+        laplacian: np.diag(degree) - S,
+        normalised_laplacian: np.eye(n) - adjacency,
+        row_normalised_laplacian: np.diag(T.sum(axis=1)) - T,
+    }
+    for function, matrix in expected.items():
+        got = function(graph)
+        assert isinstance(got, sp.csr_array)
+        np.testing.assert_allclose(got.toarray(), matrix, atol=1e-13, err_msg=function.__name__)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 9999))
+def test_smoothness_sums_the_squared_differences_over_the_edges(seed):
+    S = random_graph(seed)
+    graph = sp.csr_array(S)
+    F = np.random.default_rng(seed).standard_normal((len(S), 3))
+    squares = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
+    assert smoothness(laplacian(graph), F) == pytest.approx(0.5 * np.sum(S * squares), abs=1e-10)
+    degree, root = dense_degrees(S)
+    P = S / np.where(degree > 0.0, degree, 1.0)[:, None]
+    assert smoothness(row_normalised_laplacian(graph), F) == pytest.approx(
+        np.sum(P * squares), abs=1e-10
+    )
+    scaled = ((root[:, None, None] * F[:, None] - root[:, None] * F[None]) ** 2).sum(axis=2)
+    alone = np.sum(F[degree == 0.0] ** 2)  # L_ii = 1 there
+    assert smoothness(normalised_laplacian(graph), F) == pytest.approx(
+        0.5 * np.sum(S * scaled) + alone, abs=1e-10
+    )
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 9999))
+def test_the_spectrum_of_the_normalised_laplacian_is_between_0_and_2(seed):
+    S = random_graph(seed)
+    degree, _ = dense_degrees(S)
+    L = normalised_laplacian(sp.csr_array(S)).toarray()
+    spectrum = np.linalg.eigvalsh(L)
+    assert spectrum.min() >= -1e-12
+    assert spectrum.max() <= 2.0 + 1e-12
+    np.testing.assert_allclose(L @ np.sqrt(degree), 0.0, atol=1e-12)
+    np.testing.assert_allclose(laplacian(sp.csr_array(S)) @ np.ones(len(S)), 0.0, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 9999))
+def test_the_split_by_sign_is_nonnegative_and_adds_up(seed):
+    L = normalised_laplacian(sp.csr_array(random_graph(seed)))
+    before = L.copy()
+    positive, negative = split_by_sign(L)
+    assert positive.data.min() >= 0.0
+    assert negative.data.min() >= 0.0
+    np.testing.assert_array_equal((positive - negative).toarray(), L.toarray())
+    assert np.abs(positive.multiply(negative).toarray()).max() == 0.0
+    positive.data[:] = negative.data[:] = 9.0
+    np.testing.assert_array_equal(L.toarray(), before.toarray())
+
+
+def test_functions_of_the_graph_leave_it_alone():
+    S = sp.csr_array(random_graph(7))
+    for part in (S.data, S.indices, S.indptr):
+        part.flags.writeable = False
+    for function in (laplacian, normalised_laplacian, row_normalised_laplacian, split_by_sign):
+        function(S)

@@ -1,0 +1,337 @@
+"""The Laplacian score: golden numbers, its equivalent forms, and where the public code fails."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
+
+from featsieve import LaplacianScore
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.graphs.affinity import sample_graph
+from featsieve.selectors.laplacian_score import laplacian_scores
+from tests.graphs.test_knn import T9
+
+# laplacian_score.md, T9 with k = 3
+BINARY = [0.485481997677120, 0.530251785043217, 0.960856591188345, 1.183114660581860, 714 / 576]
+BINARY_NUMERATORS = [209, 166, 161, 61, 42]
+BINARY_MEANS = [6.5, 5.7058823529, 3.2058823529, 1.2058823529, 1.0588235294]
+HEAT = [
+    0.380116411864963,
+    0.470805987504623,
+    0.914951842837790,
+    1.083069920563985,
+    1.197269614925770,
+]
+
+
+def textbook(X, S):
+    """Return LS by the definition, dense: x'Lx / x'Dx for x centred with the weights of D."""
+    D = np.diag(S.sum(axis=1))
+    L = D - S
+    scores = []
+    for f in np.asarray(X, dtype=float).T:
+        x = f - (D.diagonal() @ f) / D.trace()
+        scores.append((x @ L @ x) / (x @ D @ x))
+    return np.array(scores)
+
+
+def random_graph(rng, n, *, density=0.4):
+    """Return a connected symmetric affinity matrix with loops."""
+    S = rng.random((n, n)) * (rng.random((n, n)) < density)
+    S = S + S.T + np.eye(n, k=1) + np.eye(n, k=-1)
+    S[0, 0] = 0.7
+    return S
+
+
+def toy(seed):
+    """Return the table with a known ranking (00_common.md, 7.2): features 0..3 are informative."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 20))
+    means = np.array([[0, 0, 0, 0], [6, 0, 6, 0], [0, 6, 6, 6]])
+    X[:, :4] += np.repeat(means, 30, axis=0)
+    return X
+
+
+# Golden numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.uint8])
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sp.csr_array])
+@pytest.mark.parametrize(("affinity", "expected"), [("binary", BINARY), ("heat", HEAT)])
+def test_golden_scores(affinity, expected, container, dtype):
+    sieve = LaplacianScore(2, affinity=affinity, n_neighbors=3).fit(container(T9.astype(dtype)))
+    np.testing.assert_allclose(sieve.laplacian_score_, expected, rtol=1e-12)
+    np.testing.assert_allclose(sieve.scores_, 2.0 - np.array(expected), rtol=1e-12)
+    np.testing.assert_array_equal(sieve.ranking_, [1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(sieve.support_, [True, True, False, False, False])
+    assert sieve.n_features_selected_ == 2
+
+
+def test_golden_numerators_and_means_of_the_definition():
+    # The textbook function of these tests, itself held against the specification.
+    S = sample_graph(as_operator(T9), "binary", n_neighbors=3).toarray()
+    X = T9.astype(float)
+    degree = S.sum(axis=1)
+    np.testing.assert_allclose(np.sum(X * ((np.diag(degree) - S) @ X), axis=0), BINARY_NUMERATORS)
+    np.testing.assert_allclose(degree @ X / degree.sum(), BINARY_MEANS, rtol=1e-10)
+    np.testing.assert_allclose(textbook(X, S), BINARY, rtol=1e-12)
+
+
+# Equivalent forms ---------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw):
+    """Return (X, S): a table without constant columns, and an affinity matrix."""
+    n, d = draw(st.integers(3, 20)), draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-4, 5, d) + rng.integers(-2, 3, d)
+    return X, random_graph(rng, n)
+
+
+@settings(max_examples=50)
+@given(case=tables(), sparse=st.booleans())
+def test_the_fast_form_is_the_definition(case, sparse):
+    X, S = case
+    table = sp.csr_array(X) if sparse else X
+    sieve = LaplacianScore(1, affinity=S).fit(table)
+    np.testing.assert_allclose(sieve.laplacian_score_, textbook(X, S), atol=1e-8)
+
+
+@settings(max_examples=30)
+@given(case=tables())
+def test_the_score_is_an_edge_sum_over_a_weighted_variance(case):
+    X, S = case
+    degree = S.sum(axis=1)
+    mean = degree @ X / degree.sum()
+    edges = 0.5 * np.einsum("il,ilj->j", S, (X[:, None, :] - X[None, :, :]) ** 2)
+    expected = edges / (degree @ (X - mean) ** 2)
+    np.testing.assert_allclose(
+        laplacian_scores(as_operator(X), sp.csr_array(S)), expected, atol=1e-8
+    )
+
+
+@settings(max_examples=30)
+@given(case=tables())
+def test_the_score_is_a_mean_of_eigenvalues_of_the_normalised_laplacian(case):
+    # SPEC's phi_2 with the identity: eigenvalues weighted by squared cosines, the trivial left out.
+    X, S = case
+    root = np.sqrt(S.sum(axis=1))
+    energy, basis = np.linalg.eigh(np.eye(len(S)) - S / np.outer(root, root))
+    cosines = (basis.T @ (root[:, None] * X)) ** 2
+    expected = (energy[1:] @ cosines[1:]) / cosines[1:].sum(axis=0)
+    sieve = LaplacianScore(1, affinity=S).fit(X)
+    np.testing.assert_allclose(sieve.laplacian_score_, expected, atol=1e-7)
+
+
+def test_on_the_graph_of_the_classes_it_is_the_fisher_score():
+    # S_il = 1/n_class inside a class, loops included: LS = 1/(1 + Fisher).
+    rng = np.random.default_rng(0)
+    sizes = np.array([10, 15, 5])
+    labels = np.repeat(np.arange(3), sizes)
+    X = rng.standard_normal((30, 8)) + rng.standard_normal((3, 8))[labels]
+    S = (labels[:, None] == labels) / sizes[labels][:, None]
+    groups = [X[labels == k] for k in range(3)]
+    between = sum(len(g) * (g.mean(axis=0) - X.mean(axis=0)) ** 2 for g in groups)
+    within = sum(len(g) * g.var(axis=0) for g in groups)
+    sieve = LaplacianScore(1, affinity=S).fit(X)
+    expected = 1.0 / (1.0 + between / within)
+    np.testing.assert_allclose(sieve.laplacian_score_, expected, rtol=0, atol=1e-14)
+
+
+@settings(max_examples=30)
+@given(case=tables(), exponent=st.integers(-6, 6))
+def test_units_of_the_columns_and_of_the_graph_do_not_matter(case, exponent):
+    X, S = case
+    rng = np.random.default_rng(0)
+    factor = rng.choice([-3.0, 0.5, 10.0], X.shape[1])
+    changed = factor * X + rng.integers(-2, 3, X.shape[1])
+    sieve = LaplacianScore(1, affinity=S).fit(X)
+    other = LaplacianScore(1, affinity=10.0**exponent * S).fit(changed)
+    np.testing.assert_allclose(other.laplacian_score_, sieve.laplacian_score_, atol=1e-8)
+
+
+@settings(max_examples=30)
+@given(case=tables())
+def test_scores_are_between_0_and_2(case):
+    sieve = LaplacianScore(1, affinity=case[1]).fit(case[0])
+    assert np.all((sieve.laplacian_score_ >= 0.0) & (sieve.laplacian_score_ <= 2.0))
+
+
+@pytest.mark.parametrize("scale", ["none", "unit", "raw"])
+def test_samples_and_features_may_be_permuted(scale):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 12)) * np.logspace(-1, 1, 12)
+    rows, columns = rng.permutation(40), rng.permutation(12)
+    plain = LaplacianScore(3, scale=scale).fit(X)
+    permuted = LaplacianScore(3, scale=scale).fit(X[np.ix_(rows, columns)])
+    np.testing.assert_allclose(permuted.scores_, plain.scores_[columns], atol=1e-12)
+
+
+def test_equal_columns_have_equal_scores_and_the_lower_index_ranks_first():
+    X = np.random.default_rng(2).standard_normal((30, 4))
+    sieve = LaplacianScore(2).fit(np.hstack([X, X]))
+    np.testing.assert_array_equal(sieve.scores_[:4], sieve.scores_[4:])
+    assert np.all(sieve.ranking_[:4] < sieve.ranking_[4:])
+
+
+def test_the_scale_only_changes_the_graph():
+    X = np.random.default_rng(3).standard_normal((40, 6)) * np.logspace(-2, 2, 6)
+    for scale in ("none", "unit"):
+        table = X / X.std(axis=0) if scale == "unit" else X
+        S = sample_graph(as_operator(table), "heat")
+        expected = textbook(X, S.toarray())
+        sieve = LaplacianScore(2, scale=scale).fit(X)
+        np.testing.assert_allclose(sieve.laplacian_score_, expected, rtol=1e-9)
+    none, unit, raw = (
+        LaplacianScore(2, scale=scale).fit(X).scores_ for scale in ("none", "unit", "raw")
+    )
+    assert np.abs(none - unit).max() > 0.01
+    np.testing.assert_allclose(raw, none, rtol=1e-10)
+
+
+# Numerics -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e7, 1e8])
+@pytest.mark.parametrize("scale", ["none", "unit"])
+def test_a_large_offset_costs_no_digits(scale, offset, container):
+    X = np.random.default_rng(4).standard_normal((40, 8)) + offset
+    near = X - offset  # without rounding
+    sieve, expected = (
+        LaplacianScore(2, scale=scale).fit(table).laplacian_score_ for table in (container(X), near)
+    )
+    np.testing.assert_allclose(sieve, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_raw_columns_score_like_centred_ones_however_large_their_offset(offset):
+    X = np.random.default_rng(4).standard_normal((40, 8)) + offset
+    raw, none = (LaplacianScore(2, scale=scale).fit(X) for scale in ("raw", "none"))
+    np.testing.assert_allclose(raw.laplacian_score_, none.laplacian_score_, rtol=0, atol=1e-9)
+
+
+def test_single_precision_is_near_double_precision():
+    X = make_planted(50, 30, n_informative=5, random_state=0).X.astype(np.float32)
+    single, double = (
+        LaplacianScore(5).fit(X.astype(dtype)).laplacian_score_ for dtype in (np.float32, float)
+    )
+    assert single.dtype == np.float64
+    np.testing.assert_allclose(single, double, atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, 1e8 / 3])
+@pytest.mark.parametrize("scale", ["none", "unit", "raw"])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_constant_columns_are_last_and_leave_the_others_alone(container, scale, value):
+    rng = np.random.default_rng(5)
+    X, S = rng.standard_normal((30, 6)), random_graph(rng, 30)
+    plain = LaplacianScore(2, affinity=S, scale=scale).fit(X)
+    columns = np.full(30, value)
+    table = container(np.column_stack([columns, X, columns]))
+    sieve = LaplacianScore(2, affinity=S, scale=scale).fit(table)
+    np.testing.assert_array_equal(sieve.scores_[[0, 7]], 0.0)
+    np.testing.assert_array_equal(sieve.laplacian_score_[[0, 7]], 2.0)
+    np.testing.assert_array_equal(sieve.ranking_[[0, 7]], [7, 8])
+    np.testing.assert_allclose(sieve.scores_[1:7], plain.scores_, rtol=1e-12)
+    np.testing.assert_array_equal(sieve.ranking_[1:7], plain.ranking_)
+
+
+@pytest.mark.parametrize(
+    "S", [np.array([[0.0, 1.0], [1.0, 0.0]]), "heat", "binary"], ids=["given", "heat", "binary"]
+)
+def test_a_constant_column_is_never_above_one_that_varies(S):
+    # Two samples, one edge: LS = 2 for whatever differs between them.
+    sieve = LaplacianScore(1, affinity=S).fit(np.array([[5.0, 0.0], [5.0, 1.0]]))
+    np.testing.assert_array_equal(sieve.ranking_, [2, 1])
+    np.testing.assert_array_equal(sieve.support_, [False, True])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_column_that_only_varies_off_the_graph_is_last(seed):
+    # The last sample has no edge, so nothing is known of how smooth the first column is.
+    rng = np.random.default_rng(seed)
+    S = np.zeros((6, 6))
+    S[:5, :5] = random_graph(rng, 5)
+    X = rng.standard_normal((6, 2))
+    X[:5, 0] = X[0, 0]
+    sieve = LaplacianScore(1, affinity=S).fit(X)
+    np.testing.assert_array_equal(sieve.ranking_, [2, 1])
+    assert sieve.scores_[0] == 0.0
+    assert sieve.laplacian_score_[1] == pytest.approx(textbook(X[:, 1:], S)[0], rel=1e-10)
+
+
+def test_a_column_constant_on_every_part_of_the_graph_is_perfect():
+    labels = np.repeat([0, 1, 2], [4, 5, 6])
+    S = (labels[:, None] == labels) - np.eye(15)
+    X = np.column_stack([np.random.default_rng(6).standard_normal(15), labels, labels == 1])
+    sieve = LaplacianScore(2, affinity=S).fit(X)
+    np.testing.assert_allclose(sieve.laplacian_score_[1:], 0.0, atol=1e-14)
+    np.testing.assert_array_equal(sieve.support_, [False, True, True])
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (2, 5), (3, 1), (7, 40)])
+def test_small_tables_have_finite_scores(shape):
+    X = np.random.default_rng(7).standard_normal(shape)
+    sieve = LaplacianScore(1).fit(X)
+    assert np.isfinite(sieve.scores_).all()
+    assert sieve.support_.sum() == 1
+
+
+def test_coinciding_samples_are_no_trouble():
+    X = np.repeat(np.random.default_rng(8).standard_normal((4, 6)), 10, axis=0)
+    sieve = LaplacianScore(2).fit(X)
+    assert np.isfinite(sieve.scores_).all()
+
+
+# Recovery -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("affinity", ["heat", "binary"])
+@pytest.mark.parametrize("standardised", [True, False])
+def test_the_known_ranking(standardised, affinity):
+    for seed in range(10):
+        X = StandardScaler().fit_transform(toy(seed)) if standardised else toy(seed)
+        sieve = LaplacianScore(4, affinity=affinity).fit(X)
+        np.testing.assert_array_equal(np.flatnonzero(sieve.support_), [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_features_are_found(seed):
+    planted = make_planted(
+        150, 60, n_informative=8, n_redundant=4, n_clusters=3, signal=3.0, random_state=seed
+    )
+    sieve = LaplacianScore(12).fit(planted.X)
+    assert (planted.informative | planted.redundant)[sieve.support_].sum() >= 11
+
+
+# Refusals -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"affinity": "cosine"}, ValueError, "affinity must be one of 'heat', 'binary'"),
+        ({"affinity": np.ones((8, 8))}, ValueError, r"here \(9, 9\); got shape \(8, 8\)"),
+        ({"affinity": -np.ones((9, 9))}, ValueError, "negative or non-finite"),
+        ({"affinity": np.triu(np.ones((9, 9)))}, ValueError, r"pass \(S \+ S\.T\) / 2"),
+        ({"affinity": np.zeros((9, 9))}, ValueError, "without any edge"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer of at least 1; got 0"),
+        ({"n_neighbors": 2.5}, TypeError, "n_neighbors must be an integer"),
+        ({"scale": "std"}, ValueError, "scale must be one of 'unit', 'none', 'raw'"),
+        ({"n_features_to_select": 6}, ValueError, "between 1 and 5"),
+        ({"n_features_to_select": None}, ValueError, "does not decide how many to keep"),
+    ],
+)
+def test_bad_values_are_refused_with_the_fix(settings, error, message):
+    with pytest.raises(error, match=message):
+        LaplacianScore(**settings).fit(T9)
+
+
+def test_a_table_of_constant_columns_is_refused():
+    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+        LaplacianScore(1).fit(np.ones((9, 3)))

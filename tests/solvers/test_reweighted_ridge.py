@@ -1,0 +1,302 @@
+"""Both forms of the reweighted ridge regression against the normal equations and a group lasso."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import MultiTaskLasso
+
+from featsieve.arrays import as_operator
+from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty, moderate_penalty
+from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
+
+FORMS = ("gram", "sample")
+
+
+def textbook(Z, T, rho, *, inverse, p=None):
+    """Return (Z'PZ + rho D)^(-1) Z'PT, D = diag(1/inverse)."""
+    ZP = Z.T if p is None else Z.T * p
+    return np.linalg.solve(ZP @ Z + rho * np.diag(1.0 / inverse), ZP @ T)
+
+
+@st.composite
+def problems(draw):
+    """Return (X, T, rho, inverse weights of rows, weights of samples or None)."""
+    n, d, c = (draw(st.integers(low, high)) for low, high in ((2, 15), (1, 20), (1, 4)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.standard_normal((n, d)) + rng.integers(-2, 3, d)
+    rho = 10.0 ** draw(st.integers(-1, 4))
+    p = rng.uniform(0.2, 3.0, n) if draw(st.booleans()) else None
+    return X, rng.standard_normal((n, c)), rho, 10.0 ** rng.uniform(-3, 1, d), p
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=60)
+@given(
+    problem=problems(),
+    scale=st.sampled_from(["std", "none"]),
+    center=st.booleans(),
+    sparse=st.booleans(),
+)
+def test_both_forms_solve_the_normal_equations(form, problem, scale, center, sparse):
+    X, T, rho, inverse, p = problem
+    A = as_operator(sp.csr_array(X) if sparse else X, scale=scale, center=center)
+    Z = A.rows(0, len(X))
+    W, fitted = ReweightedRidge(A, form).solve(T, rho, inverse=inverse, sample_weights=p)
+    expected = textbook(Z, T, rho, inverse=inverse, p=p)
+    size = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(W, expected, rtol=0, atol=1e-9 * size)
+    np.testing.assert_allclose(fitted, Z @ W, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=40)
+@given(problem=problems())
+def test_the_gradient_vanishes(form, problem):
+    X, T, rho, inverse, p = problem
+    A = as_operator(X, scale="std")
+    Z = A.rows(0, len(X))
+    W, _ = ReweightedRidge(A, form).solve(T, rho, inverse=inverse, sample_weights=p)
+    residual = Z @ W - T if p is None else p[:, None] * (Z @ W - T)
+    gradient = 2.0 * Z.T @ residual + 2.0 * rho * W / inverse[:, None]
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-8 * (1.0 + np.abs(2.0 * Z.T @ T).max()))
+
+
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_sample_weights_only_change_the_unit_of_the_penalty(form, shape):
+    rng = np.random.default_rng(0)
+    A, T = as_operator(rng.standard_normal(shape)), rng.standard_normal((shape[0], 2))
+    inverse = rng.uniform(0.1, 1.0, shape[1])
+    ridge = ReweightedRidge(A, form)
+    plain, _ = ridge.solve(T, 2.0, inverse=inverse)
+    doubled, _ = ridge.solve(T, 4.0, inverse=inverse, sample_weights=np.full(shape[0], 2.0))
+    np.testing.assert_allclose(doubled, plain, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_row_without_inverse_weight_is_zero_and_does_not_matter(form):
+    rng = np.random.default_rng(1)
+    X, T = rng.standard_normal((15, 8)), rng.standard_normal((15, 2))
+    inverse = rng.uniform(0.5, 1.0, 8)
+    inverse[[2, 5]] = 0.0
+    W, fitted = ReweightedRidge(as_operator(X), form).solve(T, 0.5, inverse=inverse)
+    np.testing.assert_array_equal(W[[2, 5]], 0.0)
+    keep = inverse > 0.0
+    Z = X[:, keep] - X[:, keep].mean(axis=0)
+    expected = textbook(Z, T, 0.5, inverse=inverse[keep])
+    np.testing.assert_allclose(W[keep], expected, atol=1e-12)
+    np.testing.assert_allclose(fitted, Z @ expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_constant_columns_get_zero_rows(form):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((15, 8))
+    X[:, [0, 6]] = 3.0
+    A = as_operator(X, scale="std")
+    W, _ = ReweightedRidge(A, form).solve(rng.random((15, 3)), 0.5, inverse=np.ones(8))
+    np.testing.assert_array_equal(W[[0, 6]], 0.0)
+    assert np.all(W[1:6] != 0.0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_columns_share_the_weight(form):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((12, 5))
+    A = as_operator(np.hstack([X, X[:, :1]]))
+    W, _ = ReweightedRidge(A, form).solve(rng.random((12, 2)), 1e-3, inverse=np.ones(6))
+    np.testing.assert_allclose(W[5], W[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+@pytest.mark.parametrize("form", FORMS)
+def test_single_precision_tables_are_near_the_double_ones(form, shape):
+    rng = np.random.default_rng(4)
+    X, T = rng.standard_normal(shape).astype(np.float32), rng.random((shape[0], 3))
+    inverse = rng.uniform(0.1, 1.0, shape[1])
+    single, double = (
+        ReweightedRidge(as_operator(X.astype(dtype), scale="std"), form).solve(
+            T, 1.0, inverse=inverse
+        )
+        for dtype in (np.float32, np.float64)
+    )
+    for got, expected in zip(single, double, strict=True):
+        assert got.dtype == np.float64
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("shape", [(18, 7), (7, 18)])
+def test_strict_arrays_give_the_numbers_of_numpy(shape, weighted):
+    rng = np.random.default_rng(5)
+    n, d = shape
+    X, T, inverse, p = rng.random(shape), rng.random((n, 2)), rng.random(d), 0.1 + rng.random(n)
+    expected = ReweightedRidge(as_operator(X)).solve(
+        T, 0.3, inverse=inverse, sample_weights=p if weighted else None
+    )
+    strict = [array_api_strict.asarray(array) for array in (X, T, inverse, p)]
+    got = ReweightedRidge(as_operator(strict[0])).solve(
+        strict[1], 0.3, inverse=strict[2], sample_weights=strict[3] if weighted else None
+    )
+    for ours, theirs in zip(got, expected, strict=True):
+        assert isinstance(ours, type(strict[0]))
+        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-12)
+    largest = largest_penalty(as_operator(strict[0]), strict[1])
+    assert largest == pytest.approx(largest_penalty(as_operator(X), T), rel=1e-12)
+
+
+# Which form --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "chosen", "other"),
+    [
+        ((12, 11), "weighted_gram", "sample_gram"),
+        ((12, 12), "weighted_gram", "sample_gram"),
+        ((11, 12), "sample_gram", "weighted_gram"),
+    ],
+)
+def test_the_smaller_matrix_is_formed(shape, chosen, other, monkeypatch):
+    A = as_operator(np.random.default_rng(6).standard_normal(shape))
+    called = []
+    original = getattr(type(A), chosen)
+
+    def note(self, weights=None):
+        called.append(chosen)
+        return original(self, weights)
+
+    def refuse(self, weights=None):
+        raise AssertionError(f"{other} was asked for")
+
+    monkeypatch.setattr(type(A), chosen, note)
+    monkeypatch.setattr(type(A), other, refuse)
+    ReweightedRidge(A).solve(np.ones((shape[0], 1)), 1.0, inverse=np.ones(shape[1]))
+    assert called == [chosen]
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(ValueError, match=r"form must be one of 'auto', 'gram', 'sample'"):
+        ReweightedRidge(as_operator(np.eye(3)), "dual")
+
+
+# Iterated: l2,1-regularised least squares --------------------------------------------------------
+
+
+def reweight(A, T, rho, *, form, n_iter):
+    """Return W of every iteration of reweighting."""
+    inverse, path = np.ones(A.shape[1]), []
+    for _ in range(n_iter):
+        W, _ = ReweightedRidge(A, form).solve(T, rho, inverse=inverse)
+        inverse = inverse_weights(W)
+        path.append(W)
+    return path
+
+
+@pytest.mark.parametrize("shape", [(40, 15), (20, 30)])
+@pytest.mark.parametrize("share", [0.3, 0.7])
+@pytest.mark.parametrize("form", FORMS)
+def test_reweighting_reaches_the_group_lasso(form, share, shape):
+    rng = np.random.default_rng(7)
+    A = as_operator(rng.standard_normal(shape), scale="std")
+    T = rng.standard_normal((shape[0], 3))
+    T -= T.mean(axis=0)
+    rho = share * largest_penalty(A, T)
+    W = reweight(A, T, rho, form=form, n_iter=2000)[-1]
+    lasso = MultiTaskLasso(rho / (2 * shape[0]), fit_intercept=False, tol=1e-12, max_iter=100_000)
+    expected = lasso.fit(A.rows(0, shape[0]), T).coef_.T
+    np.testing.assert_allclose(W, expected, atol=2e-6)
+    if share > 0.5:  # some rows in, some out
+        assert 0 < np.count_nonzero(expected.any(axis=1)) < shape[1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=25)
+@given(
+    shape=st.tuples(st.integers(3, 20), st.integers(1, 30)),
+    exponent=st.integers(-3, 3),
+    seed=st.integers(0, 999),
+)
+def test_reweighting_never_raises_the_smoothed_objective(form, shape, exponent, seed):
+    rng = np.random.default_rng(seed)
+    A = as_operator(rng.standard_normal(shape), scale="std")
+    Z, T, rho = A.rows(0, shape[0]), rng.standard_normal((shape[0], 2)), 10.0**exponent
+    values = [
+        np.sum((Z @ W - T) ** 2) + rho * smoothed_norm(W)
+        for W in reweight(A, T, rho, form=form, n_iter=15)
+    ]
+    assert np.all(np.diff(values) <= 1e-10 * values[0])
+
+
+@pytest.mark.parametrize("shape", [(25, 10), (10, 25)])
+def test_from_the_largest_penalty_on_the_best_weights_are_zero(shape):
+    rng = np.random.default_rng(8)
+    A, T = as_operator(rng.standard_normal(shape)), rng.standard_normal((shape[0], 2))
+    Z, largest = A.rows(0, shape[0]), largest_penalty(A, T)
+    assert largest == pytest.approx(2.0 * np.linalg.norm(Z.T @ T, axis=1).max(), rel=1e-12)
+    n_rows = []
+    for factor in (1.001, 0.98):
+        lasso = MultiTaskLasso(factor * largest / (2 * shape[0]), fit_intercept=False, tol=1e-10)
+        n_rows.append(np.count_nonzero(lasso.fit(Z, T).coef_.any(axis=0)))
+    assert n_rows == [0, 1]
+
+
+def test_a_moderate_penalty_is_half_the_largest_and_never_zero():
+    rng = np.random.default_rng(12)
+    A, T = as_operator(rng.standard_normal((20, 6))), rng.standard_normal((20, 2))
+    assert moderate_penalty(A, T) == 0.5 * largest_penalty(A, T)
+    assert moderate_penalty(A, np.zeros((20, 2))) == 1.0
+
+
+def test_beyond_the_largest_penalty_the_order_is_the_marginal_one():
+    rng = np.random.default_rng(9)
+    A, T = as_operator(rng.standard_normal((20, 12))), rng.standard_normal((20, 2))
+    rho = 10.0 * largest_penalty(A, T)
+    W = reweight(A, T, rho, form="gram", n_iter=20)[-1]
+    lengths = np.linalg.norm(W, axis=1)
+    assert 0.0 < lengths.max() < 1e-8
+    marginal = np.linalg.norm(A.rmatmul(T), axis=1)
+    np.testing.assert_array_equal(np.argsort(lengths), np.argsort(marginal))
+
+
+# A small penalty ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (40, 20),
+        (20, 40),
+    ],
+)
+def test_a_small_penalty_costs_no_digits(shape, rho):
+    rng = np.random.default_rng(10)
+    A, T = as_operator(rng.standard_normal(shape), scale="std"), rng.random((shape[0], 3))
+    Z = A.rows(0, shape[0])
+    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+    keep = s > 1e-10 * s[0]
+    expected = (Vt[keep].T * (s[keep] / (s[keep] ** 2 + rho))) @ (U[:, keep].T @ T)
+    W, fitted = ReweightedRidge(A).solve(T, rho, inverse=np.ones(shape[1]))
+    np.testing.assert_allclose(W, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(fitted, Z @ W, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (40, 20),
+        (20, 40),
+    ],
+)
+def test_the_fit_belongs_to_the_weights_even_where_the_penalty_was_raised(shape):
+    rng = np.random.default_rng(11)
+    X, T = rng.standard_normal(shape), rng.random((shape[0], 3))
+    X[:, 1] = X[:, 0]
+    X[1] = X[0]  # no W fits both copies of a sample
+    A = as_operator(X, scale="std")
+    W, fitted = ReweightedRidge(A).solve(T, 1e-30, inverse=np.ones(shape[1]))
+    assert np.isfinite(W).all()
+    np.testing.assert_allclose(fitted, A.matmul(W), rtol=0, atol=1e-6)

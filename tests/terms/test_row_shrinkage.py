@@ -1,0 +1,72 @@
+"""The smoothed l2,1 norm and the quadratic that reweighting puts in its place."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+
+
+def matrix(seed, shape=(7, 3)):
+    """Return weights of very unequal rows, one of them zero."""
+    rng = np.random.default_rng(seed)
+    W = rng.standard_normal(shape) * 10.0 ** rng.integers(-10, 4, shape[0])[:, None]
+    W[rng.integers(shape[0])] = 0.0
+    return W
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 9999))
+def test_smoothed_norm_is_the_l21_norm_up_to_the_smoothing(seed):
+    W = matrix(seed)
+    exact = np.linalg.norm(W, axis=1).sum()
+    value = smoothed_norm(W)
+    assert isinstance(value, float)
+    assert exact * (1 - 1e-14) <= value <= exact * (1 + 1e-14) + len(W) * np.sqrt(SMOOTHING)
+    expected = np.sqrt((W**2).sum(axis=1) + SMOOTHING).sum()
+    assert value == pytest.approx(expected, rel=1e-14)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 9999))
+def test_inverse_weights_are_those_of_the_published_programs(seed):
+    W = matrix(seed)
+    D = 1.0 / (2.0 * np.sqrt((W**2).sum(axis=1) + SMOOTHING))  # D_jj of the papers
+    np.testing.assert_allclose(inverse_weights(W) * D, 1.0, rtol=1e-14)
+
+
+def test_a_zero_row_keeps_a_positive_finite_inverse_weight():
+    inverse = inverse_weights(np.zeros((2, 3)))
+    np.testing.assert_allclose(inverse, 2.0 * np.sqrt(SMOOTHING), rtol=1e-14)
+    assert smoothed_norm(np.zeros((2, 3))) == pytest.approx(2.0 * np.sqrt(SMOOTHING), rel=1e-14)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 9999), other=st.integers(0, 9999))
+def test_the_weighted_square_lies_above_the_norm(seed, other):
+    # sqrt(s + eps) <= sqrt(s' + eps) + (s - s')/(2 sqrt(s' + eps)), the tangent in s = ||w||^2.
+    V, W = matrix(seed), matrix(other)
+    inverse = inverse_weights(V)
+    gap = ((W**2).sum(axis=1) - (V**2).sum(axis=1)) / inverse
+    bound = smoothed_norm(V) + gap.sum()
+    assert smoothed_norm(W) <= bound * (1 + 1e-12)
+
+
+def test_the_majoriser_has_the_slope_of_the_norm():
+    V = np.random.default_rng(0).standard_normal((5, 2))
+    direction = np.random.default_rng(1).standard_normal((5, 2))
+    step = 1e-6
+    slope = (smoothed_norm(V + step * direction) - smoothed_norm(V - step * direction)) / (2 * step)
+    assert slope == pytest.approx(np.sum(2 * V * direction / inverse_weights(V)[:, None]), rel=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_strict_arrays_give_the_numbers_of_numpy(dtype):
+    W = matrix(3).astype(dtype)
+    strict = array_api_strict.asarray(W)
+    assert smoothed_norm(strict) == pytest.approx(smoothed_norm(W), rel=1e-6)
+    inverse = inverse_weights(strict)
+    assert isinstance(inverse, type(strict))
+    np.testing.assert_allclose(np.asarray(inverse), inverse_weights(W), rtol=1e-6)
