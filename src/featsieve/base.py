@@ -117,7 +117,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Score the features by the lengths of their rows of W; keep W in the units of X."""
         W = to_numpy(W)
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
-        self._set_selection(np.sqrt(row_norms(W)), n_selected)
+        largest = float(np.abs(W).max()) or 1.0  # squares of tiny weights would underflow
+        self._set_selection(largest * np.sqrt(row_norms(W / largest)), n_selected)
 
     def _set_outcome(self, solution: Solution[Any]) -> None:
         """Set what the solver reports; warn where the iterations were too few."""

@@ -509,3 +509,17 @@ def test_weighted_products_write_to_nothing_they_are_given(dtype):
         array.flags.writeable = False
     Z = explicit_layout(X, scale="std", center=True)
     assert_forms(as_operator(X, scale="std"), Z, args, tolerance=tolerance_of(X))
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_array, array_api_strict.asarray])
+@pytest.mark.parametrize("scale", ["unit", "std", "none"])
+def test_any_operator_can_be_centred(scale, container):
+    X = random_table(np.random.default_rng(8), (15, 6))
+    A = as_operator(container(X), scale=scale, center=False)
+    centred = A.centred()
+    assert centred.centred() is centred
+    assert type(centred) is type(A)
+    expected = explicit_layout(X, scale=scale, center=True)
+    np.testing.assert_allclose(np.asarray(centred.rows(0, 15)), expected, atol=1e-12)
+    unchanged = explicit_layout(X, scale=scale, center=False)
+    np.testing.assert_allclose(np.asarray(A.rows(0, 15)), unchanged, atol=1e-12)

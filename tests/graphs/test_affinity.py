@@ -86,6 +86,17 @@ def test_an_unknown_affinity_is_refused_with_the_known_ones(affinity):
         sample_graph(as_operator(np.eye(3)), affinity)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("affinity", ["heat", "binary"])
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_the_graph_of_uncentred_columns_does_not_depend_on_the_origin(offset, affinity, container):
+    X = np.random.default_rng(1).standard_normal((30, 4)) + offset
+    near = X - offset  # without rounding
+    far = sample_graph(as_operator(container(X), center=False), affinity)
+    expected = sample_graph(as_operator(near), affinity)
+    np.testing.assert_allclose(far.toarray(), expected.toarray(), atol=1e-9)
+
+
 # A matrix of the user's ---------------------------------------------------------------------------
 
 

@@ -265,13 +265,7 @@ def test_beyond_the_largest_penalty_the_order_is_the_marginal_one():
 
 
 @pytest.mark.parametrize("rho", [1e-6, 1e-9, 1e-12])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (40, 20),
-        (20, 40),
-    ],
-)
+@pytest.mark.parametrize("shape", [(40, 20), (20, 40)])
 def test_a_small_penalty_costs_no_digits(shape, rho):
     rng = np.random.default_rng(10)
     A, T = as_operator(rng.standard_normal(shape), scale="std"), rng.random((shape[0], 3))
@@ -284,13 +278,7 @@ def test_a_small_penalty_costs_no_digits(shape, rho):
     np.testing.assert_allclose(fitted, Z @ W, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (40, 20),
-        (20, 40),
-    ],
-)
+@pytest.mark.parametrize("shape", [(40, 20), (20, 40)])
 def test_the_fit_belongs_to_the_weights_even_where_the_penalty_was_raised(shape):
     rng = np.random.default_rng(11)
     X, T = rng.standard_normal(shape), rng.random((shape[0], 3))
@@ -300,3 +288,32 @@ def test_the_fit_belongs_to_the_weights_even_where_the_penalty_was_raised(shape)
     W, fitted = ReweightedRidge(A).solve(T, 1e-30, inverse=np.ones(shape[1]))
     assert np.isfinite(W).all()
     np.testing.assert_allclose(fitted, A.matmul(W), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 20), (20, 40)])
+@pytest.mark.parametrize("rho", [1e-2, 1e-4])
+def test_a_small_penalty_costs_no_digits_that_single_precision_has(rho, shape):
+    rng = np.random.default_rng(13)
+    X, T = rng.standard_normal(shape).astype(np.float32), rng.random((shape[0], 3))
+    inverse = np.ones(shape[1])
+    single, double = (
+        ReweightedRidge(as_operator(X.astype(dtype), scale="std")).solve(T, rho, inverse=inverse)
+        for dtype in (np.float32, np.float64)
+    )
+    for got, expected in zip(single, double, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("rho", [1.0, 1e-9])
+@pytest.mark.parametrize("form", ["gram", "sample"])
+def test_a_sample_of_zero_weight_is_predicted_by_the_others(form, rho):
+    rng = np.random.default_rng(14)
+    X, T, p = rng.standard_normal((8, 12)), rng.random((8, 2)), np.ones(8)
+    p[2] = 0.0
+    A = as_operator(X)
+    Z, rest = A.rows(0, 8), p > 0.0
+    W, fitted = ReweightedRidge(A, form).solve(T, rho, inverse=np.ones(12), sample_weights=p)
+    U, s, Vt = np.linalg.svd(Z[rest], full_matrices=False)
+    expected = (Vt.T * (s / (s**2 + rho))) @ (U.T @ T[rest])
+    np.testing.assert_allclose(W, expected, atol=1e-5)
+    np.testing.assert_allclose(fitted, Z @ W, atol=1e-9)

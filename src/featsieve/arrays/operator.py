@@ -135,11 +135,11 @@ class DataOperator(ABC):
 
     @abstractmethod
     def weighted_gram(self, weights: Array | None) -> Array:
-        """Return Z' diag(weights) Z (d x d). Ask for it only when d is small."""
+        """Return Z' diag(weights) Z (d x d), weights >= 0. Ask for it only when d is small."""
 
     @abstractmethod
     def sample_gram(self, weights: Array | None = None) -> Array:
-        """Return Z diag(weights) Z' (n x n). Ask for it only when n is small."""
+        """Return Z diag(weights) Z' (n x n), weights >= 0. Ask for it only when n is small."""
 
     @abstractmethod
     def column_forms(self, A: sp.csr_array) -> Array:
@@ -407,9 +407,10 @@ class DenseOperator(DataOperator):
         return self.xp.asarray(A @ np.ascontiguousarray(to_numpy(block)), device=self.device)
 
     def _square(self, A: Array) -> Array:
-        """Return A A', multiplied in the table's own precision and summed in float64."""
+        """Return A A': of a small table in float64, else in its own precision, summed in float64."""
         xp = self.xp
-        A = xp.astype(A, self.dtype, copy=False)
+        small = self.shape[0] * self.shape[1] <= KEEP_ELEMENTS
+        A = xp.astype(A, xp.float64 if small else self.dtype, copy=False)
         return xp.astype(A @ A.T, xp.float64, copy=False)
 
 

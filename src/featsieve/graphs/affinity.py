@@ -29,6 +29,7 @@ def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5)
         distance, or 1. No self loops, symmetrised by the maximum. Or a symmetric, non-negative
         matrix, which is used as it is.
     n_neighbors : int
+        At most n - 1 are there to be found.
     """
     n = operator.shape[0]
     if not isinstance(affinity, str):
@@ -43,7 +44,10 @@ def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5)
 def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
     """Return a user's affinity matrix as CSR, or say what is wrong with it."""
     hint = "affinity must be 'heat', 'binary', or a symmetric, non-negative (n_samples, n_samples)"
-    S = affinity if is_sparse(affinity) else np.asarray(affinity, dtype=np.float64)
+    try:
+        S = affinity if is_sparse(affinity) else np.asarray(affinity, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{hint} matrix; got {type(affinity).__name__}.") from error
     if S.ndim != 2 or S.shape != (n_samples, n_samples):
         raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {S.shape}.")
     S = sp.csr_array(S, dtype=np.float64, copy=True)

@@ -32,6 +32,8 @@ DOUBTFUL = 0.8
 STRUCTURE = 0.08
 # It does so up to this many samples: plain distances cost O(n^2 d).
 LARGEST_PLAIN = 5000
+# Labels whose columns have less than this squared length have vanished (orthonormal ones have 1).
+VANISHED = 0.01
 # Names of the plain distances, and the scale of the columns they are taken from.
 PLAIN = {"raw": "none", "scaled": "unit"}
 
@@ -108,7 +110,15 @@ def resolve_penalty(value: float | str, operator: DataOperator, F: np.ndarray) -
 
 
 def warn_large_penalty(name: str, value: float, operator: DataOperator, F: np.ndarray) -> None:
-    """Warn where an l2,1 penalty is so large that the best regression of F is W = 0."""
+    """Warn where the best regression of F is W = 0: the labels vanished, or the penalty is large."""
+    if np.sum(F * F) < VANISHED * F.shape[1]:
+        warn(
+            "The pseudo-labels have vanished, and the ranking with them: orthogonality is too "
+            "small against the other terms. Increase it.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return
     largest = largest_penalty(operator, operator.xp.asarray(F, device=operator.device))
     if value >= largest > 0.0:
         warn(

@@ -72,7 +72,8 @@ class NDFS(UnsupervisedSelector):
     orthogonality : float, default=1e8
         γ. The published value practically freezes the labels at their start, so that NDFS is a
         group lasso on the first clustering. With values up to 1e6 the first F is softened, and
-        labels do move once γ is of the order of the other terms (10 or less).
+        labels do move once γ is of the order of the other terms (1 to 10); far below them F itself
+        vanishes (there is a warning).
     update : {"safe", "paper"}, default="safe"
         Label step. "safe" minimises an upper bound of the objective, which therefore never rises.
         "paper" is the published rule; it can make F negative, and the objective rise.

@@ -13,7 +13,7 @@ import numpy as np
 
 from featsieve.terms.orthogonality import normalised_indicator
 
-# With a penalty above this the labels cannot leave their first value (they move by about 1/g).
+# With a penalty above this the labels stay at their first value: a step moves them by about 1/g.
 FROZEN = 1e6
 # What is added to the first F, relative to its largest entry, so that zeros can grow.
 SOFTENING = 0.2
@@ -45,12 +45,13 @@ def majorised_step(
     orthogonality : float
         g.
     """
-    # u depends on ratios of a, b, q only: bring them to order 1, so that no square overflows.
-    largest = max(1.0, orthogonality, float(attraction.max()), float(repulsion.max()))
-    weight = orthogonality / largest
-    a = attraction / largest + weight * F
-    b = repulsion / largest
-    q = weight * (F @ (F.T @ F))
+    a = attraction + orthogonality * F
+    b = repulsion
+    q = orthogonality * (F @ (F.T @ F))
+    # u depends on ratios of a, b, q only: of order 1, no square of theirs over- or underflows.
+    largest = np.maximum(np.maximum(a, b), q)
+    largest = np.where(largest > 0.0, largest, 1.0)
+    a, b, q = a / largest, b / largest, q / largest
     below = b + np.sqrt(b * b + 4.0 * q * a)
     # A zero stays zero, also where a/below would overflow.
     return F * np.sqrt(2.0 * a / np.where((F > 0.0) & (below > 0.0), below, 1.0))

@@ -6,9 +6,9 @@ with E = diag(e) the inverse weights of the rows and P = diag(p) weights of the 
 forms are the same W:
 
     gram form    W = E^(1/2) (E^(1/2) Z'PZ E^(1/2) + rho I_d)^(-1) E^(1/2) Z'P T     d <= n
-    sample form  W = E Z' V,  V = (Z E Z' + rho P^(-1))^(-1) T                       d > n
+    sample form  W = E Z' (Z E Z' + rho P^(-1))^(-1) T                               d > n
 
-The sample form never sees a d x d matrix, and gives ZW = T - rho P^(-1) V without a product.
+The sample form never sees a d x d matrix.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ from featsieve.validation import check_option
 
 FORMS = ("auto", "gram", "sample")
 
-# A rho below this share of the largest entry of the matrix costs a plain solve too many digits.
-NEGLIGIBLE = 1e-6
+# A rho below this power of the table's precision, as a share of the largest entry of the matrix,
+# costs a plain solve too many digits (1e-6 for float64, 3e-3 for float32).
+NEGLIGIBLE = 0.375
 
 
 @dataclass(frozen=True)
@@ -55,27 +56,25 @@ class ReweightedRidge:
     def _sample_form(
         self, target: Array, rho: float, inverse: Array, p: Array | None
     ) -> tuple[Array, Array]:
-        # With R = P^(1/2):  V = R (R ZEZ' R + rho I)^(-1) R T.
+        # With R = P^(1/2):  W = E Z'R (R ZEZ' R + rho I)^(-1) R T.
         operator, xp = self.operator, self.operator.xp
         A = operator.sample_gram(inverse)
         root = xp.ones_like(A[:, :1]) if p is None else xp.sqrt(p)[:, None]
         if p is not None:
             A = root * A * root.T
         right = root * target
-        if rho > NEGLIGIBLE * float(xp.max(xp.linalg.diagonal(A))):
+        precision = float(xp.finfo(operator.dtype).eps)
+        if rho > precision**NEGLIGIBLE * float(xp.max(xp.linalg.diagonal(A))):
             V = solve_shifted(A, rho * xp.ones_like(root[:, 0]), right)
-            fitted = right - rho * V
         else:
             # What of T lies outside the span of Z (its mean, at least) would be divided by rho
             # only to be cancelled by Z'V = 0: it is left out.
             energy, basis = xp.linalg.eigh(A)
-            energy = xp.clip(energy, min=0.0)
-            live = energy > A.shape[0] * xp.finfo(energy.dtype).eps * energy[-1]
-            inner = basis.T @ right
+            live = energy > A.shape[0] * precision * energy[-1]
             divisor = xp.where(live, energy + rho, xp.ones_like(energy))
-            inner = xp.where(live, 1.0 / divisor, 0.0)[:, None] * inner
-            V, fitted = basis @ inner, basis @ (energy[:, None] * inner)
-        return inverse[:, None] * operator.rmatmul(root * V), fitted / root
+            V = basis @ (xp.where(live, 1.0 / divisor, 0.0)[:, None] * (basis.T @ right))
+        W = inverse[:, None] * operator.rmatmul(root * V)
+        return W, operator.matmul(W)
 
     def _gram_form(
         self, target: Array, rho: float, inverse: Array, p: Array | None

@@ -8,7 +8,8 @@ smoothed norm in every step. Solvers work with 1/q, which stays finite when a ro
 from featsieve.arrays.namespace import Array, namespace_of
 from featsieve.terms.row_sparsity import row_norms
 
-# Keeps a row that has become zero able to return; the value of every published program.
+# Keeps a row that has become zero able to return; the value of the published MATLAB programs. It
+# is absolute: for columns in units so large that ||w||^2 falls below it, the norm is a ridge.
 SMOOTHING = 2.2204e-16
 
 
