@@ -1,11 +1,31 @@
 """The estimators, one method per file."""
 
+from featsieve.selectors.aufs import AUFS
 from featsieve.selectors.jasfs import JASFS
 from featsieve.selectors.laplacian_score import LaplacianScore
+from featsieve.selectors.max_variance import MaxVariance
+from featsieve.selectors.mcfs import MCFS
 from featsieve.selectors.ndfs import NDFS
+from featsieve.selectors.random_selector import RandomSelector
+from featsieve.selectors.rsfs import RSFS
+from featsieve.selectors.rufs import RUFS
+from featsieve.selectors.spec import SPEC
+from featsieve.selectors.ugfs import UGFS
+from featsieve.selectors.urafs import URAFS
+from featsieve.selectors.usfs import USFS
 
 __all__ = [
+    "AUFS",
     "JASFS",
+    "MCFS",
     "NDFS",
+    "RSFS",
+    "RUFS",
+    "SPEC",
+    "UGFS",
+    "URAFS",
+    "USFS",
     "LaplacianScore",
+    "MaxVariance",
+    "RandomSelector",
 ]

@@ -109,8 +109,18 @@ def resolve_penalty(value: float | str, operator: DataOperator, F: np.ndarray) -
     return float(value)
 
 
-def warn_large_penalty(name: str, value: float, operator: DataOperator, F: np.ndarray) -> None:
-    """Warn where the best regression of F is W = 0: the labels vanished, or the penalty is large."""
+def warn_large_penalty(
+    name: str,
+    value: float,
+    operator: DataOperator,
+    F: np.ndarray,
+    *,
+    slope: np.ndarray | None = None,
+) -> None:
+    """Warn where the best regression of F is W = 0: labels vanished, or a penalty is large.
+
+    ``slope`` is half the slope of the loss at W = 0, where that is not the squared one's, F.
+    """
     if np.sum(F * F) < VANISHED * F.shape[1]:
         warn(
             "The pseudo-labels have vanished, and the ranking with them: orthogonality is too "
@@ -119,7 +129,8 @@ def warn_large_penalty(name: str, value: float, operator: DataOperator, F: np.nd
             stacklevel=3,
         )
         return
-    largest = largest_penalty(operator, operator.xp.asarray(F, device=operator.device))
+    slope = F if slope is None else slope
+    largest = largest_penalty(operator, operator.xp.asarray(slope, device=operator.device))
     if value >= largest > 0.0:
         warn(
             f"{name} is so large that all weights vanish: the ranking is that of the features one "

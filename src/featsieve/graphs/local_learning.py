@@ -1,0 +1,81 @@
+"""Local learning: how badly the label of a sample is predicted from those of its neighbours.
+
+The prediction is a kernel ridge regression on the k nearest samples N of sample i,
+
+    a_i = k_i' (K_i + lam I)^(-1),   K_i = (kernel of the neighbours),   k_i = (kernel to i),
+
+and the regulariser is  sum_i ||g_i - a_i G||^2 = tr(G'LG),  L = (I - A)'(I - A). The kernel is
+exp(-d^2/(2 t^2)) with t the mean distance between samples.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.graphs.knn import (
+    BLOCK_ELEMENTS,
+    FEWEST_ROWS,
+    euclidean_distances,
+    nearest_neighbours,
+)
+
+# The ridge of the local regressions that is in use for RUFS.
+RIDGE = 0.1
+
+
+def local_learning_laplacian(
+    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = RIDGE
+) -> sp.csr_array:
+    """Return L = (I - A)'(I - A): positive semidefinite, with at most n (k + 1)^2 entries."""
+    A = local_predictors(operator, n_neighbors=n_neighbors, ridge=ridge)
+    error = sp.csr_array(sp.eye_array(A.shape[0]) - A)
+    return sp.csr_array(error.T @ error)
+
+
+def local_predictors(
+    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = RIDGE
+) -> sp.csr_array:
+    """Return A: row i holds the weights with which the neighbours of i predict it.
+
+    Two passes over blocks of the distance matrix: one finds the neighbours and the mean distance,
+    one the distances of the neighbours among themselves.
+    """
+    n = operator.shape[0]
+    squared = euclidean_distances(operator)
+    total = 0.0
+
+    def summed(start: int, stop: int) -> np.ndarray:
+        nonlocal total
+        block = squared(start, stop)
+        distance = np.sqrt(block)
+        distance[np.arange(stop - start), np.arange(start, stop)] = 0.0
+        total += float(distance.sum())
+        return block
+
+    indices, to_sample = nearest_neighbours(summed, n, n_neighbors)
+    t = total / n**2 or 1.0  # zero where all samples coincide
+    k = indices.shape[1]
+    among = _distances_of_pairs(
+        operator, np.repeat(indices, k, axis=1).ravel(), np.tile(indices, k).ravel()
+    ).reshape(n, k, k)
+    K = np.exp(-among / (2.0 * t * t)) + ridge * np.eye(k)
+    weights = np.linalg.solve(K, np.exp(-to_sample / (2.0 * t * t))[:, :, None])
+    rows = np.repeat(np.arange(n), k)
+    return sp.csr_array((weights.ravel(), (rows, indices.ravel())), shape=(n, n))
+
+
+def _distances_of_pairs(operator: DataOperator, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return ||z_i - z_j||^2 of listed pairs of samples, in blocks of rows."""
+    n = operator.shape[0]
+    squared = euclidean_distances(operator)
+    order = np.argsort(i, kind="stable")
+    found = np.empty(len(i))
+    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        inside = order[
+            np.searchsorted(i, start, sorter=order) : np.searchsorted(i, stop, sorter=order)
+        ]
+        found[inside] = squared(start, stop)[i[inside] - start, j[inside]]
+    found[i == j] = 0.0  # exactly: the kernel of a sample with itself is 1
+    return found

@@ -1,0 +1,62 @@
+"""The variance control."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve import MaxVariance
+
+
+def test_scores_are_variances_and_the_largest_are_selected():
+    X = np.random.default_rng(0).standard_normal((30, 6)) * [3.0, 1.0, 5.0, 0.1, 2.0, 4.0]
+    model = MaxVariance(3).fit(X)
+    np.testing.assert_allclose(model.scores_, X.var(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(model.get_support(indices=True), [0, 2, 5])
+    np.testing.assert_array_equal(model.transform(X), X[:, [0, 2, 5]])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_large_means_cost_no_digits(offset, kind):
+    deviations = np.random.default_rng(1).integers(-50, 50, (40, 5)).astype(float)
+    model = MaxVariance(2).fit(kind(deviations + offset))  # whole numbers: exact in the table
+    np.testing.assert_allclose(model.scores_, deviations.var(axis=0), rtol=1e-9)
+
+
+def test_sparse_table_with_empty_and_constant_columns():
+    X = sp.random_array((50, 8), density=0.2, rng=np.random.default_rng(2)).tolil()
+    X[:, 3] = 7.0
+    X[:, 5] = 0.0
+    dense = X.toarray()
+    model = MaxVariance(4).fit(X.tocsr())
+    np.testing.assert_allclose(model.scores_, dense.var(axis=0), rtol=1e-10, atol=1e-30)
+    np.testing.assert_array_equal(model.scores_[[3, 5]], 0.0)
+    np.testing.assert_array_equal(model.ranking_[[3, 5]], [7, 8])
+
+
+def test_constant_column_far_from_zero_scores_exactly_zero():
+    X = np.random.default_rng(3).standard_normal((20, 3)) * 1e-8
+    X[:, 1] = 0.1 + 0.2  # not a whole number: the mean is rounded
+    assert MaxVariance(1).fit(X).scores_[1] == 0.0
+
+
+def test_equal_variances_go_to_the_lower_index():
+    column = np.random.default_rng(4).standard_normal(15)
+    X = np.column_stack([column, -column, column])
+    np.testing.assert_array_equal(MaxVariance(2).fit(X).ranking_, [1, 2, 3])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, bool])
+def test_other_dtypes(dtype):
+    X = np.maximum(np.random.default_rng(5).standard_normal((25, 4)) * [1, 2, 3, 4], 0).astype(
+        dtype
+    )
+    model = MaxVariance(2).fit(X)
+    np.testing.assert_allclose(model.scores_, X.astype(float).var(axis=0), rtol=1e-6)
+
+
+def test_refuses_a_constant_table_and_no_count():
+    with pytest.raises(ValueError, match="constant"):
+        MaxVariance(1).fit(np.ones((5, 3)))
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        MaxVariance(None).fit(np.eye(3))

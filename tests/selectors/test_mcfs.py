@@ -1,0 +1,344 @@
+"""MCFS: golden numbers, the published path, and clear behaviour where there is nothing to embed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import lars_path_gram
+from sklearn.preprocessing import StandardScaler
+
+from featsieve import MCFS
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.graphs.affinity import degrees, sample_graph
+from featsieve.selectors.mcfs import mcfs_scores
+from featsieve.solvers import lars_candidates
+from featsieve.solvers.lars import lasso_lars
+from tests.graphs.test_knn import T9
+
+# mcfs.md: T9, binary, k = 3, K = 2, m = 3, columns as they are; unit columns of |A|
+GOLDEN = np.array(
+    [
+        [0.686737963504584, 0.041379006598836],
+        [0.717576073595689, 0.464867163280938],
+        [0.116084228405809, 0.884412968197565],
+        [0.0, 0.0],
+        [0.0, 0.0],
+    ]
+)
+
+
+def textbook_embedding(S, K):
+    """Return the K smoothest non-trivial vectors of a connected graph, dense."""
+    root = np.sqrt(S.sum(axis=1))
+    values, V = np.linalg.eigh(S / np.outer(root, root))
+    assert values[-2] < 1.0 - 1e-9
+    return V[:, ::-1][:, 1 : K + 1] / root[:, None]
+
+
+def textbook_scores(Z, Y, m, ridge):
+    """Return max_k |a_kj|/||a_k|| from scikit-learn's path."""
+    columns = []
+    for y in Y.T:
+        gram = Z.T @ Z + ridge * np.eye(Z.shape[1])
+        coefs = lars_path_gram(1e5 * (Z.T @ y), gram, n_samples=len(Z), method="lasso")[2]
+        knot = np.flatnonzero(np.count_nonzero(coefs, axis=0) == m)[0]
+        columns.append(np.abs(coefs[:, knot]) / np.linalg.norm(coefs[:, knot]))
+    return np.max(columns, axis=0)
+
+
+def toy(seed):
+    """Return the table with a known ranking (00_common.md, 7.2): features 0..3 are informative."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 20))
+    means = np.array([[0, 0, 0, 0], [6, 0, 6, 0], [0, 6, 6, 6]])
+    X[:, :4] += np.repeat(means, 30, axis=0)
+    return StandardScaler().fit_transform(X)
+
+
+def test_golden_numbers():
+    sieve = MCFS(
+        n_eigenvectors=2, n_features_to_select=3, affinity="binary", n_neighbors=3, scale="raw"
+    ).fit(T9)
+    unit = np.abs(sieve.coef_) / np.linalg.norm(sieve.coef_, axis=0)
+    np.testing.assert_allclose(unit, GOLDEN, atol=1e-12)
+    np.testing.assert_allclose(
+        1.0 - sieve.eigenvalues_, [0.7356678564672919, 0.1606954946799886], rtol=1e-12
+    )
+    np.testing.assert_allclose(sieve.scores_, GOLDEN.max(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(np.argsort(sieve.ranking_)[:3], [2, 1, 0])
+    S = sample_graph(as_operator(T9), "binary", n_neighbors=3)
+    DY = degrees(S)[:, None] * sieve.embedding_
+    np.testing.assert_allclose(sieve.embedding_.T @ DY, np.eye(2), atol=1e-13)
+    np.testing.assert_allclose(DY.sum(axis=0), 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("scale", ["unit", "none", "raw"])
+@pytest.mark.parametrize("shape", [(70, 20), (30, 50)])
+@pytest.mark.parametrize("m", [1, 5, 15])
+def test_it_is_the_textbook_method(scale, shape, m):
+    rng = np.random.default_rng(m)
+    X = rng.standard_normal(shape) * rng.uniform(0.5, 2.0, shape[1]) + rng.uniform(-1, 1, shape[1])
+    Z = X if scale == "raw" else X - X.mean(axis=0)
+    Z = Z / Z.std(axis=0) if scale == "unit" else Z
+    S = sample_graph(as_operator(Z, center=False), "heat", n_neighbors=8)
+    sieve = MCFS(n_eigenvectors=3, n_features_to_select=m, affinity=S, scale=scale).fit(X)
+    Y = textbook_embedding(S.toarray(), 3)
+    np.testing.assert_allclose(np.abs(sieve.embedding_), np.abs(Y), atol=1e-8)
+    np.testing.assert_allclose(sieve.scores_, textbook_scores(Z, Y, m, 1e-3), atol=1e-8)
+    assert (np.count_nonzero(sieve.coef_, axis=0) == m).all()
+    # coef_ is in the units of X: Xa predicts y, up to a constant.
+    fitted = (X - (0.0 if scale == "raw" else X.mean(axis=0))) @ sieve.coef_
+    residual = Y * np.sign(np.sum(Y * sieve.embedding_, axis=0)) - fitted
+    assert (np.linalg.norm(residual, axis=0) < np.linalg.norm(Y, axis=0)).all()
+
+
+def test_a_small_pool_gives_the_same_scores(monkeypatch):
+    X = make_planted(40, 200, n_informative=10, random_state=0).X
+    sieve = MCFS(n_eigenvectors=4, n_features_to_select=30)
+    expected = sieve.fit(X)
+    scores, ranking = expected.scores_, expected.ranking_
+    monkeypatch.setattr(lars_candidates, "FEWEST", 3)
+    monkeypatch.setattr(lars_candidates, "SHARE", 0.0)
+    found = sieve.fit(X)
+    np.testing.assert_allclose(found.scores_, scores, atol=1e-10)
+    np.testing.assert_array_equal(found.ranking_, ranking)
+
+
+def test_the_toy_is_ranked_as_known():
+    for seed in range(10):
+        sieve = MCFS(n_eigenvectors=2, n_features_to_select=4).fit(toy(seed))
+        assert set(np.flatnonzero(sieve.support_)) == {0, 1, 2, 3}
+
+
+def test_planted_features_are_found_and_superfluous_functions_do_harm():
+    found = {2: [], 5: []}
+    for seed in range(4):
+        planted = make_planted(
+            120, 60, n_informative=8, n_redundant=4, n_clusters=3, signal=3.0, random_state=seed
+        )
+        for n_vectors, counts in found.items():
+            sieve = MCFS(n_eigenvectors=n_vectors, n_features_to_select=6).fit(planted.X)
+            counts.append((planted.informative | planted.redundant)[sieve.support_].sum())
+    assert np.mean(found[2]) >= 5.5
+    assert np.mean(found[5]) < np.mean(found[2]) - 1.0  # as documented: c - 1 functions
+
+
+@settings(max_examples=50)
+@given(
+    n=st.integers(3, 30),
+    d=st.integers(1, 40),
+    n_vectors=st.integers(1, 6),
+    share=st.floats(0.0, 1.0),
+    ridge=st.sampled_from([0.0, 1e-3, 10.0]),
+    seed=st.integers(0, 2**16),
+)
+def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_clusters, share, ridge, seed):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    m = 1 + int(share * (d - 1))
+    sieve = MCFS(n_eigenvectors=min(n_vectors, n), n_features_to_select=m, ridge=ridge).fit(X)
+    assert np.isfinite(sieve.scores_).all()
+    assert ((sieve.scores_ >= 0.0) & (sieve.scores_ <= 1.0 + 1e-12)).all()
+    ranked = sieve.scores_[np.argsort(sieve.ranking_)]
+    assert (np.diff(ranked) <= 0.0).all()
+    assert sieve.support_.sum() == m
+    if ridge > 0.0:
+        assert (np.count_nonzero(sieve.coef_, axis=0) == m).all()
+
+
+def test_features_of_score_zero_follow_in_the_order_of_entry():
+    X = make_planted(60, 40, n_informative=8, n_clusters=2, signal=2.0, random_state=1).X
+    one = MCFS(n_eigenvectors=1, n_features_to_select=3).fit(X)
+    np.testing.assert_array_equal(one.scores_ == 0.0, one.ranking_ > 3)
+    # The next to enter comes next, ...
+    four = MCFS(n_eigenvectors=1, n_features_to_select=4).fit(X)
+    assert four.scores_[np.flatnonzero(one.ranking_ == 4)[0]] > 0.0
+    # ... and all others by their correlation with what is not explained yet.
+    Z = StandardScaler().fit_transform(X)
+    a = one.coef_ * X.std(axis=0)[:, None]
+    residual = np.abs(Z.T @ (one.embedding_ - Z @ a))[:, 0]
+    rest = np.argsort(one.ranking_)[3:]
+    np.testing.assert_array_equal(rest, rest[np.argsort(-residual[rest], kind="stable")])
+
+
+def test_scores_do_not_change_with_the_sign_of_the_embedding_or_common_units():
+    X = make_planted(60, 30, n_informative=8, random_state=2).X
+    operator = as_operator(X)
+    S = sample_graph(operator, "heat")
+    sieve = MCFS(n_eigenvectors=3, n_features_to_select=6, affinity=S, scale="none").fit(X)
+    flipped = lasso_lars(operator, sieve.embedding_ * [1.0, -1.0, -1.0], 6, ridge=1e-3)
+    np.testing.assert_allclose(mcfs_scores(flipped.weights), sieve.scores_, atol=1e-12)
+    units = MCFS(
+        n_eigenvectors=3, n_features_to_select=6, affinity=S, scale="none", ridge=10.0
+    ).fit(100.0 * X)
+    np.testing.assert_allclose(units.scores_, sieve.scores_, atol=1e-9)
+
+
+def test_units_and_origins_of_single_columns_do_not_matter_once_standardised():
+    X = make_planted(60, 30, n_informative=8, random_state=3).X
+    units = 10.0 ** np.linspace(-3.0, 3.0, 30)
+    straight, changed = (
+        MCFS(n_eigenvectors=3, n_features_to_select=6).fit(T) for T in (X, X * units + 100.0)
+    )
+    np.testing.assert_allclose(changed.scores_, straight.scores_, atol=1e-7)
+    np.testing.assert_allclose(changed.coef_ * units[:, None], straight.coef_, atol=1e-7)
+
+
+def test_a_run_for_many_features_holds_those_for_fewer():
+    X = make_planted(50, 80, n_informative=8, random_state=4).X
+    operator = as_operator(X, scale="std")
+    sizes = [2, 5, 11]
+    large = MCFS(n_eigenvectors=3, n_features_to_select=20).fit(X)
+    path = lasso_lars(operator, large.embedding_, 20, ridge=1e-3, sizes=sizes)
+    for m in sizes:
+        direct = MCFS(n_eigenvectors=3, n_features_to_select=m).fit(X)
+        np.testing.assert_allclose(mcfs_scores(path.nested[m]), direct.scores_, atol=1e-10)
+
+
+def test_all_features_give_the_ridge_regressions():
+    X = make_planted(60, 15, n_informative=5, random_state=5).X
+    sieve = MCFS(n_eigenvectors=3, n_features_to_select=15).fit(X)
+    Z = StandardScaler().fit_transform(X)
+    A = np.linalg.solve(Z.T @ Z + 1e-3 * np.eye(15), Z.T @ sieve.embedding_)
+    expected = np.max(np.abs(A) / np.linalg.norm(A, axis=0), axis=1)
+    np.testing.assert_allclose(sieve.scores_, expected, atol=1e-10)
+
+
+def test_more_features_than_samples_need_the_ridge_term():
+    X = make_planted(20, 120, n_informative=10, random_state=6).X
+    with_ridge = MCFS(n_eigenvectors=2, n_features_to_select=60).fit(X)
+    assert (np.count_nonzero(with_ridge.coef_, axis=0) == 60).all()
+    without = MCFS(n_eigenvectors=2, n_features_to_select=60, ridge=0.0).fit(X)
+    assert (np.count_nonzero(without.coef_, axis=0) == 19).all()
+    assert without.support_.sum() == 60
+
+
+def test_a_graph_in_parts_separates_them():
+    rng = np.random.default_rng(7)
+    part = np.repeat([0, 1, 2], (30, 20, 10))
+    X = rng.standard_normal((60, 12))
+    X[:, 3] += 50.0 * (part == 0)
+    X[:, 8] += 50.0 * (part == 2)
+    sieve = MCFS(n_eigenvectors=2, n_features_to_select=2, scale="none").fit(X)
+    np.testing.assert_array_equal(sieve.eigenvalues_, 0.0)
+    np.testing.assert_array_equal(np.flatnonzero(sieve.support_), [3, 8])
+    # The largest part against the others, then these against one another.
+    levels = [[len(set(y[part == p].round(10))) for p in range(3)] for y in sieve.embedding_.T]
+    assert levels == [[1, 1, 1], [1, 1, 1]]
+    np.testing.assert_allclose(sieve.embedding_[part == 1, 0], sieve.embedding_[-1, 0])
+    np.testing.assert_allclose(sieve.embedding_[part == 0, 1], 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("m", [1, 4])
+def test_constant_columns_score_zero_and_come_last(m):
+    X = make_planted(50, 12, n_informative=4, random_state=8).X
+    X[:, 0], X[:, 5] = 3.0, 0.0
+    for scale in ("unit", "none", "raw"):
+        sieve = MCFS(n_eigenvectors=2, n_features_to_select=m, scale=scale).fit(X)
+        np.testing.assert_array_equal(sieve.scores_[[0, 5]], 0.0)
+        np.testing.assert_array_equal(sieve.ranking_[[0, 5]], [11, 12])
+
+
+@pytest.mark.parametrize("scale", ["unit", "none", "raw"])
+@pytest.mark.parametrize("shape", [(50, 20), (25, 60)])
+def test_sparse_tables_give_the_answer_of_dense_ones(scale, shape):
+    rng = np.random.default_rng(9)
+    X = rng.poisson(0.5, shape) * rng.uniform(0.5, 2.0, shape)
+    sieve = MCFS(n_eigenvectors=3, n_features_to_select=8, scale=scale)
+    dense = sieve.fit(X)
+    scores, coef = dense.scores_, dense.coef_
+    sparse = sieve.fit(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.scores_, scores, atol=1e-8)
+    np.testing.assert_allclose(sparse.coef_, coef, atol=1e-8)
+
+
+def test_features_and_samples_may_be_permuted():
+    X = make_planted(60, 40, n_informative=8, random_state=10).X
+    sieve = MCFS(n_eigenvectors=3, n_features_to_select=8)
+    scores = sieve.fit(X).scores_
+    rng = np.random.default_rng(1)
+    features, samples = rng.permutation(40), rng.permutation(60)
+    np.testing.assert_allclose(sieve.fit(X[:, features]).scores_, scores[features], atol=1e-9)
+    np.testing.assert_allclose(sieve.fit(X[samples]).scores_, scores, atol=1e-9)
+
+
+def test_of_a_column_and_its_copy_the_first_enters():
+    X = make_planted(60, 20, n_informative=6, random_state=11).X
+    X = np.column_stack([X, X])
+    sieve = MCFS(n_eigenvectors=2, n_features_to_select=3, ridge=0.0).fit(X)
+    np.testing.assert_array_equal(sieve.scores_[20:], 0.0)
+    assert (np.flatnonzero(sieve.support_) < 20).all()
+
+
+def test_as_many_functions_as_samples():
+    X = np.random.default_rng(12).standard_normal((12, 8))
+    for n_vectors in (11, 12):
+        sieve = MCFS(n_eigenvectors=n_vectors, n_features_to_select=3).fit(X)
+        assert sieve.embedding_.shape[1] == len(sieve.eigenvalues_) == sieve.coef_.shape[1] <= 11
+    with pytest.raises(ValueError, match=r"n_eigenvectors=13 is more than n_samples=12: choose"):
+        MCFS(n_eigenvectors=13).fit(X)
+
+
+def test_c_clusters_are_told_apart_by_one_function_less():
+    X = np.random.default_rng(15).standard_normal((30, 12))
+    by_default, by_hand = MCFS(4).fit(X), MCFS(n_eigenvectors=3).fit(X)
+    assert by_default.embedding_.shape == (30, 3)
+    np.testing.assert_array_equal(by_default.scores_, by_hand.scores_)
+
+
+def test_small_and_degenerate_tables():
+    rng = np.random.default_rng(13)
+    tables = [
+        rng.standard_normal((2, 3)),
+        rng.standard_normal((5, 1)),
+        np.repeat(rng.standard_normal((3, 4)), 5, axis=0),
+        np.repeat(rng.standard_normal((9, 1)), 4, axis=1),
+        rng.integers(0, 2, (12, 6)),
+        rng.integers(0, 256, (15, 40)),
+        rng.standard_normal((20, 8)).astype(np.float32),
+        1e-8 * rng.standard_normal((10, 5)),
+    ]
+    for X in tables:
+        for n_vectors in (1, 2, len(X)):
+            for ridge in (0.0, 1e-3, 1e8):
+                for scale in ("unit", "raw"):
+                    sieve = MCFS(
+                        n_eigenvectors=n_clusters,
+                        n_features_to_select=1.0,
+                        ridge=ridge,
+                        scale=scale,
+                    )
+                    sieve.fit(X)
+                    assert np.isfinite(sieve.scores_).all()
+                    assert np.isfinite(sieve.coef_).all()
+                    assert sorted(sieve.ranking_) == list(range(1, X.shape[1] + 1))
+
+
+def test_targets_that_no_feature_predicts_are_skipped():
+    X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+    cross = np.array([1.0, -1.0, -1.0, 1.0])
+    S = np.ones((4, 4)) + np.outer(cross, cross) * 0.9  # first non-trivial vector: x_1 x_2
+    sieve = MCFS(n_eigenvectors=1, n_features_to_select=1, affinity=S).fit(X)
+    np.testing.assert_array_equal(sieve.scores_, 0.0)
+    np.testing.assert_array_equal(sieve.ranking_, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1"),
+        ({"n_eigenvectors": 0}, "n_eigenvectors must be an integer of at least 1"),
+        ({"ridge": -1.0}, "ridge must be a number of at least 0"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
+        ({"scale": "std"}, "scale must be one of"),
+        ({"affinity": "cosine"}, "affinity must be one of"),
+        ({"affinity": np.diag([1.0] + [0.0] * 29)}, "links no two samples"),
+        ({"n_features_to_select": 21}, "n_features_to_select must be"),
+        ({"n_features_to_select": None}, "does not decide how many"),
+    ],
+)
+def test_values_that_cannot_be_meant_are_refused(settings, message):
+    X = np.random.default_rng(14).standard_normal((30, 20))
+    with pytest.raises(ValueError, match=message):
+        MCFS(**settings).fit(X)

@@ -1,0 +1,324 @@
+"""SPEC: golden numbers, the three criteria by their definition, and what they are invariant to."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from featsieve import SPEC, LaplacianScore
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.graphs.affinity import degrees, sample_graph
+from featsieve.selectors import spec
+from tests.graphs.test_knn import T9
+
+# spec.md, T9 with k = 3, heat kernel, columns as they are
+PHI1 = [0.07725592000418, 0.11564478407100, 0.28838097225889, 0.55717386058614, 0.56640808197711]
+PHI2 = [0.380116411864963, 0.470805987504623, 0.91495184283779, 1.083069920563985, 1.19726961492577]
+PHI3 = [0.31775464488598, 0.37122834916550, 0.13514753034621, 0.25805328403762, 0.06551887028580]
+POWERS = (0.25, 1.0, 2.0, 3.0, 2.5, 4.0)
+
+
+def textbook(X, S, criterion, *, power=1.0, q=3):
+    """Return φ by the definition: every eigenvector, feature by feature."""
+    degree = S.sum(axis=1)
+    root = np.sqrt(degree)
+    values, vectors = np.linalg.eigh(np.eye(len(S)) - S / np.outer(root, root))
+    values = np.where(values < 1e-12, 0.0, np.minimum(values, 2.0))
+    vectors[:, 0] = root / np.linalg.norm(root)
+    phi = []
+    for f in np.asarray(X, dtype=float).T:
+        share = vectors.T @ (root * f / np.linalg.norm(root * f))
+        np.testing.assert_allclose(np.sum(share**2), 1.0)
+        g = values**power
+        if criterion == "plain":
+            phi.append(np.sum(share**2 * g))
+        elif criterion == "normalized":
+            phi.append(np.sum((share**2 * g)[1:]) / (1.0 - share[0] ** 2))
+        else:
+            phi.append(np.sum((share**2 * (2.0**power - g))[1:q]))
+    return np.array(phi)
+
+
+def table(n, d, seed=0):
+    """Return a table of which no two eigenvalues of the graph are equal."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) + rng.uniform(-2.0, 2.0, d)
+
+
+def toy(seed):
+    """Return the table with a known ranking (00_common.md, 7.2): features 0..3 are informative."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 20))
+    means = np.array([[0, 0, 0, 0], [6, 0, 6, 0], [0, 6, 6, 6]])
+    X[:, :4] += np.repeat(means, 30, axis=0)
+    return StandardScaler().fit_transform(X)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "golden"), [("plain", PHI1), ("normalized", PHI2), ("leading", PHI3)]
+)
+def test_golden_numbers(criterion, golden):
+    sieve = SPEC(2, criterion=criterion, n_clusters=3, n_neighbors=3, scale="raw").fit(T9)
+    np.testing.assert_allclose(sieve.spectral_score_, golden, rtol=1e-12)
+    expected = golden if criterion == "leading" else 2.0 - np.array(golden)
+    np.testing.assert_allclose(sieve.scores_, expected, rtol=1e-12)
+    # Small is good but for "leading".
+    sign = -1.0 if criterion == "leading" else 1.0
+    np.testing.assert_array_equal(np.argsort(sieve.ranking_), np.argsort(sign * np.array(golden)))
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("shape", [(40, 12), (15, 40)])
+def test_every_way_to_compute_it_is_the_definition(criterion, power, shape):
+    X = table(*shape)
+    S = sample_graph(as_operator(X), "heat").toarray()
+    sieve = SPEC(3, criterion=criterion, power=power, n_clusters=4, scale="raw").fit(X)
+    expected = textbook(X, S, criterion, power=power, q=4)
+    np.testing.assert_allclose(sieve.spectral_score_, expected, rtol=1e-8, atol=1e-12)
+    if criterion == "leading":
+        assert len(sieve.eigenvalues_) == 3
+    else:
+        assert not hasattr(sieve, "eigenvalues_")
+        np.testing.assert_allclose(sieve.scores_, 2.0 - expected ** (1.0 / power), atol=1e-8)
+
+
+@settings(max_examples=50)
+@given(
+    n=st.integers(3, 30),
+    d=st.integers(1, 40),
+    criterion=st.sampled_from(spec.CRITERIA),
+    power=st.sampled_from(POWERS),
+    seed=st.integers(0, 2**16),
+)
+def test_bounds_hold_for_any_table(n, d, criterion, power, seed):
+    X = table(n, d, seed)
+    n_clusters = 2 + seed % 3 if n > 4 else 2
+    sieve = SPEC(1, criterion=criterion, power=power, n_clusters=n_clusters).fit(X)
+    assert np.isfinite(sieve.scores_).all()
+    assert (sieve.spectral_score_ >= 0.0).all()
+    assert (sieve.spectral_score_ <= 2.0**power * (1.0 + 1e-12)).all()
+    assert (sieve.scores_ >= 0.0).all()
+
+
+def test_products_and_eigenvalues_agree_for_whole_powers(monkeypatch):
+    X = table(40, 12)
+    by_products = SPEC(3, power=3).fit(X).spectral_score_
+    monkeypatch.setattr(spec, "PRODUCTS", 0.0)
+    np.testing.assert_allclose(SPEC(3, power=3).fit(X).spectral_score_, by_products, rtol=1e-10)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_whole_powers_need_no_eigenvalues(power, monkeypatch):
+    def fail(*args, **kwargs):
+        raise AssertionError("an eigen-decomposition")
+
+    monkeypatch.setattr(np.linalg, "eigh", fail)
+    SPEC(3, power=power).fit(table(40, 12))
+    with pytest.raises(AssertionError):
+        SPEC(3, power=0.5).fit(table(40, 12))
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", [1.0, 2.0, 0.5])
+def test_blocks_change_nothing(criterion, power, monkeypatch):
+    X = table(30, 25)
+    sieve = SPEC(3, criterion=criterion, power=power, n_clusters=5)
+    whole = sieve.fit(X).spectral_score_
+    monkeypatch.setattr(spec, "BLOCK_ELEMENTS", 100)
+    np.testing.assert_allclose(sieve.fit(X).spectral_score_, whole, rtol=1e-10)
+
+
+def test_the_default_is_the_laplacian_score():
+    X = table(50, 20)
+    for scale in ("none", "unit", "raw"):
+        expected = LaplacianScore(5, scale=scale).fit(X)
+        found = SPEC(5, scale=scale).fit(X)
+        np.testing.assert_allclose(
+            found.spectral_score_, expected.laplacian_score_, rtol=1e-12, atol=1e-12
+        )
+        np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", [1.0, 2.0, 0.5])
+def test_units_do_not_matter_and_the_origin_only_where_documented(criterion, power):
+    X = table(40, 10)
+    S = sample_graph(as_operator(X), "heat")
+    sieve = SPEC(3, criterion=criterion, power=power, n_clusters=3, affinity=S, scale="raw")
+    phi = sieve.fit(X).spectral_score_
+    units = 10.0 ** np.arange(-5.0, 5.0) * np.array([1, -1] * 5)
+    np.testing.assert_allclose(sieve.fit(X * units).spectral_score_, phi, rtol=1e-9)
+    shifted = sieve.fit(X + 5.0).spectral_score_
+    if criterion == "normalized":
+        np.testing.assert_allclose(shifted, phi, rtol=1e-9)
+    else:
+        assert np.abs(shifted - phi).min() > 1e-3
+        # ... which centring takes care of.
+        sieve.set_params(scale="none")
+        np.testing.assert_allclose(
+            sieve.fit(X + 5.0).spectral_score_, sieve.fit(X).spectral_score_, rtol=1e-9
+        )
+
+
+def test_a_large_mean_costs_no_digits():
+    X = table(40, 10)
+    S = sample_graph(as_operator(X), "heat")
+    phi = SPEC(3, affinity=S).fit(X).spectral_score_
+    for scale in ("none", "unit", "raw"):
+        far = SPEC(3, affinity=S, scale=scale).fit(X + 1e6).spectral_score_
+        np.testing.assert_allclose(far, phi, rtol=1e-7)
+
+
+def test_of_a_repeated_eigenvalue_all_vectors_are_used():
+    n = 24
+    A = np.roll(np.eye(n), 1, axis=1)
+    ring = A + A.T  # all eigenvalues are double
+    X = table(n, 6)
+    sieve = SPEC(2, criterion="leading", n_clusters=2, affinity=ring).fit(X)
+    np.testing.assert_allclose(sieve.eigenvalues_, 1.0 - np.cos(2.0 * np.pi / n), atol=1e-10)
+    assert len(sieve.eigenvalues_) == 2
+    # So the scores do not depend on where the ring begins.
+    turned = SPEC(2, criterion="leading", n_clusters=2, affinity=ring).fit(np.roll(X, 5, axis=0))
+    np.testing.assert_allclose(turned.scores_, sieve.scores_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("scale", ["none", "raw"])
+def test_columns_that_do_not_vary_are_worst_also_among_equals(criterion, scale):
+    # Two parts: columns that are constant on both have φ = 0 in every case but "leading".
+    ring = np.ones((4, 4)) - np.eye(4)
+    S = sp.block_diag([ring, ring])
+    part = np.repeat([0.0, 1.0], 4)
+    wave = np.tile([1.0, -1.0, 1.0, -1.0], 2)
+    X = np.column_stack([np.full(8, 3.0), np.zeros(8), part, wave, np.full(8, -2.0)])
+    sieve = SPEC(2, criterion=criterion, n_clusters=2, affinity=S, scale=scale).fit(X)
+    np.testing.assert_array_equal(sieve.scores_[[0, 1, 4]], 0.0)
+    np.testing.assert_array_equal(sieve.ranking_, [3, 4, 1, 2, 5])
+    if criterion == "leading":
+        np.testing.assert_allclose(sieve.scores_[3], 0.0, atol=1e-12)  # a tie, ranked before them
+    else:
+        np.testing.assert_allclose(sieve.scores_[2], 2.0)
+
+
+def test_a_column_that_hardly_varies_is_not_best():
+    X = table(30, 4)
+    S = sample_graph(as_operator(X), "heat")
+    X[:, 0] = 1e7 + 1e-6 * X[:, 0]  # 1 - α_1² is rounding
+    for criterion in spec.CRITERIA:
+        sieve = SPEC(1, criterion=criterion, affinity=S, n_clusters=3, scale="raw").fit(X)
+        assert np.isfinite(sieve.scores_).all()
+        if criterion != "normalized":  # which centres first, and can look at the rest
+            assert sieve.scores_[0] == 0.0
+            assert sieve.ranking_[0] == 4
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", [1.0, 3.0, 0.5])
+@pytest.mark.parametrize("scale", ["none", "unit", "raw"])
+def test_sparse_tables_give_the_answer_of_dense_ones(criterion, power, scale):
+    X = np.where(table(40, 15) > 0.5, table(40, 15), 0.0)
+    sieve = SPEC(3, criterion=criterion, power=power, n_clusters=3, scale=scale)
+    dense = sieve.fit(X).scores_
+    np.testing.assert_allclose(sieve.fit(sp.csr_array(X)).scores_, dense, atol=1e-8)
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+def test_features_and_samples_may_be_permuted(criterion):
+    X = table(40, 15)
+    sieve = SPEC(3, criterion=criterion, power=2.0, n_clusters=3)
+    scores = sieve.fit(X).scores_
+    rng = np.random.default_rng(1)
+    features, samples = rng.permutation(15), rng.permutation(40)
+    np.testing.assert_allclose(sieve.fit(X[:, features]).scores_, scores[features], atol=1e-10)
+    np.testing.assert_allclose(sieve.fit(X[samples]).scores_, scores, atol=1e-10)
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_the_toy_is_ranked_as_known(criterion, power):
+    for seed in range(10):
+        sieve = SPEC(4, criterion=criterion, power=power, n_clusters=3).fit(toy(seed))
+        assert set(np.flatnonzero(sieve.support_)) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+def test_planted_features_are_found(criterion):
+    for seed in range(3):
+        planted = make_planted(
+            120, 60, n_informative=8, n_redundant=4, n_clusters=3, signal=3.0, random_state=seed
+        )
+        sieve = SPEC(12, criterion=criterion, n_clusters=3).fit(planted.X)
+        assert (planted.informative | planted.redundant)[sieve.support_].sum() >= 11
+
+
+@pytest.mark.parametrize("criterion", spec.CRITERIA)
+@pytest.mark.parametrize("power", [1e-3, 1.0, 100.0])
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+def test_small_and_degenerate_tables(criterion, power):
+    rng = np.random.default_rng(0)
+    tables = [
+        rng.standard_normal((2, 3)),
+        rng.standard_normal((5, 1)),
+        np.repeat(rng.standard_normal((3, 4)), 5, axis=0),
+        rng.integers(0, 2, (12, 6)),
+        rng.standard_normal((20, 8)).astype(np.float32),
+    ]
+    for X in tables:
+        for n_clusters in (1, 2, len(X)):
+            sieve = SPEC(1, criterion=criterion, power=power, n_clusters=n_clusters).fit(X)
+            assert np.isfinite(sieve.scores_).all()
+            assert sieve.support_.sum() == 1
+
+
+def test_a_single_cluster_leaves_nothing_to_look_at():
+    with pytest.warns(UserWarning, match="n_clusters=1"):
+        sieve = SPEC(2, criterion="leading", n_clusters=1).fit(table(20, 5))
+    np.testing.assert_array_equal(sieve.scores_, 0.0)
+    np.testing.assert_array_equal(sieve.ranking_, np.arange(1, 6))
+
+
+def test_samples_without_an_edge_do_not_count():
+    X = table(20, 5)
+    S = sample_graph(as_operator(X[:15]), "heat")
+    larger = sp.csr_array(sp.block_diag([S, np.zeros((5, 5))]))
+    assert (degrees(larger)[15:] == 0.0).all()
+    for criterion in spec.CRITERIA:
+        small, large = (
+            SPEC(2, criterion=criterion, n_clusters=3, affinity=A, scale="raw").fit(T)
+            for A, T in ((S, X[:15]), (larger, X))
+        )
+        np.testing.assert_allclose(large.spectral_score_, small.spectral_score_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"criterion": "phi2"}, "criterion must be one of 'normalized', 'plain', 'leading'"),
+        ({"power": 0.0}, "power must be a number above 0"),
+        ({"power": 101.0}, "power must be at most 100"),
+        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1"),
+        ({"n_clusters": 41}, "n_clusters=41 is more than n_samples=40"),
+        ({"criterion": "leading"}, "criterion='leading' needs n_clusters"),
+        ({"n_clusters": 41, "criterion": "leading"}, "n_clusters=41 is more than n_samples=40"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
+        ({"scale": "std"}, "scale must be one of"),
+        ({"affinity": "cosine"}, "affinity must be one of"),
+    ],
+)
+def test_values_that_cannot_be_meant_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        SPEC(3, **settings).fit(table(40, 10))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+def test_scikit_learn_checks_pass_for_the_other_criteria():
+    for criterion in ("plain", "leading"):
+        results = check_estimator(SPEC(criterion=criterion, n_clusters=2), on_fail=None)
+        assert [r for r in results if r["status"] == "failed"] == []
+        assert len(results) > 40
