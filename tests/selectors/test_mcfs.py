@@ -134,7 +134,7 @@ def test_planted_features_are_found_and_superfluous_functions_do_harm():
     ridge=st.sampled_from([0.0, 1e-3, 10.0]),
     seed=st.integers(0, 2**16),
 )
-def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_clusters, share, ridge, seed):
+def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, ridge, seed):
     X = np.random.default_rng(seed).standard_normal((n, d))
     m = 1 + int(share * (d - 1))
     sieve = MCFS(n_eigenvectors=min(n_vectors, n), n_features_to_select=m, ridge=ridge).fit(X)
@@ -304,7 +304,7 @@ def test_small_and_degenerate_tables():
             for ridge in (0.0, 1e-3, 1e8):
                 for scale in ("unit", "raw"):
                     sieve = MCFS(
-                        n_eigenvectors=n_clusters,
+                        n_eigenvectors=n_vectors,
                         n_features_to_select=1.0,
                         ridge=ridge,
                         scale=scale,
