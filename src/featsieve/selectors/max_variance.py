@@ -1,0 +1,82 @@
+"""The features of largest variance: the simplest control."""
+
+from typing import Any
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.base import UnsupervisedSelector
+
+
+class MaxVariance(UnsupervisedSelector):
+    """Select the features of largest variance.
+
+    A control: any method that claims to find structure should beat it. It knows nothing of
+    clusters, and depends on the units of the columns (on standardised columns all scores are
+    equal, and the ranking is the order of the columns).
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.1
+        How many features to select: a count, or a fraction of the features.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (`n_features_in_`,)
+        Variance of every feature (divided by n); 0 for columns that do not vary.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    RandomSelector : The other control.
+    LaplacianScore : Variance against smoothness over the samples.
+
+    Notes
+    -----
+    Means and sums of squared deviations are merged from blocks in double precision: no digits are
+    lost to large means, and sparse tables are not densified. A column whose spread is what rounding
+    of its mean would leave counts as constant. Cost: one pass over the table.
+
+    When not to use it: where columns have different units, or where clusters differ in columns of
+    small variance.
+
+    Examples
+    --------
+    >>> from featsieve import MaxVariance
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = MaxVariance(n_features_to_select=10).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    """
+
+    def __init__(self, n_features_to_select: int | float = 0.1) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Any, y: Any = None) -> "MaxVariance":
+        """Compute the variances.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        X = self._check_input(X)
+        n_selected = self._n_to_select()
+        operator = as_operator(X)
+        self._check_varies(to_numpy(operator.varies))
+        self._set_selection(to_numpy(operator.column_norms()) / X.shape[0], n_selected)
+        return self

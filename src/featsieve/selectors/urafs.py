@@ -1,0 +1,305 @@
+"""URAFS: features that predict orthonormal labels on a graph that adapts to the labels."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.utils import check_random_state
+
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.linalg import polar
+from featsieve.arrays.namespace import to_numpy
+from featsieve.base import UnsupervisedSelector
+from featsieve.graphs.spectral_labels import kmeans_labels
+from featsieve.selectors.initial_labels import first_labels
+from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
+from featsieve.solvers.stiefel import random_frame
+from featsieve.terms.orthogonality import indicator, normalised_indicator
+from featsieve.terms.row_shrinkage import SMOOTHING
+from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+
+UPDATES = ("safe", "paper")
+# All weights have vanished where no row is this many times longer than the smoothing.
+VANISHED = 10.0
+
+
+class URAFS(UnsupervisedSelector):
+    """Generalised uncorrelated regression with an adaptive graph.
+
+    Orthonormal pseudo-labels F, a row-sparse regression W that predicts them by uncorrelated
+    components, and a dense similarity graph S of maximal entropy on the labels [1]_:
+
+        min  ||XW + 1b' - F||² + λ ||W||_{2,1} + α Σ_ij (||f_i - f_j||² s_ij + 2β s_ij log s_ij)
+        W'(X'HX + λQ)W = I,  F'F = I,  S1 = 1,  S ≥ 0,
+
+    with H the centring matrix and Q = diag(1/(2||w_j||)). The score of a feature is the length of
+    its row of W.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters c, the columns of F.
+    n_features_to_select : int or float, default=0.1
+        How many features to select: a count, or a fraction of the features.
+    alpha : float, default=0.1
+        α, weight of the graph. The graph sees only F, not the data: with large values the labels
+        stay where they started.
+    beta : float, default=0.1
+        Entropy of the graph in units of c/n: the β of the formula is ``beta * n_clusters /
+        n_samples``. As F'F = I, squared distances between rows of F are of the order 2c/n; so much
+        larger values make S uniform, much smaller ones the identity, and neither is a graph.
+    sparsity : float, default=10.0
+        λ, row sparsity.
+    update : {"safe", "paper"}, default="safe"
+        "safe" makes every step a descent step of one objective, "paper" is the published
+        alternation (see Notes).
+    init : {"k-means", "spectral", "random"}, labels or callable, default="k-means"
+        First pseudo-labels: k-means on the columns, spectral clustering of the neighbour graph,
+        random orthonormal columns (as in the authors' program; a start that noise can predict is
+        not left any more), an array of labels, or ``init(X, n_clusters, random_state)``.
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
+    scale : {"unit", "none", "raw"}, default="unit"
+        Columns: centred with unit variance, or centred only ("none" and "raw" are the same here:
+        the intercept b centres).
+    max_iter : int, default=500
+        Most iterations. (Row sparsity comes slowly, by reweighting.)
+    tol : float, default=1e-5
+        Relative change of the objective that ends them.
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    random_state : int, RandomState instance or None, default=None
+        Seeds k-means, and the restarts of ``update="paper"``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+        W, in the units of X. (F and W are determined up to a common rotation of their columns: it
+        is the one that brings F nearest to the indicator of ``labels_``.)
+    labels_ : ndarray of shape (n_samples,)
+        Pseudo-label of every sample: k-means of the rows of F, which is not non-negative. Labels
+        given as ``init`` keep their numbers (those of the best overlap).
+    scores_ : ndarray of shape (`n_features_in_`,)
+        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    objective_ : ndarray of shape (`n_iter_`,)
+        The objective after every iteration (see Notes).
+    n_iter_ : int
+        Number of iterations.
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    JASFS : The same graph with non-negative labels and exact row sparsity.
+    NDFS : Non-negative labels that are smooth on the graph of the data.
+
+    Notes
+    -----
+    The published W-step minimises for a fixed Q, in which the constraint is written; Q then follows
+    W, the constraint moves with it, and the objective can rise. "safe" takes Q for a variable of
+    its own: the penalty is λ Σ_j (q_j ||w_j||² + 1/(4 q_j)), the published one where q_j =
+    1/(2||w_j||) and larger elsewhere, and the best step in q with W eliminated is q_j =
+    1/(2||w_j G^{1/4}||), G = F'HX(X'HX + λQ)^{-1}X'HF. ``objective_`` is the objective with this
+    penalty (norms smoothed to sqrt(||w||² + 2.2e-16)); it never rises. With "paper" it is what the
+    authors' program logs, and can rise.
+
+    Deviations from public code, and why. F starts from k-means labels, as in comparisons of these
+    methods, and Q from the identity; the program draws both at random. "safe" keeps the constant
+    vector, which belongs to the span of every label matrix, in the span of F: nothing can be
+    learned along it, and W gets no column for it. (Left to itself, that direction is unstable, and
+    ends in a noise direction that rounding decides.) F is updated from where it is, with an η that
+    is an upper bound of the curvature, and S with every step; the program restarts from a random F
+    in every iteration, takes 4 steps and an η that may be too small. No matrix root is taken, and
+    a direction that no column predicts gets weight zero; the program completes it at random. The
+    stopping rule is relative; the program stops at a change of 0.1. The program's β is
+    ``beta * n_clusters / n_samples`` here.
+
+    Cost per iteration: two (published: one) regressions, O(n²d + n³) for d > n, O(d³ + ndc) for
+    d ≤ n, and a few times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored.
+
+    When not to use it: for very many samples (the graph is dense). The graph does not see the data:
+    it can only sharpen labels. A very large λ lets all weights vanish (there is a warning), and F
+    with them.
+
+    References
+    ----------
+    .. [1] X. Li, H. Zhang, R. Zhang, Y. Liu and F. Nie, "Generalized uncorrelated regression with
+       adaptive graph for unsupervised feature selection", IEEE TNNLS 30(5), 2019.
+
+    Examples
+    --------
+    >>> from featsieve import URAFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = URAFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_features_to_select: int | float = 0.1,
+        alpha: float = 0.1,
+        beta: float = 0.1,
+        sparsity: float = 10.0,
+        update: str = "safe",
+        init: Any = "k-means",
+        n_neighbors: int = 5,
+        scale: str = "unit",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.beta = beta
+        self.sparsity = sparsity
+        self.update = update
+        self.init = init
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "URAFS":
+        """Find pseudo-labels and the features that predict them.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, operator = self._prepare(X)
+        if self.scale == "raw":
+            operator = as_operator(X)  # the intercept centres
+        n_selected = self._n_to_select()
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        random_state = check_random_state(self.random_state)
+        first = self._first_labels(X, operator, n_clusters, random_state)
+        problem = URAFSProblem(
+            operator,
+            alpha=self.alpha,
+            beta=self.beta * n_clusters / X.shape[0],
+            sparsity=self.sparsity,
+        )
+        frame, W = self._solve(problem, first, n_clusters, random_state)
+        given = None if isinstance(self.init, str) else first
+        self.labels_ = label_rows(frame, n_clusters, given=given, random_state=random_state)
+        turn = polar(frame.T @ normalised_indicator(self.labels_, n_clusters))
+        self._set_weights(operator, W @ turn, n_selected)
+        return self
+
+    def _first_labels(
+        self,
+        X: Any,
+        operator: DataOperator,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+    ) -> np.ndarray | None:
+        """Return the first labels, None for a random start."""
+        if isinstance(self.init, str) and self.init == "random":
+            return None
+        return first_labels(
+            self.init,
+            X,
+            operator,
+            n_clusters,
+            n_neighbors=self.n_neighbors,
+            random_state=random_state,
+        )[0]
+
+    def _solve(
+        self,
+        problem: URAFSProblem,
+        first: np.ndarray | None,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Run the alternation; return F and W with all their columns."""
+        n = problem.operator.shape[0]
+        F = (
+            random_frame(n, n_clusters, random_state=random_state)
+            if first is None
+            else normalised_indicator(first, n_clusters)
+        )
+        limits: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": self.callback}
+        if self.update == "paper":
+            published = solve_published(problem, F, random_state=random_state, **limits)
+            self._set_outcome(published)
+            return published.state.F, to_numpy(published.state.W)
+        solution = solve_safe(problem, centred_frame(F), **limits)
+        self._set_outcome(solution)
+        self._warn_vanished(to_numpy(solution.state.inverse))
+        W = to_numpy(solution.state.W)
+        constant = np.full((n, 1), 1.0 / np.sqrt(n))
+        return (
+            np.hstack([constant, solution.state.F]),
+            np.hstack([np.zeros((W.shape[0], 1)), W]),
+        )
+
+    def _warn_vanished(self, inverse: np.ndarray) -> None:
+        """Warn where the penalty has removed all features."""
+        if self.n_clusters > 1 and inverse.max() <= VANISHED * 2.0 * np.sqrt(SMOOTHING):
+            warn(
+                f"sparsity={self.sparsity:g} is so large that all weights vanish: the labels stay "
+                "near their start, and the ranking is that of the features one at a time. Choose "
+                "a smaller value.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
+        check_option("update", self.update, UPDATES)
+        check_number("alpha", self.alpha, low=0.0)
+        check_number("beta", self.beta, low=0.0, strict=True)
+        check_number("sparsity", self.sparsity, low=0.0, strict=True)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_callback(self.callback)
+
+
+def centred_frame(F: np.ndarray) -> np.ndarray:
+    """Return c - 1 orthonormal centred columns that span HF as well as so many can."""
+    return np.linalg.svd(F - F.mean(axis=0), full_matrices=False)[0][:, : F.shape[1] - 1]
+
+
+def label_rows(
+    F: np.ndarray,
+    n_clusters: int,
+    *,
+    given: np.ndarray | None,
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Return k-means labels of the rows of F, numbered to overlap most with given ones."""
+    if n_clusters == 1:
+        return np.zeros(F.shape[0], dtype=np.intp)
+    labels = kmeans_labels(F, n_clusters, random_state=random_state)
+    if given is None:
+        return labels
+    overlap = indicator(labels, n_clusters).T @ indicator(given, n_clusters)
+    return linear_sum_assignment(-overlap)[1][labels]
