@@ -15,6 +15,8 @@ from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import check_finite, check_option, refuse_text, resolve_n_features
 
+# Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
+TINY_WEIGHT = 1e-7
 # What ``scale`` means: (scale, center) of the operator.
 SCALES = {"unit": ("std", True), "none": ("none", True), "raw": ("none", False)}
 
@@ -113,9 +115,23 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self.support_ = self.ranking_ <= n_selected
         self.n_features_selected_ = int(n_selected)
 
-    def _set_weights(self, operator: DataOperator, W: Any, n_selected: int) -> None:
-        """Score the features by the lengths of their rows of W; keep W in the units of X."""
+    def _set_weights(
+        self, operator: DataOperator, W: Any, n_selected: int, *, warned: bool = False
+    ) -> None:
+        """Score the features by the lengths of their rows of W; keep W in the units of X.
+
+        ``warned``: the user knows already that the weights have vanished.
+        """
         W = to_numpy(W)
+        single = getattr(self, "n_clusters", None) == 1  # there is another warning for that
+        if float(np.abs(W).max()) < TINY_WEIGHT and not (warned or single):
+            warn(
+                f"All weights are so small that the ranking means little: {type(self).__name__}'s "
+                "row penalty is too large, or the columns are in very large units. Decrease the "
+                "penalty, or scale the columns (scale='unit').",
+                UserWarning,
+                stacklevel=3,
+            )
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
         largest = float(np.abs(W).max()) or 1.0  # squares of tiny weights would underflow
         self._set_selection(largest * np.sqrt(row_norms(W / largest)), n_selected)

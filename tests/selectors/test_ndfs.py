@@ -514,6 +514,7 @@ def test_constant_columns_are_last_and_leave_the_others_alone(table, value, scal
 
 
 @quiet
+@pytest.mark.filterwarnings("ignore:All weights are so small")  # units of 1e8
 def test_the_first_labels_of_raw_columns_do_not_depend_on_the_origin():
     planted = make_planted(60, 10, n_informative=8, n_clusters=3, signal=1.0, random_state=0)
     far = planted.X + 1e8

@@ -421,9 +421,10 @@ def test_random_start_is_seeded(small_planted, update):
     assert not np.allclose(first.scores_, other.scores_)
 
 
-def test_warns_when_all_weights_vanish(small_planted):
-    with pytest.warns(UserWarning, match="sparsity=1e\\+06 is so large"):
-        URAFS(3, sparsity=1e6, random_state=0).fit(small_planted.X)
+@pytest.mark.parametrize(("update", "sparsity"), [("safe", 1e6), ("paper", 1e9)])
+def test_warns_when_all_weights_vanish(small_planted, update, sparsity):
+    with pytest.warns(UserWarning, match="penalty is too large"):
+        URAFS(3, sparsity=sparsity, update=update, random_state=0).fit(small_planted.X)
 
 
 def test_warns_of_too_few_iterations(small_planted):

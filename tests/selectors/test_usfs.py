@@ -404,7 +404,7 @@ def test_default_beta_is_a_share_of_the_total_variance(scale):
     beta = 0.05 * (6.0 if scale == "unit" else X.var(axis=0).sum())
     labels = np.arange(30) % 3
     default, explicit = (
-        quietly(USFS(3, beta=b, scale=scale, init=labels, max_iter=5), X) for b in (None, beta)
+        quietly(USFS(3, beta=b, scale=scale, init=labels, max_iter=5), X) for b in ("auto", beta)
     )
     np.testing.assert_allclose(default.soft_labels_, explicit.soft_labels_, atol=1e-10)
 
@@ -422,8 +422,23 @@ def test_other_starts_are_seeded(small_planted, init):
 
 
 def test_warns_of_the_uniform_solution(small_planted):
-    with pytest.warns(UserWarning, match="soft labels are uniform"):
+    with pytest.warns(UserWarning, match="soft labels are uniform") as caught:
         USFS(3, beta=1e4, alpha=1.0, gamma=1.0, random_state=0).fit(small_planted.X)
+    assert len(caught) == 1
+
+
+def test_warns_when_all_weights_vanish(small_planted):
+    with pytest.warns(UserWarning, match="penalty is too large"):
+        USFS(3, gamma=1e3, random_state=0).fit(small_planted.X)
+
+
+def test_default_gamma_is_half_of_the_one_that_removes_all_features(small_planted):
+    X = small_planted.X
+    model = USFS(3, init=small_planted.labels, alpha=2.0).fit(X)
+    Y = 0.9 * np.eye(3)[small_planted.labels] + 0.1 / 3.0
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    largest = 2.0 * np.sqrt(((Z.T @ (2.0 * (Y - Y.mean(axis=0)))) ** 2).sum(axis=1)).max()
+    np.testing.assert_allclose(model.gamma_, 0.5 * largest, rtol=1e-10)
 
 
 def test_warns_of_too_few_iterations(small_planted):

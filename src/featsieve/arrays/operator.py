@@ -177,6 +177,11 @@ class DataOperator(ABC):
             product *= self.inverse_scale[:, None]
         return product
 
+    @property
+    def product_precision(self) -> str:
+        """Name of the type in which products of rows are summed."""
+        return "float64"
+
     def centred(self) -> "DataOperator":
         """Return the operator with centred columns: distances between samples need no origin."""
         return self if self._center else type(self)(self._X, scale=self._scale)
@@ -261,6 +266,12 @@ class DenseOperator(DataOperator):
         self.n_stored = self.shape[0] * self.shape[1]
         self.dtype = X.dtype if is_floating(X) else self.xp.float64
 
+    @property
+    def product_precision(self) -> str:
+        """Name of the type in which products of rows are summed: a large table's own."""
+        small = self.shape[0] * self.shape[1] <= KEEP_ELEMENTS
+        return "float32" if self.dtype == self.xp.float32 and not small else "float64"
+
     def _raw_blocks(self) -> Iterator[tuple[int, int, Array]]:
         """Yield (start, stop, floating block of X): all of X at once if it is floating already."""
         n, d = self.shape
@@ -340,6 +351,8 @@ class DenseOperator(DataOperator):
 
     def row_products(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] Z', a few rows at a time."""
+        if self.shape[0] * self.shape[1] <= KEEP_ELEMENTS:
+            return self._centred[start:stop, :] @ self._centred.T
         step = max(1, BLOCK_ELEMENTS // max(self.shape[1], 1))
         parts = [
             self.matmul(self.rows(first, min(first + step, stop)).T).T
@@ -407,7 +420,7 @@ class DenseOperator(DataOperator):
         return self.xp.asarray(A @ np.ascontiguousarray(to_numpy(block)), device=self.device)
 
     def _square(self, A: Array) -> Array:
-        """Return A A': of a small table in float64, else in its own precision, summed in float64."""
+        """Return A A': of a small table in float64, else in its own precision."""
         xp = self.xp
         small = self.shape[0] * self.shape[1] <= KEEP_ELEMENTS
         A = xp.astype(A, xp.float64 if small else self.dtype, copy=False)

@@ -14,22 +14,35 @@ BLOCK_ELEMENTS = 2**20
 FEWEST_ROWS = 64
 # Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
 SMALLEST_WEIGHT = 1e-13
+# Distances that differ by less than this, relative to the squared lengths they come from, tie.
+ROUNDING = {"float32": 1e-5, "float64": 1e-12}
 # In fewer dimensions than this, samples are compared by distance instead of angle.
 FEW_DIRECTIONS = 10
 
 
 def nearest_neighbours(
-    distances: Callable[[int, int], np.ndarray], n_samples: int, n_neighbors: int
+    distances: Callable[[int, int], np.ndarray],
+    n_samples: int,
+    n_neighbors: int,
+    *,
+    rounding: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, squared distances) of the nearest other samples, nearest first.
+
+    Distances that differ by no more than rounding are equal, and the lower index comes first: in
+    tables of counts or 0/1 entries most distances tie, and the memory order of the table must not
+    decide between them.
 
     Parameters
     ----------
     distances : callable
         ``distances(start, stop)`` returns squared distances of samples start..stop to all samples.
     n_samples, n_neighbors : int
+    rounding : ndarray of shape (n_samples,), optional
+        Error of the distances of every sample (default: what ``distances.rounding`` says).
     """
     k = min(n_neighbors, n_samples - 1)
+    error = getattr(distances, "rounding", np.zeros(n_samples)) if rounding is None else rounding
     indices = np.empty((n_samples, k), dtype=np.intp)
     squares = np.empty((n_samples, k))
     step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n_samples)
@@ -40,15 +53,26 @@ def nearest_neighbours(
         nearest = np.argpartition(block, k - 1, axis=1)[:, :k]
         # argpartition leaves open which of several equally distant samples make the cut.
         last = np.take_along_axis(block, nearest, axis=1).max(axis=1)
-        for row in np.flatnonzero(np.count_nonzero(block <= last[:, None], axis=1) > k):
-            near = np.flatnonzero(block[row] <= last[row])
-            nearest[row] = near[np.argsort(block[row, near], kind="stable")[:k]]
-        nearest.sort(axis=1)  # equal distances: the lower index first
+        equal = error[start:stop] + ROUNDING["float64"] * last
+        reach = last + equal
+        for row in np.flatnonzero(np.count_nonzero(block <= reach[:, None], axis=1) > k):
+            near = np.flatnonzero(block[row] <= reach[row])
+            nearest[row] = near[_order(block[row, near], near, equal[row])[:k]]
         found = np.take_along_axis(block, nearest, axis=1)
-        order = np.argsort(found, axis=1, kind="stable")
+        order = _order(found, nearest, equal[:, None])
         indices[start:stop] = np.take_along_axis(nearest, order, axis=1)
         squares[start:stop] = np.take_along_axis(found, order, axis=1)
     return indices, np.maximum(squares, 0.0)
+
+
+def _order(found: np.ndarray, indices: np.ndarray, equal: np.ndarray) -> np.ndarray:
+    """Return the order of the last axis by distance, then index; gaps up to ``equal`` are none."""
+    order = np.argsort(found, axis=-1, kind="stable")
+    gaps = np.diff(np.take_along_axis(found, order, axis=-1), axis=-1) > equal
+    group = np.zeros(found.shape, dtype=np.intp)
+    np.cumsum(gaps, axis=-1, out=group[..., 1:])
+    again = np.lexsort((np.take_along_axis(indices, order, axis=-1), group), axis=-1)
+    return np.take_along_axis(order, again, axis=-1)
 
 
 def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
@@ -64,16 +88,30 @@ def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:
     return lambda start, stop: squares[start:stop, None] + squares - 2.0 * (E[start:stop] @ E.T)
 
 
-def euclidean_distances(operator: DataOperator) -> Callable[[int, int], np.ndarray]:
-    """Return the block function of the squared distances between rows of an operator."""
-    operator = operator.centred()  # or the origin costs digits
-    squares = to_numpy(operator.row_norms())
+class EuclideanDistances:
+    """The block function of the squared distances between rows of an operator.
 
-    def block(start: int, stop: int) -> np.ndarray:
-        products = to_numpy(operator.row_products(start, stop))
+    Attributes
+    ----------
+    rounding : ndarray of shape (n_samples,)
+        How far a distance to a near sample may be off: ||x||^2 - 2 x'y + ||y||^2 cancels.
+    """
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.operator = operator.centred()  # or the origin costs digits
+        self.squares = to_numpy(self.operator.row_norms())
+        self.rounding = ROUNDING[self.operator.product_precision] * self.squares
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        """Return the distances of samples start..stop to all samples."""
+        products = to_numpy(self.operator.row_products(start, stop))
+        squares = self.squares
         return np.maximum(squares[start:stop, None] + squares[None, :] - 2.0 * products, 0.0)
 
-    return block
+
+def euclidean_distances(operator: DataOperator) -> EuclideanDistances:
+    """Return the block function of the squared distances between rows of an operator."""
+    return EuclideanDistances(operator)
 
 
 def self_tuning_graph(
@@ -109,7 +147,7 @@ def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr
         total += float(distance.sum())
         return block
 
-    indices, squares = nearest_neighbours(summed, n, n_neighbors)
+    indices, squares = nearest_neighbours(summed, n, n_neighbors, rounding=squared.rounding)
     t = total / n**2 or 1.0  # zero where all samples coincide
     return symmetric_graph(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
 

@@ -9,7 +9,9 @@ from featsieve.selectors.ndfs import NDFS
 from featsieve.selectors.random_selector import RandomSelector
 from featsieve.selectors.rsfs import RSFS
 from featsieve.selectors.rufs import RUFS
+from featsieve.selectors.sogfs import SOGFS
 from featsieve.selectors.spec import SPEC
+from featsieve.selectors.udfs import UDFS
 from featsieve.selectors.ugfs import UGFS
 from featsieve.selectors.urafs import URAFS
 from featsieve.selectors.usfs import USFS
@@ -21,7 +23,9 @@ __all__ = [
     "NDFS",
     "RSFS",
     "RUFS",
+    "SOGFS",
     "SPEC",
+    "UDFS",
     "UGFS",
     "URAFS",
     "USFS",

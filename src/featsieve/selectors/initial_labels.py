@@ -7,6 +7,7 @@ from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse, to_numpy
@@ -82,14 +83,15 @@ def first_labels(
     graph: sp.csr_array | None = None,
     n_neighbors: int = 5,
     random_state: np.random.RandomState,
+    others: tuple[str, ...] = (),
 ) -> tuple[np.ndarray, bool]:
     """Return the start of a compared method, and whether the user gave it.
 
     "spectral": spectral clustering of ``graph`` (default: the heat-kernel graph); "k-means": of the
-    operator's columns; or labels, or a callable.
+    operator's columns; or labels, or a callable. ``others`` are options that the caller sees to.
     """
     given = labels_from_user(
-        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means")
+        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means", *others)
     )
     if given is not None:
         return given, True
@@ -99,7 +101,14 @@ def first_labels(
         return kmeans_of(operator, n_clusters, random_state=random_state), False
     if graph is None:
         graph = heat_kernel_graph(operator, n_neighbors=n_neighbors)
-    return spectral_labels(graph, n_clusters, random_state=random_state), False
+    bridge = None
+    if connected_components(graph, directed=False)[0] > n_clusters:
+        # Which parts of the graph belong together is not in the graph: the angles decide.
+        points = to_numpy(principal_coordinates(operator.centred())[0])
+        length = np.sqrt(np.einsum("ij,ij->i", points, points))
+        bridge = points / np.where(length > 0.0, length, 1.0)[:, None]
+    labels = spectral_labels(graph, n_clusters, random_state=random_state, bridge=bridge)
+    return labels, False
 
 
 def resolve_penalty(value: float | str, operator: DataOperator, F: np.ndarray) -> float:
@@ -116,8 +125,8 @@ def warn_large_penalty(
     F: np.ndarray,
     *,
     slope: np.ndarray | None = None,
-) -> None:
-    """Warn where the best regression of F is W = 0: labels vanished, or a penalty is large.
+) -> bool:
+    """Say, and warn, where the best regression of F is W = 0: labels vanished, or large penalty.
 
     ``slope`` is half the slope of the loss at W = 0, where that is not the squared one's, F.
     """
@@ -128,7 +137,7 @@ def warn_large_penalty(
             UserWarning,
             stacklevel=3,
         )
-        return
+        return True
     slope = F if slope is None else slope
     largest = largest_penalty(operator, operator.xp.asarray(slope, device=operator.device))
     if value >= largest > 0.0:
@@ -138,6 +147,8 @@ def warn_large_penalty(
             UserWarning,
             stacklevel=3,
         )
+        return True
+    return False
 
 
 def authors_labels(

@@ -75,8 +75,8 @@ class MCFS(UnsupervisedSelector):
 
     Notes
     -----
-    Deviations from the paper and public code, and why. K is c - 1 instead of c. Columns are standardised unless
-    ``scale="raw"``, as there is no intercept. Features of score 0, whose order the paper leaves
+    Deviations from the paper and public code, and why. K is c - 1 instead of c. Columns are
+    standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order the paper leaves
     open, are ranked by the largest |x_j'(y_k - Xa_k)| relative to that of the selected ones: the
     lasso path adds features in that order. Features that tie for the last place enter together.
     The constant function is projected out; dropping the first eigenvector, as scikit-feature does,
@@ -88,9 +88,9 @@ class MCFS(UnsupervisedSelector):
     code functions with |1 - λ| < 1e-6 are left out, unless there are no others.
 
     Cost: O(n²d) time for the neighbours, O(nkK) per Lanczos step. The regressions are one path of
-    lasso-LARS each: with m features to select O(nd² + Km²d) for d ≤ n; for d > n O(Kmn(p + m))
-    with a pool of p candidates, and a product with the table, O(nd), whenever the pool might miss
-    one. Memory O(min(n, d) d).
+    lasso-LARS each: with m features to select O(nd² + Km²d) for d ≤ n; for d > n
+    O(Kmn(p + m) + Km³) with a pool of p candidates, and a product with the table, O(nd), whenever
+    the pool might miss one. Memory O(min(n, d) d + m²): select few of very many features.
 
     When not to use it: of features that carry the same information one enters, and its copies
     follow late; to keep whole groups use LaplacianScore or NDFS. With most columns noise, the

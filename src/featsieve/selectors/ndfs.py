@@ -235,10 +235,10 @@ class NDFS(UnsupervisedSelector):
         )
         state = solution.state
         self._set_outcome(solution)
-        warn_large_penalty("beta", self.beta_, operator, state.F)
+        warned = warn_large_penalty("beta", self.beta_, operator, state.F)
         labels = label_of_row(state.F, to_numpy(state.fitted))
         self.labels_ = labels if given else by_first_sample(labels)
-        self._set_weights(operator, state.W, n_selected)
+        self._set_weights(operator, state.W, n_selected, warned=warned)
         return self
 
     def _check_parameters(self) -> None:

@@ -250,11 +250,13 @@ class RSFS(UnsupervisedSelector):
         )
         state = solution.state
         self._set_outcome(solution)
-        warn_large_penalty("beta", self.beta_, operator, state.F, slope=self._slope(state.F))
+        warned = warn_large_penalty(
+            "beta", self.beta_, operator, state.F, slope=self._slope(state.F)
+        )
         labels = label_of_row(state.F, state.fitted)
         self.labels_ = labels if given else by_first_sample(labels)
         self.noise_ = state.Z
-        self._set_weights(operator, state.W, n_selected)
+        self._set_weights(operator, state.W, n_selected, warned=warned)
         return self
 
     def _resolve_nu(self, n_samples: int, n_clusters: int) -> float:

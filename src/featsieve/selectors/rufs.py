@@ -237,7 +237,9 @@ default="local_learning"
         n_selected = self._n_to_select()
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
         random_state = check_random_state(self.random_state)
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
+        S = None
+        if _is("spectral", self.init) or _is("graph", self.laplacian):
+            S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
         )
@@ -265,24 +267,26 @@ default="local_learning"
         )
         state = solution.state
         self._set_outcome(solution)
-        warn_large_penalty("beta", self.beta_, operator, state.G, slope=self._slope(state.G))
+        warned = warn_large_penalty(
+            "beta", self.beta_, operator, state.G, slope=self._slope(state.G)
+        )
         labels = label_of_row(state.G, state.fitted)
         self.labels_ = labels if given else by_first_sample(labels)
         self.basis_ = state.basis.T
         lengths = problem.reconstruction_lengths(state.G, state.basis, state.images)
         self.sample_weights_ = lengths.min() / lengths
-        self._set_weights(operator, state.W, n_selected)
+        self._set_weights(operator, state.W, n_selected, warned=warned)
         return self
 
     def _slope(self, G: np.ndarray) -> np.ndarray:
         """Return half the slope of the loss at W = 0, the best W once beta reaches it."""
         return 0.5 * self.alpha * unit_columns(G.T).T
 
-    def _laplacian(self, operator: DataOperator, S: sp.csr_array) -> sp.csr_array:
+    def _laplacian(self, operator: DataOperator, S: sp.csr_array | None) -> sp.csr_array:
         """Return L."""
         if not isinstance(self.laplacian, str):
             return given_laplacian(self.laplacian, operator.shape[0])
-        if self.laplacian == "graph":
+        if S is not None and self.laplacian == "graph":
             return laplacian(S)
         return local_learning_laplacian(operator, n_neighbors=self.n_neighbors)
 
@@ -303,6 +307,11 @@ default="local_learning"
         check_callback(self.callback)
 
 
+def _is(option: str, value: Any) -> bool:
+    """Say whether a parameter, which may be an array, is this option."""
+    return isinstance(value, str) and value == option
+
+
 def first_state(problem: RUFSProblem, G: np.ndarray) -> RUFSState:
     """Return labels G with their ridge regression and the (scaled) means of their clusters."""
     operator, xp = problem.operator, problem.operator.xp
@@ -318,7 +327,10 @@ def first_state(problem: RUFSProblem, G: np.ndarray) -> RUFSState:
 def given_laplacian(L: Any, n_samples: int) -> sp.csr_array:
     """Return a user's matrix as CSR, or say what is wrong with it."""
     hint = "laplacian must be 'local_learning', 'graph', or a symmetric (n_samples, n_samples)"
-    L = L if is_sparse(L) else np.asarray(L, dtype=np.float64)
+    try:
+        L = L if is_sparse(L) else np.asarray(L, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{hint} matrix; got {type(L).__name__}.") from error
     if L.ndim != 2 or L.shape != (n_samples, n_samples):
         raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {L.shape}.")
     L = sp.csr_array(L, dtype=np.float64)

@@ -1,7 +1,6 @@
 """URAFS: features that predict orthonormal labels on a graph that adapts to the labels."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,7 +15,6 @@ from featsieve.selectors.initial_labels import first_labels
 from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
 from featsieve.solvers.stiefel import random_frame
 from featsieve.terms.orthogonality import indicator, normalised_indicator
-from featsieve.terms.row_shrinkage import SMOOTHING
 from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
 
 UPDATES = ("safe", "paper")
@@ -229,6 +227,7 @@ class URAFS(UnsupervisedSelector):
             n_clusters,
             n_neighbors=self.n_neighbors,
             random_state=random_state,
+            others=("random",),
         )[0]
 
     def _solve(
@@ -252,24 +251,12 @@ class URAFS(UnsupervisedSelector):
             return published.state.F, to_numpy(published.state.W)
         solution = solve_safe(problem, centred_frame(F), **limits)
         self._set_outcome(solution)
-        self._warn_vanished(to_numpy(solution.state.inverse))
         W = to_numpy(solution.state.W)
         constant = np.full((n, 1), 1.0 / np.sqrt(n))
         return (
             np.hstack([constant, solution.state.F]),
             np.hstack([np.zeros((W.shape[0], 1)), W]),
         )
-
-    def _warn_vanished(self, inverse: np.ndarray) -> None:
-        """Warn where the penalty has removed all features."""
-        if self.n_clusters > 1 and inverse.max() <= VANISHED * 2.0 * np.sqrt(SMOOTHING):
-            warn(
-                f"sparsity={self.sparsity:g} is so large that all weights vanish: the labels stay "
-                "near their start, and the ranking is that of the features one at a time. Choose "
-                "a smaller value.",
-                UserWarning,
-                stacklevel=4,
-            )
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""

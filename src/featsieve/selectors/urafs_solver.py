@@ -111,7 +111,7 @@ class LabelGraph:
         forward, backward = np.empty((n, c + 1)), np.zeros((n, c + 1))
         for start in range(0, n, kernel.step):
             inside = slice(start, start + kernel.step)
-            K = np.exp(kernel._exponents(start))
+            K = kernel.rows(start)
             forward[inside] = K @ right
             backward += K.T @ (right[inside] / forward[inside, :1])
         z = forward[:, 0]

@@ -9,10 +9,16 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
-from featsieve.selectors.initial_labels import first_labels
+from featsieve.selectors.initial_labels import first_labels, resolve_penalty
 from featsieve.selectors.usfs_solver import USFSProblem, solve_usfs
 from featsieve.terms.orthogonality import indicator
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.validation import (
+    check_auto_number,
+    check_callback,
+    check_n_clusters,
+    check_number,
+    check_option,
+)
 
 VARIANTS = ("consistent", "released")
 # The share of a first label that all clusters have in equal parts.
@@ -47,12 +53,13 @@ class USFS(UnsupervisedSelector):
         How many features to select: a count, or a fraction of the features.
     alpha : float, default=1.0
         α, weight of the regression. Labels move slowly where it is large.
-    beta : float or None, default=None
+    beta : float or "auto", default="auto"
         β, softness of the labels: small values make Y one-hot, large ones uniform. What is small
-        depends on the distances between samples, which grow with the number of columns; None is
+        depends on the distances between samples, which grow with the number of columns; "auto" is
         0.05 times the mean squared distance of a sample from the mean.
-    gamma : float, default=20.0
-        γ, row sparsity; the regression sees γ/α.
+    gamma : float or "auto", default="auto"
+        γ, row sparsity; the regression sees γ/α. "auto" is half of the smallest value with which
+        the regression of the first labels vanishes.
     n_components : int or None, default=None
         Dimension m of the subspace. None: all directions in which the samples differ, so that the
         first term is fuzzy k-means. The released program has 45: the directions of least scatter
@@ -87,6 +94,8 @@ class USFS(UnsupervisedSelector):
     labels_ : ndarray of shape (n_samples,)
         The cluster of the largest membership. Clusters (and the columns of ``soft_labels_`` and
         ``coef_``) are numbered by their first samples; those of given labels keep their order.
+    beta_, gamma_ : float
+        The β and γ that were used.
     scores_ : ndarray of shape (`n_features_in_`,)
         Length of the feature's row of P (for the scaled columns); 0 for columns that do not vary.
     ranking_ : ndarray of shape (`n_features_in_`,)
@@ -155,8 +164,8 @@ class USFS(UnsupervisedSelector):
         *,
         n_features_to_select: int | float = 0.1,
         alpha: float = 1.0,
-        beta: float | None = None,
-        gamma: float = 20.0,
+        beta: float | str = "auto",
+        gamma: float | str = "auto",
         n_components: int | None = None,
         variant: str = "consistent",
         init: Any = "k-means",
@@ -206,17 +215,21 @@ class USFS(UnsupervisedSelector):
                 "fewer, or None for all directions."
             )
         random_state = check_random_state(self.random_state)
+        Y = self._first_memberships(X, operator, n_clusters, random_state)
+        self.beta_ = self._resolve_beta(X, operator)
+        target = Y if self.scale == "raw" else Y - Y.mean(axis=0)
+        self.gamma_ = resolve_penalty(self.gamma, operator, self.alpha * target)
         problem = USFSProblem(
             operator,
             alpha=self.alpha,
-            beta=self._resolve_beta(X, operator),
-            gamma=self.gamma,
+            beta=self.beta_,
+            gamma=self.gamma_,
             n_components=self.n_components,
             intercept=self.scale != "raw",
         )
         solution = solve_usfs(
             problem,
-            self._first_memberships(X, operator, n_clusters, random_state),
+            Y,
             variant=self.variant,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -229,14 +242,15 @@ class USFS(UnsupervisedSelector):
             Y, P = Y[:, order], P[:, order]
         self.soft_labels_ = Y
         self.labels_ = Y.argmax(axis=1)
-        if n_clusters > 1 and np.abs(self.soft_labels_ - 1.0 / n_clusters).max() < UNIFORM:
+        trivial = np.abs(self.soft_labels_ - 1.0 / n_clusters).max() < UNIFORM
+        if n_clusters > 1 and trivial:
             warn(
                 "The soft labels are uniform, which is the trivial solution: the ranking means "
                 f"little. Choose beta below {problem.beta:g}, or a larger alpha.",
                 UserWarning,
                 stacklevel=2,
             )
-        self._set_weights(operator, P, n_selected)
+        self._set_weights(operator, P, n_selected, warned=bool(trivial))
         return self
 
     def _first_memberships(
@@ -257,13 +271,14 @@ class USFS(UnsupervisedSelector):
             n_clusters,
             n_neighbors=self.n_neighbors,
             random_state=random_state,
+            others=("random",),
         )
         return (1.0 - SOFTENING) * indicator(labels, n_clusters) + SOFTENING / n_clusters
 
     def _resolve_beta(self, X: Any, operator: DataOperator) -> float:
         """Return beta; by default in proportion to the squared distances between samples."""
-        if self.beta is not None:
-            return self.beta
+        if not isinstance(self.beta, str):
+            return float(self.beta)
         spread = as_operator(X) if self.scale == "raw" else operator  # centred
         return DEFAULT_BETA * float(np.sum(to_numpy(spread.column_norms()))) / X.shape[0]
 
@@ -271,9 +286,8 @@ class USFS(UnsupervisedSelector):
         """Refuse values that cannot be meant."""
         check_option("variant", self.variant, VARIANTS)
         check_number("alpha", self.alpha, low=0.0, strict=True)
-        if self.beta is not None:
-            check_number("beta", self.beta, low=0.0, strict=True)
-        check_number("gamma", self.gamma, low=0.0, strict=True)
+        check_auto_number("beta", self.beta, low=0.0)
+        check_auto_number("gamma", self.gamma, low=0.0)
         if self.n_components is not None:
             check_number("n_components", self.n_components, low=1, integer=True)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)

@@ -36,28 +36,36 @@ class BlockedKernel:
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
         self.step = max(1, BLOCK_ELEMENTS // F.shape[0])
+        # [2F, -|f|^2, -1] [F, 1, |f|^2]' = -||f_i - f_j||^2: one product, no temporaries.
+        squares = np.einsum("ij,ij->i", F, F)[:, None]
+        one = np.ones_like(squares)
+        self._left, self._right = np.hstack([2.0 * F, -squares, -one]), np.hstack([F, one, squares])
 
-    def _exponents(self, start: int) -> np.ndarray:
-        """Return -gamma ||f_i - f_j||^2 for a block of rows i and all j."""
-        F = self.F
-        squares = np.einsum("ij,ij->i", F, F)
-        inside = slice(start, start + self.step)
-        distance = squares[inside, None] + squares[None, :] - 2.0 * (F[inside] @ F.T)
-        own = np.arange(len(distance))
-        distance[own, start + own] = 0.0  # not left to rounding: gamma may be huge
-        return -self.gamma * np.maximum(distance, 0.0)
+    def exponents(self, start: int) -> np.ndarray:
+        """Return -gamma ||f_i - f_j||^2 for a block of rows i and all j; a new array."""
+        block = self._left[start : start + self.step] @ self._right.T
+        own = np.arange(len(block))
+        block[own, start + own] = 0.0  # not left to rounding: gamma may be huge
+        np.minimum(block, 0.0, out=block)
+        block *= self.gamma
+        return block
+
+    def rows(self, start: int) -> np.ndarray:
+        """Return a block of rows of K."""
+        block = self.exponents(start)
+        return np.exp(block, out=block)
 
     def matmul(self, M: np.ndarray) -> np.ndarray:
         """Return K M."""
         starts = range(0, self.F.shape[0], self.step)
-        return np.concatenate([np.exp(self._exponents(start)) @ M for start in starts])
+        return np.concatenate([self.rows(start) @ M for start in starts])
 
     def symmetric_entropy(self, r: np.ndarray) -> float:
         """Return sum t_ij log t_ij, finite where t_ij underflows (log-sum-exp form)."""
         total = 0.0
         for start in range(0, self.F.shape[0], self.step):
             weight = 0.5 * (r[start : start + self.step, None] + r[None, :])
-            log_t = self._exponents(start) + np.log(weight)
+            log_t = self.exponents(start) + np.log(weight)
             total += float(np.sum(np.exp(log_t) * log_t))
         return total
 
