@@ -76,9 +76,10 @@ class MCFS(UnsupervisedSelector):
     Notes
     -----
     Deviations from the paper and public code, and why. K is c - 1 instead of c. Columns are
-    standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order the paper leaves
-    open, are ranked by the largest |x_j'(y_k - Xa_k)| relative to that of the selected ones: the
-    lasso path adds features in that order. Features that tie for the last place enter together.
+    standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order
+    the paper leaves open, are ranked by the largest |x_j'(y_k - Xa_k)| relative to that of the
+    selected ones: the lasso path adds features in that order. Of features that tie for the last
+    place those of lower index enter.
     The constant function is projected out; dropping the first eigenvector, as scikit-feature does,
     drops an arbitrary one where the graph is not connected. scikit-feature also follows the plain
     LARS path, without ridge and lasso rule, does not normalise a_k, and forgets the absolute value.
