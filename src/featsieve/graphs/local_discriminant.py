@@ -1,0 +1,102 @@
+"""The local discriminant matrix of UDFS: how badly neighbours are told apart by a direction.
+
+For sample i with its k nearest neighbours, kappa = k + 1 rows Z_i of the table, and the centring
+matrix H = I - 11'/kappa,
+
+    A_i = H (H Z_i Z_i' H + lambda I)^(-1) H,      Lu = sum_i R_i' A_i R_i,
+
+R_i picking the rows. Lu is sparse, positive semidefinite, and Lu 1 = 0. lambda A_i is the share
+of the local scatter that the local directions leave unexplained, H - Y(Y'Y + lambda I)^(-1)Y' with
+Y = H Z_i; public programs leave out the factor lambda, and so does this one.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.graphs.knn import (
+    BLOCK_ELEMENTS,
+    FEWEST_ROWS,
+    euclidean_distances,
+    nearest_neighbours,
+)
+
+# A local scatter below this share of the squared lengths that it is the difference of is zero.
+ROUNDING = 1e-13
+
+
+def neighbourhoods(operator: DataOperator, n_neighbors: int) -> np.ndarray:
+    """Return every sample's index followed by those of its nearest neighbours, shape (n, k+1)."""
+    n = operator.shape[0]
+    indices, _ = nearest_neighbours(euclidean_distances(operator), n, n_neighbors)
+    return np.column_stack([np.arange(n), indices])
+
+
+def local_grams(operator: DataOperator, members: np.ndarray) -> np.ndarray:
+    """Return H Z_i Z_i' H of every neighbourhood, shape (n, k+1, k+1).
+
+    The products of rows are computed in blocks of rows, and what is needed is picked: no n x n
+    array, no copies of rows.
+    """
+    operator = operator.centred()  # H removes any origin, and an origin costs digits
+    n, kappa = members.shape
+    first = np.repeat(members, kappa, axis=1).ravel()
+    second = np.tile(members, (1, kappa)).ravel()
+    order = np.argsort(first, kind="stable")
+    products = np.empty(n * kappa * kappa)
+    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        low, high = np.searchsorted(first, (start, stop), sorter=order)
+        here = order[low:high]
+        block = to_numpy(operator.row_products(start, stop))
+        products[here] = block[first[here] - start, second[here]]
+    products = products.reshape(n, kappa, kappa)
+    grams = centre_both(products)
+    length, scatter = _traces(products), _traces(grams)
+    grams[scatter <= ROUNDING * length] = 0.0  # copies of one sample
+    return grams
+
+
+def mean_scatter(grams: np.ndarray) -> float:
+    """Return the mean eigenvalue of the local scatters (k per neighbourhood); 1 if all are zero."""
+    n, kappa = grams.shape[:2]
+    return float(_traces(grams).sum()) / (n * max(kappa - 1, 1)) or 1.0
+
+
+def local_discriminant_matrix(
+    members: np.ndarray, grams: np.ndarray, *, ridge: float
+) -> sp.csr_array:
+    """Return Lu for a local ridge lambda > 0.
+
+    Parameters
+    ----------
+    members : ndarray of shape (n, k+1)
+        Neighbourhoods, from :func:`neighbourhoods`.
+    grams : ndarray of shape (n, k+1, k+1)
+        Their centred Grams, from :func:`local_grams`; they serve every ridge.
+    ridge : float
+        lambda.
+    """
+    n, kappa = members.shape
+    # 1 is an eigenvector that H will remove; raised to the level of the others it costs no digits.
+    constant = (ridge + _traces(grams) / kappa)[:, None, None] / kappa
+    energy, basis = np.linalg.eigh(grams + constant)
+    scaled = basis / (np.maximum(energy, 0.0) + ridge)[:, None, :]
+    A = centre_both(scaled @ basis.transpose(0, 2, 1))
+    row = np.repeat(members, kappa, axis=1).ravel()
+    column = np.tile(members, (1, kappa)).ravel()
+    Lu = sp.csr_array(sp.coo_array((A.ravel(), (row, column)), shape=(n, n)))
+    return sp.csr_array(0.5 * (Lu + Lu.T))
+
+
+def _traces(A: np.ndarray) -> np.ndarray:
+    """Return the traces of a stack of matrices."""
+    return np.trace(A, axis1=1, axis2=2)
+
+
+def centre_both(A: np.ndarray) -> np.ndarray:
+    """Return H A H for a stack of symmetric matrices."""
+    mean = A.mean(axis=1, keepdims=True)
+    return A - mean - mean.transpose(0, 2, 1) + mean.mean(axis=2, keepdims=True)

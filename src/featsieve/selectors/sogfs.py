@@ -1,0 +1,397 @@
+"""SOGFS: a sparse projection, and the graph of the samples on which it is smooth, found in turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.base import UnsupervisedSelector
+from featsieve.graphs.adaptive_neighbours import (
+    best_weights,
+    first_neighbours,
+    mean_graph,
+    nearest_points,
+    pair_distances,
+    parts,
+    smooth_vectors,
+)
+from featsieve.graphs.affinity import laplacian
+from featsieve.graphs.knn import euclidean_distances
+from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
+from featsieve.selectors.projection_settings import (
+    check_positive_or_auto,
+    count_varying,
+    mean_roughness,
+    warn_of_projection,
+)
+from featsieve.solvers.alternate import Alternation, Block
+from featsieve.solvers.protocol import Callback, Solution, Status, run
+from featsieve.solvers.sparse_projection import (
+    INITS,
+    SparseProjection,
+    first_inverse_weights,
+    roughness,
+    solve_projection,
+)
+from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+
+# gamma="auto", relative to the mean roughness of the columns on the first graph.
+SHARE = 10.0
+# In as many iterations the neighbours are those in all features, then those in the projection.
+FIXED_LISTS = 5
+# The weight of the rank condition is doubled up to this multiple of its first value.
+LARGEST_GROWTH = 1e8
+
+
+class SOGFS(UnsupervisedSelector):
+    """Structured optimal graph feature selection.
+
+    A sparse orthonormal projection W, and a graph S with c connected components on which the
+    projected samples are smooth, found in turn [1]_:
+
+        min  Σ_ij (||x_iW - x_jW||² s_ij + a s_ij²) + 2γ ||W||_{2,1} + 2 lam tr(F'LF),
+        S1 = 1,  S ≥ 0,  W'W = I,  F'F = I,
+
+    L being the Laplacian of (S + S')/2. The last term is 0 exactly if the graph has c components;
+    lam is doubled while there are fewer, halved while there are more. The score of a feature is
+    the length of its row of W.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters c, the components of the graph.
+    n_features_to_select : int or float, default=0.1
+        How many features to select: a count, or a fraction of the features.
+    n_components : int or None, default=None
+        m, the columns of W, fewer than the features that vary. None: as many as features are to be
+        selected. With fewer, a large γ leaves weights to fewer features than that.
+    gamma : float or "auto", default="auto"
+        γ, row sparsity. "auto" is a multiple of the mean roughness x_j'Lx_j of the columns on the
+        first graph, hence independent of units; it is so large that m features keep weights, all
+        about equally. Public code scales columns to unit length: its γ times n_samples is this one
+        for ``scale="unit"``. The paper's γ is twice that of the code.
+    init : {"roughness", "identity"}, default="roughness"
+        First weights of the rows in every search for W. "identity" is published, and leaves the
+        first step undecided for d > n: the result then depends on the order of the columns.
+        "roughness" starts with weights that grow with x_j'Lx_j, in favour of smooth columns.
+    reuse_weights : bool, default=False
+        Start the search for W from the weights it ended with the last time instead of ``init``:
+        fewer steps; but a feature that was dropped hardly returns.
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph.
+    scale : {"unit", "none", "raw"}, default="unit"
+        Columns: centred with unit variance, centred only, or as they are. (Published is the first,
+        up to a factor.)
+    max_iter : int, default=50
+        Most iterations, each with one graph, one W and one F.
+    max_inner_iter : int, default=100
+        Most steps of the search for W.
+    tol : float, default=1e-5
+        Relative change of the objective of W that ends them.
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`, `n_components_`)
+        W, in the units of X.
+    labels_ : ndarray of shape (n_samples,)
+        Component of every sample in the graph; k-means of F where their number is not c.
+    affinity_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        The learned graph (S + S')/2.
+    n_parts_ : int
+        Number of its connected components: c, unless the iterations were too few.
+    gamma_ : float
+        γ that was used.
+    n_components_ : int
+        m that was used.
+    eigengap_ : float
+        Smallest relative distance of the eigenvalues inside W from those outside; there is a
+        warning where it vanishes.
+    scores_ : ndarray of shape (`n_features_in_`,)
+        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    objective_ : ndarray of shape (`n_iter_`,)
+        tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration. Graph, neighbours and lam change
+        in between, so it may rise; within the search for one W it does not.
+    inner_objective_ : list of `n_iter_` + 1 ndarrays
+        Its values within every search for W, the first one included. None of them rises.
+    n_iter_ : int
+        Number of iterations.
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    UDFS : The same projection on a matrix of local discriminants that is given.
+    NDFS : Pseudo-labels that are predicted, instead of a projection that is smooth.
+
+    Notes
+    -----
+    Deviations from the paper and public code, and why. The first weights (see ``init``) and m (see
+    ``n_components``). Columns that do not vary are left out: they are perfectly smooth and would
+    come first. Components are counted on the graph, not by thresholds on eigenvalues; lam is
+    capped. Equally distant neighbours share their weight equally, where the code divides by zero.
+    A sample's own index is left out of its neighbours, so that copies of a sample are neighbours.
+    The search for W ends by the relative change. The whole objective is not monotone, because of
+    the symmetric S, the changing lam and the changing lists of neighbours; nor is it claimed here.
+
+    Cost: O(n²d) for the first neighbours; per iteration O(n²m + nk(m + c)) for the graph, O(n³)
+    (n ≤ 1000; Lanczos beyond) for F, and per step of the search for W O(n²d + n³ + dm² + ndm) for
+    d > n, where no d × d matrix is formed, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²).
+
+    When not to use it: W'W = I does not keep the projected samples apart. With more features than
+    samples and a small γ, W finds directions in which all samples coincide. The order within the
+    selected features says little (see γ).
+
+    References
+    ----------
+    .. [1] F. Nie, W. Zhu and X. Li, "Unsupervised feature selection with structured graph
+       optimization", AAAI 2016.
+
+    Examples
+    --------
+    >>> from featsieve import SOGFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = SOGFS(n_clusters=4, n_features_to_select=10).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_features_to_select: int | float = 0.1,
+        n_components: int | None = None,
+        gamma: float | str = "auto",
+        init: str = "roughness",
+        reuse_weights: bool = False,
+        n_neighbors: int = 5,
+        scale: str = "unit",
+        max_iter: int = 50,
+        max_inner_iter: int = 100,
+        tol: float = 1e-5,
+        callback: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.gamma = gamma
+        self.init = init
+        self.reuse_weights = reuse_weights
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.max_iter = max_iter
+        self.max_inner_iter = max_inner_iter
+        self.tol = tol
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> "SOGFS":
+        """Find graph and projection, and the features it uses.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, operator = self._prepare(X)
+        operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
+        n_selected = self._n_to_select()
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        neighbours, weights, a = first_neighbours(
+            euclidean_distances(operator), X.shape[0], self.n_neighbors
+        )
+        S = mean_graph(neighbours, weights)
+        rough = roughness(operator, laplacian(S))
+        auto = SHARE * mean_roughness(rough, operator)
+        problem = SOGFSProblem(
+            operator,
+            n_clusters=n_clusters,
+            n_components=self._n_components(operator, n_selected),
+            gamma=auto if self.gamma == "auto" else float(self.gamma),
+            neighbours=neighbours,
+            smoothing=a,
+        )
+        solution = solve_sogfs(
+            problem,
+            S,
+            init=self.init,
+            reuse_weights=self.reuse_weights,
+            max_iter=self.max_iter,
+            max_inner_iter=self.max_inner_iter,
+            tol=self.tol,
+            callback=self.callback,
+        )
+        state = solution.state
+        self.gamma_, self.n_components_ = problem.gamma, problem.n_components
+        self.eigengap_, self.n_parts_ = state.gap, state.n_parts
+        self.affinity_ = state.S
+        self.inner_objective_ = [np.asarray(values) for values in state.inner]
+        self._set_outcome(solution)
+        warn_of_projection(
+            operator,
+            laplacian(state.S),
+            state.W,
+            gamma=problem.gamma,
+            gap=state.gap,
+            n_selected=n_selected,
+        )
+        self.labels_ = graph_labels(state.S, state.F)
+        self._set_weights(operator, state.W, n_selected)
+        return self
+
+    def _n_components(self, operator: DataOperator, n_selected: int) -> int:
+        """Return the number of columns of W."""
+        largest = max(count_varying(operator) - 1, 1)
+        if self.n_components is None:
+            return min(n_selected, largest)
+        if self.n_components > largest:
+            raise ValueError(
+                f"n_components={self.n_components} must be less than the number of features that "
+                f"vary: choose at most {largest}."
+            )
+        return int(self.n_components)
+
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, low=1, integer=True)
+        check_positive_or_auto("gamma", self.gamma)
+        check_option("init", self.init, INITS)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("max_inner_iter", self.max_inner_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_callback(self.callback)
+
+
+@dataclass(frozen=True)
+class SOGFSProblem:
+    """What SOGFS looks at."""
+
+    operator: DataOperator
+    n_clusters: int
+    n_components: int
+    gamma: float  # of the code: half the paper's
+    neighbours: np.ndarray  # the first lists, n x k
+    smoothing: float  # a
+    form: str = "auto"  # of the projection: see SparseProjection
+
+    def projection(self, S: sp.csr_array) -> SparseProjection:
+        """Return the problem of W on a graph."""
+        return SparseProjection(
+            self.operator, laplacian(S), self.n_components, self.gamma, self.form
+        )
+
+
+@dataclass(frozen=True)
+class SOGFSState:
+    """The variables of the alternation."""
+
+    S: sp.csr_array  # the symmetric graph
+    F: np.ndarray
+    lam: float
+    n_parts: int
+    n_graphs: int = 0  # that have been learned
+    W: Array | None = None
+    inverse: np.ndarray | None = None  # weights of the rows at the end of the last search for W
+    gap: float = 1.0
+    inner: tuple[tuple[float, ...], ...] = ()  # values within every search for W
+
+
+def solve_sogfs(
+    problem: SOGFSProblem,
+    S: sp.csr_array,
+    *,
+    init: str = "roughness",
+    reuse_weights: bool = False,
+    max_iter: int = 50,
+    max_inner_iter: int = 100,
+    tol: float = 1e-5,
+    callback: Callback[SOGFSState] | None = None,
+) -> Solution[SOGFSState]:
+    """Run the alternation from a symmetric graph S, until a graph has the wanted components."""
+    operator, c, a = problem.operator, problem.n_clusters, problem.smoothing
+    k = problem.neighbours.shape[1]
+
+    def start(problem: SOGFSProblem) -> SOGFSState:
+        state = SOGFSState(S, smooth_vectors(S, c), lam=a, n_parts=parts(S)[0])
+        return update_weights(problem, state)
+
+    def update_graph(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
+        points = to_numpy(operator.matmul(state.W))
+        near = problem.neighbours
+        if state.n_graphs >= FIXED_LISTS:
+            near = nearest_points(points, k)
+        costs = pair_distances(points, near) + state.lam * pair_distances(state.F, near)
+        graph = mean_graph(near, best_weights(costs, a))
+        return replace(state, S=graph, n_parts=parts(graph)[0], n_graphs=state.n_graphs + 1)
+
+    def update_weights(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
+        projection = problem.projection(state.S)
+        inverse = state.inverse
+        if inverse is None or not reuse_weights:
+            rough = roughness(operator, projection.laplacian)
+            inverse = first_inverse_weights(rough, init, problem.n_components)
+        solution = solve_projection(projection, inverse, max_iter=max_inner_iter, tol=tol)
+        return replace(
+            state,
+            W=solution.state.W,
+            inverse=to_numpy(solution.state.inverse),
+            gap=min(state.gap, solution.state.gap),
+            inner=(*state.inner, solution.objective[1:]),
+        )
+
+    def update_embedding(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
+        if state.n_parts > c:  # too many: this graph's F would not tie them together again
+            return replace(state, lam=0.5 * state.lam)
+        lam = min(2.0 * state.lam, LARGEST_GROWTH * a) if state.n_parts < c else state.lam
+        return replace(state, F=smooth_vectors(state.S, c), lam=lam)
+
+    def value(problem: SOGFSProblem, state: SOGFSState) -> float:
+        return state.inner[-1][-1]
+
+    def stop(state: SOGFSState, history: Sequence[float]) -> Status | None:
+        return Status.CONVERGED if state.n_graphs > 1 and state.n_parts == c else None
+
+    solver = Alternation(
+        start=start,
+        blocks=(
+            Block("graph", update_graph),
+            Block("weights", update_weights),
+            Block("embedding", update_embedding),
+        ),
+        value=value,
+        stop=stop,
+    )
+    return run(solver, problem, max_iter=max_iter, callback=callback)
+
+
+def graph_labels(S: sp.csr_array, F: np.ndarray) -> np.ndarray:
+    """Return the components of the graph, or k-means of F where their number is not that of F."""
+    n_parts, component = parts(S)
+    n_clusters = F.shape[1]
+    if n_parts == n_clusters:
+        return by_first_sample(component)
+    return kmeans_labels(F, n_clusters, random_state=np.random.RandomState(0))

@@ -1,0 +1,238 @@
+"""UDFS: a sparse projection in which neighbours can be told apart."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from featsieve.arrays import DataOperator
+from featsieve.base import UnsupervisedSelector
+from featsieve.graphs.local_discriminant import (
+    local_discriminant_matrix,
+    local_grams,
+    mean_scatter,
+    neighbourhoods,
+)
+from featsieve.selectors.projection_settings import (
+    check_positive_or_auto,
+    count_varying,
+    mean_roughness,
+    warn_of_projection,
+)
+from featsieve.solvers.sparse_projection import (
+    INITS,
+    SparseProjection,
+    first_inverse_weights,
+    roughness,
+    solve_projection,
+)
+from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+
+# gamma="auto", relative to the mean roughness of the columns: for tables whose M can be inverted,
+# and for those with at least as many features as samples. There a projection without any scatter
+# is to be had for nothing, and M only counts if sparsity costs about as much as scatter.
+SHARE_TALL, SHARE_WIDE = 0.003, 0.3
+
+
+class UDFS(UnsupervisedSelector):
+    """Unsupervised discriminative feature selection.
+
+    A sparse orthonormal projection W of the samples in which every neighbourhood keeps as little
+    unexplained scatter as possible [1]_:
+
+        min  tr(W'MW) + γ ||W||_{2,1},   W'W = I,   M = X' (Σ_i R_i'A_iR_i) X,
+        A_i = H (H X_i X_i' H + λI)⁻¹ H,
+
+    X_i being the rows of sample i and its k nearest neighbours, R_i picking them, and H centring
+    them. The score of a feature is the length of its row of W.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters c, the columns of W; at least one feature more must vary. (If not, W has
+        fewer columns, with a warning.)
+    n_features_to_select : int or float, default=0.1
+        How many features to select: a count, or a fraction of the features.
+    gamma : float or "auto", default="auto"
+        γ, row sparsity. "auto" is a share of the mean roughness x_j'Lx_j of the columns (a larger
+        share for d ≥ n), hence independent of units. A very large γ leaves exactly c features with
+        weights; there is a warning if more are to be selected.
+    local_ridge : float or "auto", default="auto"
+        λ, against which the local scatter is measured. "auto" is its mean non-zero eigenvalue.
+        The paper's matrix is λM: (γ, λM) and (γ/λ, M) have the same minimiser.
+    init : {"roughness", "identity"}, default="roughness"
+        First weights of the rows. "identity" is published, and leaves the first step undecided for
+        d > n: the result then depends on the order of the columns. "roughness" starts with weights
+        that grow with x_j'Lx_j, in favour of smooth columns.
+    n_neighbors : int, default=5
+        k, neighbours of a sample.
+    scale : {"unit", "none", "raw"}, default="unit"
+        Columns: centred with unit variance, centred only, or as they are (as published: the
+        method then prefers features of small variance. Centring alone changes nothing).
+    max_iter : int, default=100
+        Most iterations. (Public programs stop after 20 or 36.)
+    tol : float, default=1e-5
+        Relative change of the objective that ends them.
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+        W, in the units of X.
+    gamma_, local_ridge_ : float
+        γ and λ that were used.
+    eigengap_ : float
+        Smallest relative distance of the eigenvalues inside W from those outside; there is a
+        warning where it vanishes.
+    scores_ : ndarray of shape (`n_features_in_`,)
+        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    objective_ : ndarray of shape (`n_iter_`,)
+        The objective after every iteration (with ||w|| smoothed to sqrt(||w||² + 2.2e-16)). It
+        never rises.
+    n_iter_ : int
+        Number of iterations.
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    SOGFS : The same projection on a graph that is learned with it.
+    LaplacianScore : Smoothness of one feature at a time.
+
+    Notes
+    -----
+    Deviations from the paper and public code, and why. The first weights (see ``init``). Columns
+    that do not vary are left out: they have no scatter and would come first. Columns are
+    standardised unless ``scale="raw"``. One formula for A_i whatever the number of features: the
+    common MATLAB code inverts λ when d ≤ k + 1. scikit-feature puts the blocks A_i in wrong
+    places, and uses one parameter for λ and γ.
+
+    Cost: O(n²d) for the neighbours; per iteration O(n²d + n³) for d > n, where no d × d matrix is
+    formed, O(d³) for d ≤ n; memory O(nd + nk² + min(n, d)²).
+
+    When not to use it: with more features than samples there are directions without any scatter,
+    of which the method finds sparse ones, whatever the clusters are. Copies of a column rank high
+    even if they are noise: the difference of two copies has no scatter.
+
+    References
+    ----------
+    .. [1] Y. Yang, H. T. Shen, Z. Ma, Z. Huang and X. Zhou, "l2,1-norm regularized discriminative
+       feature selection for unsupervised learning", IJCAI 2011.
+
+    Examples
+    --------
+    >>> from featsieve import UDFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = UDFS(n_clusters=4, n_features_to_select=8).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    8
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_features_to_select: int | float = 0.1,
+        gamma: float | str = "auto",
+        local_ridge: float | str = "auto",
+        init: str = "roughness",
+        n_neighbors: int = 5,
+        scale: str = "unit",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        callback: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.gamma = gamma
+        self.local_ridge = local_ridge
+        self.init = init
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> "UDFS":
+        """Find the projection and the features it uses.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, operator = self._prepare(X)
+        operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
+        n_selected = self._n_to_select()
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        members = neighbourhoods(operator, self.n_neighbors)
+        grams = local_grams(operator, members)
+        ridge = mean_scatter(grams) if self.local_ridge == "auto" else float(self.local_ridge)
+        L = local_discriminant_matrix(members, grams, ridge=ridge)
+        rough = roughness(operator, L)
+        gamma = self._gamma(operator, rough)
+        m = n_columns(n_clusters, operator)
+        solution = solve_projection(
+            SparseProjection(operator, L, m, gamma),
+            first_inverse_weights(rough, self.init, m),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+        )
+        state = solution.state
+        self.gamma_, self.local_ridge_, self.eigengap_ = gamma, ridge, state.gap
+        self._set_outcome(solution)
+        warn_of_projection(operator, L, state.W, gamma=gamma, gap=state.gap, n_selected=n_selected)
+        self._set_weights(operator, state.W, n_selected)
+        return self
+
+    def _gamma(self, operator: DataOperator, rough: np.ndarray) -> float:
+        """Return gamma as a number."""
+        if self.gamma != "auto":
+            return float(self.gamma)
+        tall = count_varying(operator) < operator.shape[0]
+        return (SHARE_TALL if tall else SHARE_WIDE) * mean_roughness(rough, operator)
+
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
+        check_positive_or_auto("gamma", self.gamma)
+        check_positive_or_auto("local_ridge", self.local_ridge)
+        check_option("init", self.init, INITS)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_callback(self.callback)
+
+
+def n_columns(n_clusters: int, operator: DataOperator) -> int:
+    """Return the number of columns of W: n_clusters, or fewer where few features vary.
+
+    With as many columns as features W is a rotation, and all rows are equally long.
+    """
+    largest = max(count_varying(operator) - 1, 1)
+    if n_clusters > largest:
+        warn(
+            f"n_clusters={n_clusters} needs more than as many features that vary; there are only "
+            f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller n_clusters.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return min(n_clusters, largest)

@@ -1,0 +1,449 @@
+"""UGFS: the group of exactly k features that predicts smooth pseudo-labels best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.base import SCALES, UnsupervisedSelector
+from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
+from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.selectors.initial_labels import first_labels
+from featsieve.selectors.jasfs import mean_column_norm
+from featsieve.selectors.ugfs_paper import (
+    SETTINGS,
+    SplitProblem,
+    first_state,
+    ridge_solver,
+    solve_split,
+)
+from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.forward_selection import SelectionPath
+from featsieve.solvers.nonnegative_labels import label_of_row, orthogonality_gap
+from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient, penalty_sequence
+from featsieve.solvers.protocol import Callback, Solution, Status, run
+from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.solvers.supports import SMALL_RIDGE, find_support, rank_features, refit
+from featsieve.terms.orthogonality import normalised_indicator
+from featsieve.terms.regression import square
+from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+
+SOLVERS = ("alternation", "paper")
+UPDATES = tuple(SETTINGS)
+MAX_LABEL_STEPS = 200
+# Relative change of the objective at which a penalty below the last one is done with.
+ROUGH = 1e-3
+# Forward selection starts anew once the labels have moved by this share of ||F||^2; exchanges from
+# the current support follow smaller movements.
+MOVED = 1e-2
+
+
+class UGFS(UnsupervisedSelector):
+    """Unsupervised group feature selection: exactly k features, chosen together.
+
+    Pseudo-labels F that are smooth on the neighbour graph, non-negative and orthonormal, and a
+    regression W on exactly k features that predicts them [1]_:
+
+        min  ||XW - F||² + α tr(F'LF)   subject to  ||W||_{2,0} = k,  F'F = I,  F ≥ 0.
+
+    k features are judged as a group: one of them is replaced as soon as another fits better to the
+    rest.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters c, the columns of F.
+    n_features_to_select : int or float, default=0.1
+        k, how many features to select: a count, or a fraction of the features.
+    alpha : float, default=0.01
+        α, weight of the graph. With large values F follows the graph of all features, noise
+        included, and the regression cannot correct it.
+    solver : {"alternation", "paper"}, default="alternation"
+        "alternation" descends the objective with an intercept, a ridge and a penalty for F'F = I.
+        "paper" is the released method of multipliers, see ``update``.
+    update : {"safe", "paper"}, default="safe"
+        Settings of ``solver="paper"``. "safe": start at the first labels with zero multipliers and
+        penalty 1, rows kept by their Euclidean norm, end when the constraints hold. "paper": as
+        released, from a random W and F = the first columns of the identity, with multipliers 1 and
+        penalty 1e-4, rows kept by their l1 norm; the released program also has ``max_iter=50`` and
+        ``tol=1e-3``, an absolute change.
+    ridge : float, default=10.0
+        μ of a term μ ||W||², in units of the mean squared column norm (alternation). Without it few
+        columns interpolate the pseudo-labels when there are more features than samples.
+    orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
+        ν of a term ½ν ||F'F - I||² (alternation). A rising sequence is run through, every value
+        from where the one before it ended: F moves while ν is small.
+    init : {"spectral", "k-means"}, labels or callable, default="spectral"
+        First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
+        labels, or ``init(X, n_clusters, random_state)``.
+    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
+        Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph.
+    scale : {"unit", "none", "raw"}, default="unit"
+        Columns: centred with unit variance (as the authors' driver does), centred only, or as they
+        are. The alternation has an intercept: for it "raw" is "none".
+    max_iter : int, default=500
+        Most iterations (of the alternation: at every value of ν).
+    tol : float, default=1e-5
+        Relative change of the objective that ends them.
+    path_length : int, default=300
+        Length of ``path_`` (at least k; alternation).
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)`` after every iteration (of the alternation: at the
+        last ν); return True to stop.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the k-means runs of the first labels, and the random start of ``update="paper"``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+        W (with ``solver="paper"`` its row-sparse copy), in the units of X; zero for features that
+        are not selected.
+    intercept_ : ndarray of shape (n_clusters,)
+        b: F is approximated by ``X @ coef_ + intercept_``.
+    labels_ : ndarray of shape (n_samples,)
+        Pseudo-label of every sample.
+    scores_ : ndarray of shape (`n_features_in_`,)
+        Alternation: along ``path_`` by how much the feature lowers the objective (at most as much
+        as those before it), behind it what the feature would add. Paper: norm of the feature's row
+        of W + Σ/μ, by which rows are kept. 0 for columns that do not vary.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best; the selected ones come first.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number, k.
+    path_ : SelectionPath
+        Nested selections of every size for the final labels, so that no size needs another run
+        (alternation): ``path_.order[:m]`` are m features. It passes through the selected ones.
+    objective_ : ndarray of shape (`n_iter_`,)
+        The objective after every iteration. Alternation: at the last ν, and it never rises (values
+        at different ν belong to different functions; those of smaller ν are not kept). Paper:
+        ||XW - F||² + α tr(F'LF), which may rise.
+    n_iter_ : int
+        Number of iterations (of the alternation: at the last ν).
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    AUFS : A price for every feature and a loss that forgives outlying samples.
+    JASFS : Labels that are exactly feasible, a graph that adapts.
+
+    Notes
+    -----
+    Deviations from the released program, and why. It is a method of multipliers with three copies
+    of variables; every one of its steps minimises the augmented Lagrangian, but it stops while its
+    constraints are far from met (the penalty has grown from 1e-4 to 1e-3 by then), and what it
+    selects follows from its random start; rows of W are kept by their l1 norm, which is not the
+    projection on row-sparse matrices. The alternation solves both blocks by descent instead: k
+    features by forward selection, then exchanges while they lower the objective, from the features
+    of the iteration before and, when the labels have moved, anew; F by projected gradient steps
+    with a line search. A multiplicative rule with a penalty of 1e8 would not move F at all.
+    ``solver="paper"`` ends when the constraints are violated by less than 1 %; the last digits of
+    W = its copy come slowly.
+
+    Exchanges are tried with the 512 features that would add most (all of them, where there are no
+    more).
+
+    Cost per iteration: O(nd min(n, k) + k²n) for every exchange, O(knd) for a fresh search, plus
+    O(nc (neighbours + c)) for each of up to 200 label steps. Paper: O(ndc + nc²) after one inverse
+    of a matrix of size min(n, d); the released program inverts a d × d one. Memory
+    O(nd + min(n, d)²).
+
+    When not to use it: to learn how many features matter (JASFS and AUFS decide); or with a small
+    ridge when features are many and redundant, because the group then fits noise.
+
+    References
+    ----------
+    .. [1] X. Du, F. Nie, W. Wang, Y. Yang and X. Zhou, "Exploiting combination effect for
+       unsupervised feature selection by l2,0 norm", IEEE Transactions on Neural Networks and
+       Learning Systems 30(1), 2019.
+
+    Examples
+    --------
+    >>> from featsieve import UGFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = UGFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    """
+
+    path_: SelectionPath
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_features_to_select: int | float = 0.1,
+        alpha: float = 0.01,
+        solver: str = "alternation",
+        update: str = "safe",
+        ridge: float = 10.0,
+        orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4),
+        init: Any = "spectral",
+        affinity: Any = "heat",
+        n_neighbors: int = 5,
+        scale: str = "unit",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        path_length: int = 300,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.solver = solver
+        self.update = update
+        self.ridge = ridge
+        self.orthogonality = orthogonality
+        self.init = init
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.path_length = path_length
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "UGFS":
+        """Find pseudo-labels and the group of features that predicts them.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        penalties = self._check_parameters()
+        X, operator = self._prepare(X)
+        k = self._n_to_select()
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        random_state = check_random_state(self.random_state)
+        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
+        labels, given = first_labels(
+            self.init, X, operator, n_clusters, graph=S, random_state=random_state
+        )
+        L = laplacian(S)
+        if self.solver == "alternation":
+            single = X.dtype == np.float32 and self.ridge < SMALL_RIDGE
+            if self.scale == "raw" or single:  # the intercept of the model is a centring
+                table = X.astype(np.float64) if single else X
+                operator = as_operator(table, scale=SCALES[self.scale][0])
+            problem = UGFSProblem(
+                operator,
+                laplacian=L,
+                alpha=self.alpha,
+                ridge=self.ridge * mean_column_norm(operator),
+                n_features=k,
+                orthogonality=penalties[-1],
+            )
+            F = normalised_indicator(labels, n_clusters)
+            labels = self._fit_alternation(problem, F, penalties=penalties)
+        else:
+            split = SplitProblem(operator, L, self.alpha, k, ridge_solver(operator))
+            labels = self._fit_paper(split, labels, n_clusters, random_state=random_state)
+        self.labels_ = labels if given else by_first_sample(labels)
+        return self
+
+    def _fit_alternation(
+        self, problem: "UGFSProblem", F: np.ndarray, *, penalties: Sequence[float]
+    ) -> np.ndarray:
+        """Fit by descent; return the labels."""
+        solution = solve_ugfs(
+            problem,
+            F,
+            penalties=penalties,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+        )
+        state = solution.state
+        self._set_outcome(solution)
+        self._set_regression(problem.operator, state.W, state.b)
+        k = problem.n_features
+        scores, order, self.path_ = rank_features(
+            problem.regression(state.F), state.support, length=max(self.path_length, k)
+        )
+        self._set_selection(scores, k, order=order)
+        return label_of_row(state.F, state.fitted)
+
+    def _fit_paper(
+        self,
+        problem: SplitProblem,
+        labels: np.ndarray,
+        n_clusters: int,
+        *,
+        random_state: np.random.RandomState,
+    ) -> np.ndarray:
+        """Fit by the method of multipliers; return the labels."""
+        start = first_state(
+            problem,
+            labels,
+            n_clusters,
+            settings=SETTINGS[self.update],
+            random_state=random_state,
+        )
+        solution = solve_split(
+            problem,
+            start,
+            update=self.update,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+        )
+        state = solution.state
+        self._set_outcome(solution)
+        self._set_regression(problem.operator, state.B, np.zeros(n_clusters))
+        order = np.argsort(-state.scores, kind="stable")
+        self._set_selection(np.maximum(state.scores, 0.0), problem.n_features, order=order)
+        return label_of_row(state.G, state.F)
+
+    def _set_regression(self, operator: DataOperator, W: np.ndarray, b: np.ndarray) -> None:
+        """Set W and b in the units of X."""
+        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
+        self.intercept_ = b - to_numpy(operator.original_mean) @ self.coef_
+
+    def _check_parameters(self) -> tuple[float, ...]:
+        """Refuse values that cannot be meant; return the penalties of F'F = I."""
+        check_option("solver", self.solver, SOLVERS)
+        check_option("update", self.update, UPDATES)
+        check_number("alpha", self.alpha, low=0.0)
+        check_number("ridge", self.ridge, low=0.0)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_number("path_length", self.path_length, low=0, integer=True)
+        check_callback(self.callback)
+        return penalty_sequence(self.orthogonality)
+
+
+@dataclass(frozen=True)
+class UGFSProblem:
+    """What the alternation minimises."""
+
+    operator: DataOperator
+    laplacian: sp.csr_array
+    alpha: float
+    ridge: float
+    n_features: int
+    orthogonality: float
+
+    def regression(self, F: np.ndarray) -> RowSparseRegression:
+        """Return half the objective as a problem of W; centring eliminates b."""
+        return RowSparseRegression(
+            self.operator,
+            self.operator.xp.asarray(F - F.mean(axis=0), device=self.operator.device),
+            ridge=self.ridge,
+            n_features=self.n_features,
+        )
+
+    def objective(self, state: "UGFSState") -> float:
+        """Return ||ZW + 1b' - F||^2 + mu ||W||^2 + alpha tr(F'LF) + nu/2 ||F'F - I||^2."""
+        return (
+            square(state.fitted - state.F)
+            + self.ridge * square(state.W)
+            + self.alpha * smoothness(self.laplacian, state.F)
+            + 0.5 * self.orthogonality * orthogonality_gap(state.F)
+        )
+
+    def start(self, F: np.ndarray) -> "UGFSState":
+        """Return the labels F without any feature."""
+        b = F.mean(axis=0)
+        none = np.zeros(0, dtype=np.intp)
+        W = np.zeros((self.operator.shape[1], F.shape[1]))
+        return UGFSState(F, W, b, none, np.tile(b, (len(F), 1)))
+
+
+@dataclass(frozen=True)
+class UGFSState:
+    """The variables of the alternation."""
+
+    F: np.ndarray
+    W: np.ndarray
+    b: np.ndarray
+    support: np.ndarray
+    fitted: np.ndarray  # ZW + 1b'
+    searched: np.ndarray | None = None  # the labels for which a support was last sought anew
+
+
+def solve_ugfs(
+    problem: UGFSProblem,
+    F: np.ndarray,
+    *,
+    penalties: Sequence[float],
+    support: np.ndarray | None = None,
+    max_iter: int = 500,
+    tol: float = 1e-5,
+    callback: Callback[UGFSState] | None = None,
+) -> Solution[UGFSState]:
+    """Run the alternation from the labels F, and a support to do better than, at the last penalty.
+
+    The runs at smaller ones, to a rough tolerance, only make its start.
+    """
+    state = problem.start(F)
+    if support is not None:
+        state = replace(state, support=support)
+    *below, last = penalties
+    for nu in below:
+        rough = alternation(state, tol=max(tol, ROUGH))
+        state = run(rough, replace(problem, orthogonality=nu), max_iter=max_iter).state
+    problem = replace(problem, orthogonality=last)
+    return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
+
+
+def alternation(state: UGFSState, *, tol: float) -> Alternation[UGFSProblem, UGFSState]:
+    """Return the solver at one penalty, from a state on."""
+
+    def stop(state: UGFSState, history: Sequence[float]) -> Status | None:
+        return Status.CONVERGED if relative_change(history) < tol else None
+
+    return Alternation(
+        start=lambda problem: state,
+        blocks=(Block("features", update_features), Block("labels", update_labels)),
+        value=UGFSProblem.objective,
+        stop=stop,
+    )
+
+
+def update_features(problem: UGFSProblem, state: UGFSState) -> UGFSState:
+    """Find k features for the labels: exchanges from the current ones, and from a fresh search."""
+    operator, xp = problem.operator, problem.operator.xp
+    regression = problem.regression(state.F)
+    searched = state.searched
+    fresh = searched is None or square(state.F - searched) > MOVED * square(searched)
+    support = find_support(regression, "exchange", known=state.support, fresh=fresh)
+    W = refit(regression, support)
+    live = xp.asarray(support, device=operator.device)
+    image = to_numpy(operator.matmul(xp.asarray(W, device=operator.device), live=live))
+    b = (state.F - image).mean(axis=0)
+    searched = state.F if fresh else searched
+    return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)
+
+
+def update_labels(problem: UGFSProblem, state: UGFSState) -> UGFSState:
+    """Take projected gradient steps in F."""
+
+    def product(F: np.ndarray) -> np.ndarray:
+        return F + problem.alpha * (problem.laplacian @ F)
+
+    step = LabelProblem(product, state.fitted, problem.orthogonality)
+    solution = run(ProjectedGradient(state.F), step, max_iter=MAX_LABEL_STEPS)
+    return replace(state, F=solution.state.F)

@@ -1,0 +1,482 @@
+"""AUFS against a dense textbook version, brute force, and its own promises."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve import AUFS
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.graphs.affinity import laplacian, sample_graph
+from featsieve.selectors.aufs import (
+    AUFSProblem,
+    solve_aufs,
+    update_labels,
+    update_prototypes,
+    update_weights,
+)
+from featsieve.solvers import run
+from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient
+from featsieve.terms.orthogonality import normalised_indicator
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+slow = settings(max_examples=50, deadline=None)
+
+
+def toy(seed):
+    """Section 7.2 of the common notes: four informative features of twenty."""
+    rng = np.random.default_rng(seed)
+    means = np.array([[0, 0, 0, 0], [6, 0, 6, 0], [0, 6, 6, 6]], dtype=float)
+    labels = np.repeat(np.arange(3), 30)
+    X = rng.standard_normal((90, 20))
+    X[:, :4] += means[labels]
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def make_problem(X, *, scale="std", n_neighbors=4, **options):
+    operator = as_operator(X, scale=scale)
+    L = laplacian(sample_graph(operator, "heat", n_neighbors=n_neighbors))
+    return AUFSProblem(operator, operator, L, **{"alpha": 1.0, "sigma": 0.3, **options})
+
+
+def first_matrix(n, c, seed=0):
+    labels = np.random.default_rng(seed).permutation(np.arange(n) % c)
+    return normalised_indicator(labels, c)
+
+
+# The textbook version: dense matrices, explicit weights, refits of every candidate --------------
+
+
+def textbook_objective(problem, Z, state, C=None):
+    sigma, total = problem.sigma, 0.0
+    for i in range(len(Z)):
+        u = np.linalg.norm(Z[i] @ state.W + state.b - state.F[i])
+        total += (1 + sigma) * u**2 / (u + sigma)
+        if C is not None:
+            u = np.linalg.norm(Z[i] - state.F[i] @ C)
+            total += problem.reconstruction * (1 + sigma) * u**2 / (u + sigma)
+    gap = state.F.T @ state.F - np.eye(state.F.shape[1])
+    return (
+        total
+        + problem.alpha * np.trace(state.F.T @ problem.laplacian.toarray() @ state.F)
+        + problem.sparsity * np.count_nonzero(state.W.any(axis=1))
+        + problem.ridge * np.sum(state.W**2)
+        + 0.5 * problem.orthogonality * np.sum(gap**2)
+    )
+
+
+def weighted_fit(Z, F, omega, mu, support):
+    """W and b of the weighted ridge regression with an intercept, and twice its value."""
+    n, c = F.shape
+    A = np.column_stack([np.ones(n), Z[:, support]])
+    D = np.diag([0.0] + [mu] * len(support))
+    solution = np.linalg.solve(A.T @ (omega[:, None] * A) + D, A.T @ (omega[:, None] * F))
+    W = np.zeros((Z.shape[1], c))
+    W[support] = solution[1:]
+    value = np.sum(omega[:, None] * (A @ solution - F) ** 2) + mu * np.sum(W**2)
+    return W, solution[0], value
+
+
+def textbook_run(problem, Z, F, *, k, n_iter, squared=False):
+    """Greedy W-step by explicit refits, label step on dense matrices."""
+    W, b, support = np.zeros((Z.shape[1], F.shape[1])), F.mean(axis=0), []
+    sigma, L = problem.sigma, problem.laplacian.toarray()
+
+    def weights(W, b, F):
+        if squared:
+            return np.ones(len(F))
+        u = np.linalg.norm(Z @ W + b - F, axis=1)
+        return (1 + sigma) * (u + 2 * sigma) / (2 * (u + sigma) ** 2)
+
+    for _ in range(n_iter):
+        omega = weights(W, b, F)
+        greedy = []
+        while len(greedy) < k:
+            rest = [j for j in range(Z.shape[1]) if j not in greedy]
+            values = [weighted_fit(Z, F, omega, problem.ridge, [*greedy, j])[2] for j in rest]
+            greedy.append(rest[int(np.argmin(values))])
+        candidates = [greedy, support] if support else [greedy]
+        support = min(candidates, key=lambda S: weighted_fit(Z, F, omega, problem.ridge, S)[2])
+        W, b, _ = weighted_fit(Z, F, omega, problem.ridge, support)
+        omega = weights(W, b, F)
+        A = np.diag(omega) + problem.alpha * L
+        step = LabelProblem(A.__matmul__, omega[:, None] * (Z @ W + b), problem.orthogonality)
+        F = run(ProjectedGradient(F), step, max_iter=200).state.F
+    return W, b, F
+
+
+@pytest.mark.parametrize("shape", [(20, 7), (12, 25)], ids=["d<n", "d>n"])
+def test_the_run_is_that_of_dense_matrices(shape):
+    X = np.random.default_rng(1).standard_normal(shape)
+    problem = make_problem(X, ridge=15.0, n_features=3)
+    F = first_matrix(shape[0], 3)
+    found = solve_aufs(problem, F, penalties=(10.0,), max_iter=3, tol=0.0).state
+    Z = problem.operator.rows(0, shape[0])
+    at_nu = replace(problem, orthogonality=10.0)
+    W, b, F = textbook_run(at_nu, Z, F, k=3, n_iter=3)
+    np.testing.assert_allclose(found.W, W, atol=1e-8)
+    np.testing.assert_allclose(found.b, b, atol=1e-8)
+    np.testing.assert_allclose(found.F, F, atol=1e-8)
+    assert at_nu.objective(found) == pytest.approx(textbook_objective(at_nu, Z, found))
+
+
+def test_a_huge_sigma_is_the_squared_loss():
+    X = np.random.default_rng(2).standard_normal((20, 8))
+    problem = make_problem(X, ridge=10.0, n_features=3, sigma=1e8)
+    F = first_matrix(20, 3)
+    found = solve_aufs(problem, F, penalties=(10.0,), max_iter=4, tol=0.0).state
+    Z = problem.operator.rows(0, 20)
+    W, _, F = textbook_run(replace(problem, orthogonality=10.0), Z, F, k=3, n_iter=4, squared=True)
+    np.testing.assert_allclose(found.W, W, atol=1e-6)
+    np.testing.assert_allclose(found.F, F, atol=1e-6)
+
+
+# Descent ----------------------------------------------------------------------------------------
+
+
+@slow
+@given(
+    seed=st.integers(0, 10**6),
+    shape=st.sampled_from([(12, 5), (8, 20), (25, 12), (6, 2)]),
+    n_clusters=st.integers(1, 4),
+    w_step=st.sampled_from(["forward", "local"]),
+    alpha=st.sampled_from([0.0, 0.1, 10.0, 1e3]),
+    sigma=st.sampled_from(["auto", 0.01, 1.0, 1e6]),
+    ridge=st.sampled_from([0.0, 0.1, 10.0]),
+    reconstruction=st.sampled_from([0.0, 1.0]),
+    orthogonality=st.sampled_from([1.0, 1e4, (10.0, 1e3)]),
+    decides=st.sampled_from([{"n_features_to_select": 0.4}, {"n_features_to_select": None}]),
+)
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+def test_the_objective_never_rises(seed, shape, n_clusters, decides, **options):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    sieve = AUFS(n_clusters, max_iter=6, random_state=seed, **decides, **options).fit(X)
+    slack = 1e-9 * np.abs(sieve.objective_[0]) + 1e-12
+    assert np.all(np.diff(sieve.objective_) <= slack)
+    assert len(sieve.objective_) == sieve.n_iter_
+    assert all(np.isfinite(v).all() for v in (sieve.scores_, sieve.coef_, sieve.sample_weights_))
+    assert not np.any(sieve.coef_.any(axis=1) & ~sieve.support_)
+
+
+@pytest.mark.parametrize("shape", [(12, 5), (8, 20)], ids=["d<n", "d>n"])
+@pytest.mark.parametrize("decides", [{"n_features_to_select": 0.4}, {"sparsity": 1e-3}], ids=str)
+def test_the_objective_never_rises_with_hard_thresholding(shape, decides):
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        sieve = AUFS(3, w_step="iht", max_iter=8, random_state=0, **decides).fit(X)
+        assert np.all(np.diff(sieve.objective_) <= 1e-9 * np.abs(sieve.objective_[0]))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([(14, 6), (8, 15)]), st.sampled_from([0.0, 0.5]))
+def test_each_block_lowers_the_objective_on_its_own(seed, shape, kappa):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    problem = make_problem(X, ridge=5.0, sparsity=0.01, orthogonality=20.0, reconstruction=kappa)
+    state = problem.start(first_matrix(shape[0], 3, seed))
+    before = problem.objective(state)
+    for block in 2 * (update_weights, update_labels, update_prototypes):
+        state = block(problem, state)
+        after = problem.objective(state)
+        assert after <= before + 1e-10 * abs(before)
+        before = after
+
+
+def test_penalties_below_the_last_only_make_its_start():
+    X = np.random.default_rng(0).standard_normal((30, 10))
+    values = []
+    sieve = AUFS(
+        3,
+        orthogonality=(10, 1e3),
+        n_features_to_select=4,
+        random_state=0,
+        callback=lambda i, value, state: values.append((i, value)),
+    ).fit(X)
+    assert [i for i, _ in values] == list(range(1, sieve.n_iter_ + 1))
+    assert [value for _, value in values] == sieve.objective_.tolist()
+    direct = AUFS(3, orthogonality=1e3, n_features_to_select=4, random_state=0).fit(X)
+    assert direct.objective_[0] != sieve.objective_[0]
+
+
+# The blocks against brute force -----------------------------------------------------------------
+
+
+def exhaustive(problem, state):
+    """The best value of twice the W-step over all supports."""
+    Z, n = problem.operator.rows(0, len(state.F)), len(state.F)
+    omega = problem.weights(state)
+    d = Z.shape[1]
+    sizes = range(d + 1) if problem.n_features is None else [problem.n_features]
+    values = [
+        weighted_fit(Z, state.F, omega, problem.ridge, list(S))[2] + problem.sparsity * len(S)
+        for k in sizes
+        for S in combinations(range(d), k)
+    ]
+    assert n == len(omega)
+    return min(values), Z, omega
+
+
+def test_the_weight_step_nearly_reaches_the_exhaustive_optimum():
+    reached = 0
+    for seed in range(12):
+        X = np.random.default_rng(seed).standard_normal((15, 7)) + 0.5
+        for options in ({"sparsity": 0.05}, {"n_features": 3}):
+            problem = make_problem(X, ridge=3.0, w_step="local", **options)
+            state = problem.start(first_matrix(15, 3, seed))
+            best, Z, omega = exhaustive(problem, state)
+            found = update_weights(problem, state)
+            residual = omega[:, None] * (Z @ found.W + found.b - found.F) ** 2
+            value = (
+                residual.sum()
+                + problem.ridge * np.sum(found.W**2)
+                + problem.sparsity * len(found.support)
+            )
+            assert value >= best - 1e-9
+            reached += value <= best + 1e-9
+    assert reached >= 21
+
+
+def test_prototypes_are_the_weighted_means_of_the_samples():
+    X = np.random.default_rng(3).standard_normal((18, 6)) + 2.0
+    for table in (X, sp.csr_array(X)):
+        operator = as_operator(table, center=False)
+        problem = replace(make_problem(X, reconstruction=0.7), table=operator)
+        state = problem.start(first_matrix(18, 3))
+        state = update_labels(replace(problem, orthogonality=5.0), state)
+        u = problem.distances(state.F, state.prototypes)
+        C = state.prototypes.transposed.T
+        np.testing.assert_allclose(u, np.linalg.norm(X - state.F @ C, axis=1), atol=1e-9)
+        omega = (1 + 0.3) * (u + 0.6) / (2 * (u + 0.3) ** 2)
+        root = np.sqrt(omega)[:, None]
+        expected = np.linalg.lstsq(root * state.F, root * X, rcond=None)[0]
+        moved = update_prototypes(problem, state)
+        np.testing.assert_allclose(moved.prototypes.transposed.T, expected, atol=1e-8)
+        value = textbook_objective(problem, X, moved, expected)
+        # the regression sees centred columns, the reconstruction the columns as they are
+        Z = problem.operator.rows(0, 18)
+        shift = textbook_objective(problem, Z, moved) - textbook_objective(problem, X, moved)
+        assert problem.objective(moved) == pytest.approx(value + shift)
+
+
+def test_an_outlying_sample_gets_the_smallest_weight():
+    planted = make_planted(60, 20, n_informative=8, n_clusters=3, signal=4.0, random_state=0)
+    X, labels = planted.X.copy(), planted.labels
+    outlier = int(np.flatnonzero(labels == 0)[0])
+    X[outlier] = X[labels == 1].mean(axis=0)  # it looks like the samples of another cluster
+    problem = make_problem(X, ridge=1.0, n_features=8, sigma=0.1)
+    state = update_weights(problem, problem.start(normalised_indicator(labels, 3)))
+    weights = problem.weights(state)
+    assert weights.argmin() == outlier
+    assert weights[outlier] < 0.5 * np.median(weights)
+
+
+def test_sample_weights_are_one_for_the_squared_loss(small_planted):
+    sieve = AUFS(3, n_features_to_select=8, sigma=1e9, random_state=0).fit(small_planted.X)
+    np.testing.assert_allclose(sieve.sample_weights_, 1.0, rtol=1e-6)
+
+
+# How many features ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
+def test_too_large_a_sparsity_names_the_largest_usable_one(small_planted, w_step):
+    sieve = AUFS(3, sparsity=1e6, w_step=w_step, random_state=0)
+    with pytest.raises(ValueError, match="no feature is selected: the largest value") as error:
+        sieve.fit(small_planted.X)
+    largest = float(str(error.value).split("here is ")[1].split(". Decrease")[0])
+    sieve.set_params(sparsity=largest).fit(small_planted.X)
+    assert sieve.n_features_selected_ >= 1
+    assert sieve.sparsity_ == largest
+    if w_step != "iht":
+        with pytest.raises(ValueError, match="no feature is selected"):
+            sieve.set_params(sparsity=largest * (1 + 1e-9)).fit(small_planted.X)
+
+
+def test_the_largest_sparsity_is_that_of_the_formula():
+    X = np.random.default_rng(4).standard_normal((20, 6))
+    problem = make_problem(X, ridge=4.0, sparsity=1.0)
+    F = first_matrix(20, 3)
+    omega = problem.weights(problem.start(F))
+    Z = problem.operator.rows(0, 20)
+    Xt = np.sqrt(omega)[:, None] * (Z - omega @ Z / omega.sum())
+    Yt = np.sqrt(omega)[:, None] * (F - omega @ F / omega.sum())
+    largest = max(np.sum((Xt[:, j] @ Yt) ** 2) / (np.sum(Xt[:, j] ** 2) + 4.0) for j in range(6))
+    for factor, n_selected in ((1 + 1e-9, 0), (1 - 1e-9, 1)):
+        at = replace(problem, sparsity=largest * factor)
+        assert len(update_weights(at, at.start(F)).support) == n_selected
+
+
+@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
+@pytest.mark.parametrize("k", [1, 7, 60])
+def test_exactly_as_many_features_as_asked_for(small_planted, w_step, k):
+    sieve = AUFS(3, n_features_to_select=k, w_step=w_step, max_iter=3, random_state=0)
+    sieve.fit(small_planted.X)
+    assert sieve.support_.sum() == sieve.n_features_selected_ == k
+    assert np.count_nonzero(sieve.coef_.any(axis=1)) == k
+    assert sieve.sparsity_ == 0.0
+    assert set(sieve.path_.order[:k]) == set(np.flatnonzero(sieve.support_))
+
+
+@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
+def test_auto_sparsity_selects_the_informative_features(small_planted, w_step):
+    sieve = AUFS(3, w_step=w_step, random_state=0).fit(small_planted.X)
+    assert np.all(sieve.support_[small_planted.informative])
+    assert sieve.n_features_selected_ < 40
+    assert (sieve.sparsity_ > 0.0) == (w_step != "iht")
+
+
+def test_auto_does_not_depend_on_units(small_planted):
+    X = small_planted.X
+    expected = AUFS(3, random_state=0).fit(X)
+    units = 10.0 ** np.random.default_rng(0).integers(-3, 4, 60)
+    same = AUFS(3, random_state=0).fit(X * units + 5.0)
+    assert np.array_equal(same.support_, expected.support_)
+    np.testing.assert_allclose(same.coef_ * units[:, None], expected.coef_, atol=1e-7)
+    plain = AUFS(3, scale="none", random_state=0).fit(X)
+    scaled = AUFS(3, scale="none", random_state=0).fit(1e4 * X)
+    assert np.array_equal(plain.support_, scaled.support_)
+
+
+def test_a_smaller_sparsity_selects_more(small_planted):
+    auto = AUFS(3, random_state=0).fit(small_planted.X)
+    counts = [
+        AUFS(3, sparsity=factor * auto.sparsity_, random_state=0)
+        .fit(small_planted.X)
+        .n_features_selected_
+        for factor in (10.0, 1.0, 0.3)
+    ]
+    assert counts[0] < counts[1] == auto.n_features_selected_ < counts[2]
+
+
+# Quality and invariance -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("options", [{}, {"reconstruction": 1.0}, {"w_step": "iht"}], ids=str)
+def test_planted_features_are_found(seed, options):
+    planted = make_planted(
+        120, 60, n_informative=8, n_redundant=4, n_clusters=3, signal=3.0, random_state=seed
+    )
+    sieve = AUFS(3, n_features_to_select=8, random_state=0, **options).fit(planted.X)
+    assert np.all((planted.informative | planted.redundant)[sieve.support_])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_ranking_toy(seed):
+    sieve = AUFS(3, n_features_to_select=4, random_state=0).fit(toy(seed))
+    assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (15, 30)], ids=["d<n", "d>n"])
+def test_permuted_features_get_permuted_scores(shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    labels, order = rng.permutation(np.arange(shape[0]) % 3), rng.permutation(shape[1])
+    sieve = AUFS(3, n_features_to_select=5, init=labels, max_iter=10)
+    expected = sieve.fit(X).scores_
+    np.testing.assert_allclose(sieve.fit(X[:, order]).scores_, expected[order], rtol=1e-5)
+
+
+def test_permuted_samples_change_nothing():
+    rng = np.random.default_rng(1)
+    X, order = rng.standard_normal((30, 12)), rng.permutation(30)
+    labels = rng.permutation(np.arange(30) % 3)
+    first = AUFS(3, n_features_to_select=5, init=labels, max_iter=10).fit(X)
+    second = AUFS(3, n_features_to_select=5, init=labels[order], max_iter=10).fit(X[order])
+    np.testing.assert_allclose(second.scores_, first.scores_, rtol=1e-5)
+    assert np.array_equal(second.labels_, first.labels_[order])
+
+
+@pytest.mark.parametrize("options", [{}, {"reconstruction": 1.0}, {"w_step": "iht"}], ids=str)
+@pytest.mark.parametrize("shape", [(30, 12), (14, 40)], ids=["d<n", "d>n"])
+def test_sparse_equals_dense(shape, options):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.4)
+    labels = rng.permutation(np.arange(shape[0]) % 3)
+    sieve = AUFS(3, n_features_to_select=5, init=labels, max_iter=8, **options)
+    dense = sieve.fit(X).scores_
+    np.testing.assert_allclose(sieve.fit(sp.csr_array(X)).scores_, dense, atol=1e-8)
+
+
+def test_constant_columns_come_last_and_the_origin_does_not_matter(small_planted):
+    X = np.column_stack([np.full(80, 7.0), small_planted.X, np.zeros(80)])
+    sieve = AUFS(3, n_features_to_select=61, random_state=0).fit(X)
+    assert sieve.scores_[[0, 61]].tolist() == [0.0, 0.0]
+    assert sieve.ranking_[[0, 61]].tolist() == [61, 62]
+    assert not sieve.coef_[[0, 61]].any()
+    raw = AUFS(3, n_features_to_select=5, scale="raw", random_state=0).fit(X + 3.0)
+    centred = AUFS(3, n_features_to_select=5, scale="none", random_state=0).fit(X)
+    np.testing.assert_allclose(raw.scores_, centred.scores_, atol=1e-8)
+
+
+def test_coefficients_and_intercept_reproduce_the_fit_in_the_units_of_the_table(small_planted):
+    states = []
+    sieve = AUFS(
+        3,
+        n_features_to_select=6,
+        random_state=0,
+        callback=lambda i, value, state: states.append(state),
+    ).fit(small_planted.X)
+    fitted = small_planted.X @ sieve.coef_ + sieve.intercept_
+    np.testing.assert_allclose(fitted, states[-1].fitted, atol=1e-10)
+
+
+def test_auto_sigma_is_the_median_residual_of_the_first_labels(small_planted):
+    F = normalised_indicator(small_planted.labels, 3)
+    lengths = [np.linalg.norm(row) for row in F - F.mean(axis=0)]
+    sieve = AUFS(3, init=small_planted.labels, n_features_to_select=2, max_iter=1)
+    assert sieve.fit(small_planted.X).sigma_ == pytest.approx(np.median(lengths))
+
+
+def test_given_labels_keep_their_order_and_others_are_numbered_by_first_sample(small_planted):
+    truth = small_planted.labels
+    given = AUFS(3, init=(truth + 1) % 3, n_features_to_select=8).fit(small_planted.X)
+    assert np.mean(given.labels_ == (truth + 1) % 3) > 0.95
+    found = AUFS(3, random_state=0, n_features_to_select=8).fit(small_planted.X).labels_
+    assert found[0] == 0
+
+
+def test_a_tiny_sigma_is_raised(small_planted):
+    sieve = AUFS(3, sigma=1e-300, random_state=0, n_features_to_select=3).fit(small_planted.X)
+    auto = AUFS(3, random_state=0, n_features_to_select=3).fit(small_planted.X)
+    assert sieve.sigma_ == pytest.approx(1e-3 * auto.sigma_)
+
+
+def test_single_precision_without_a_ridge_selects_no_dependent_columns():
+    X = np.random.default_rng(0).standard_normal((12, 30)).astype(np.float32)
+    sieve = AUFS(3, ridge=0.0, sparsity=1e-9, random_state=0).fit(X)
+    assert sieve.n_features_selected_ <= 11
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"w_step": "best"}, ValueError, "w_step must be one of 'forward', 'iht', 'local'"),
+        ({"sparsity": "few"}, ValueError, "sparsity must be 'auto' or a number above 0"),
+        ({"sparsity": 0.0}, ValueError, "sparsity must be a number above 0"),
+        ({"sigma": "mean"}, ValueError, "sigma must be 'auto' or a number above 0"),
+        ({"sigma": -1.0}, ValueError, "sigma must be a number above 0"),
+        ({"alpha": -1.0}, ValueError, "alpha must be a number of at least 0"),
+        ({"ridge": -1.0}, ValueError, "ridge must be a number of at least 0"),
+        ({"reconstruction": None}, TypeError, "reconstruction must be a number of at least 0"),
+        ({"orthogonality": (10, 1)}, ValueError, "orthogonality must be a number above 0, or a"),
+        ({"orthogonality": 0}, ValueError, "orthogonality must be a number above 0"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer of at least 1"),
+        ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
+        ({"tol": -1}, ValueError, "tol must be a number of at least 0"),
+        ({"path_length": 1.5}, TypeError, "path_length must be an integer of at least 0"),
+        ({"callback": 3}, TypeError, "callback must be callable or None"),
+        ({"n_clusters": 99}, ValueError, "n_clusters=99 is more than n_samples=80"),
+        ({"n_features_to_select": 3, "sparsity": 0.1}, ValueError, "both say how many features"),
+        ({"n_features_to_select": 61}, ValueError, "n_features_to_select must be None"),
+        ({"init": "random"}, ValueError, "init must be one of"),
+        ({"scale": "max"}, ValueError, "scale must be one of"),
+    ],
+)
+def test_bad_parameters_are_named(small_planted, options, error, message):
+    with pytest.raises(error, match=message):
+        AUFS(**{"n_clusters": 3, **options}).fit(small_planted.X)
