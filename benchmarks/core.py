@@ -39,7 +39,7 @@ def tables(n: int, d: int) -> Iterator[tuple[str, np.ndarray, int]]:
 @contextmanager
 def recorded(calls: list[tuple]) -> Iterator[None]:
     """Log every product with the table as (kind, shape)."""
-    names = ("_dot", "_tdot", "_dot_columns", "_gram", "sample_gram")
+    names = ("_dot", "_tdot", "_dot_columns", "weighted_gram", "sample_gram")
     originals = {name: getattr(DenseOperator, name) for name in names}
 
     def logging(name: str) -> Callable:
@@ -77,7 +77,7 @@ def replay(Z: np.ndarray, calls: list[tuple], *, joint: bool) -> float:
             Z.T @ arrays[0]
         elif kind == "_dot_columns":
             Z[:, : len(arrays[0])] @ arrays[1]
-        elif kind == "_gram":
+        elif kind == "weighted_gram":
             np.linalg.eigh(Z.T @ Z) if joint else Z.T @ Z
         else:
             np.linalg.eigh(Z @ Z.T) if joint else Z @ Z.T

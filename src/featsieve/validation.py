@@ -114,8 +114,8 @@ def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None
     if value is None:
         return None
     hint = (
-        f"n_features_to_select must be None, an integer between 1 and {n_features} (the number "
-        f"of features), or a fraction in (0, 1]; got {value!r}."
+        f"n_features_to_select must be an integer between 1 and {n_features} (the number of "
+        f"features), or a fraction in (0, 1]; got {value!r}."
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(hint)

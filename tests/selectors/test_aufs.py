@@ -284,7 +284,8 @@ def test_sample_weights_are_one_for_the_squared_loss(small_planted):
 
 @pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
 def test_too_large_a_sparsity_names_the_largest_usable_one(small_planted, w_step):
-    sieve = AUFS(3, sparsity=1e6, w_step=w_step, random_state=0)
+    # (While nu rises, the labels move, and a little more may be usable.)
+    sieve = AUFS(3, sparsity=1e6, w_step=w_step, orthogonality=1e4, random_state=0)
     with pytest.raises(ValueError, match="no feature is selected: the largest value") as error:
         sieve.fit(small_planted.X)
     largest = float(str(error.value).split("here is ")[1].split(". Decrease")[0])
@@ -425,11 +426,11 @@ def test_coefficients_and_intercept_reproduce_the_fit_in_the_units_of_the_table(
     np.testing.assert_allclose(fitted, states[-1].fitted, atol=1e-10)
 
 
-def test_auto_sigma_is_the_median_residual_of_the_first_labels(small_planted):
+def test_auto_sigma_is_fifty_times_the_median_residual_of_the_first_labels(small_planted):
     F = normalised_indicator(small_planted.labels, 3)
     lengths = [np.linalg.norm(row) for row in F - F.mean(axis=0)]
     sieve = AUFS(3, init=small_planted.labels, n_features_to_select=2, max_iter=1)
-    assert sieve.fit(small_planted.X).sigma_ == pytest.approx(np.median(lengths))
+    assert sieve.fit(small_planted.X).sigma_ == pytest.approx(50.0 * np.median(lengths))
 
 
 def test_given_labels_keep_their_order_and_others_are_numbered_by_first_sample(small_planted):
@@ -443,7 +444,7 @@ def test_given_labels_keep_their_order_and_others_are_numbered_by_first_sample(s
 def test_a_tiny_sigma_is_raised(small_planted):
     sieve = AUFS(3, sigma=1e-300, random_state=0, n_features_to_select=3).fit(small_planted.X)
     auto = AUFS(3, random_state=0, n_features_to_select=3).fit(small_planted.X)
-    assert sieve.sigma_ == pytest.approx(1e-3 * auto.sigma_)
+    assert sieve.sigma_ == pytest.approx(2e-5 * auto.sigma_)
 
 
 def test_single_precision_without_a_ridge_selects_no_dependent_columns():
@@ -472,7 +473,7 @@ def test_single_precision_without_a_ridge_selects_no_dependent_columns():
         ({"callback": 3}, TypeError, "callback must be callable or None"),
         ({"n_clusters": 99}, ValueError, "n_clusters=99 is more than n_samples=80"),
         ({"n_features_to_select": 3, "sparsity": 0.1}, ValueError, "both say how many features"),
-        ({"n_features_to_select": 61}, ValueError, "n_features_to_select must be None"),
+        ({"n_features_to_select": 61}, ValueError, "n_features_to_select must be an integer"),
         ({"init": "random"}, ValueError, "init must be one of"),
         ({"scale": "max"}, ValueError, "scale must be one of"),
     ],
@@ -480,3 +481,14 @@ def test_single_precision_without_a_ridge_selects_no_dependent_columns():
 def test_bad_parameters_are_named(small_planted, options, error, message):
     with pytest.raises(error, match=message):
         AUFS(**{"n_clusters": 3, **options}).fit(small_planted.X)
+
+
+def test_outlying_samples_do_not_become_clusters():
+    for seed in range(2):
+        planted = make_planted(300, 60, n_informative=12, n_clusters=4, random_state=seed)
+        rng = np.random.default_rng(seed)
+        X = planted.X.copy()
+        X[rng.choice(300, 6, replace=False)] += 10.0 * rng.standard_normal((6, 60))
+        sieve = AUFS(4, n_features_to_select=12, random_state=0).fit(X)
+        assert np.bincount(sieve.labels_, minlength=4).min() > 50
+        assert planted.informative[sieve.support_].sum() >= 11

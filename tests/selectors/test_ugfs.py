@@ -553,7 +553,7 @@ def test_single_precision_without_a_ridge_selects_as_double_precision_does():
         ({"callback": 3}, TypeError, "callback must be callable or None"),
         ({"n_clusters": 99}, ValueError, "n_clusters=99 is more than n_samples=80"),
         ({"n_features_to_select": None}, ValueError, "UGFS ranks the features and does not decide"),
-        ({"n_features_to_select": 61}, ValueError, "n_features_to_select must be None"),
+        ({"n_features_to_select": 61}, ValueError, "n_features_to_select must be an integer"),
         ({"init": "random"}, ValueError, "init must be one of"),
         ({"affinity": "cosine"}, ValueError, "affinity must be one of"),
     ],

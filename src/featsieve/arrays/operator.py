@@ -7,7 +7,8 @@ same few lines for dense, sparse, integer or device arrays.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from operator import mul
 from types import ModuleType
 from typing import Any
 
@@ -142,8 +143,8 @@ class DataOperator(ABC):
         """Return Z diag(weights) Z' (n x n), weights >= 0. Ask for it only when n is small."""
 
     @abstractmethod
-    def column_forms(self, A: sp.csr_array) -> Array:
-        """Return z_j' A z_j for every column, A symmetric, sparse and n x n."""
+    def column_forms(self, A: Any) -> Array:
+        """Return z_j' A z_j for every column; A symmetric, sparse, n x n, or its diagonal alone."""
 
     @abstractmethod
     def quadratic(self, A: sp.csr_array) -> Array:
@@ -383,13 +384,15 @@ class DenseOperator(DataOperator):
             total = part if total is None else total + part
         return total
 
-    def column_forms(self, A: sp.csr_array) -> Array:
+    def column_forms(self, A: Any) -> Array:
         """Return z_j' A z_j for every column, some columns at a time."""
         xp = self.xp
-        parts = [
-            xp.sum(block * self._sparse_product(A, block), axis=0)
-            for _, block in self._column_blocks()
-        ]
+        if is_sparse(A):
+            product = partial(self._sparse_product, A)
+        else:
+            weights = xp.asarray(A, device=self.device)[:, None]
+            product = partial(mul, weights)
+        parts = [xp.sum(block * product(block), axis=0) for _, block in self._column_blocks()]
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
 
     def quadratic(self, A: sp.csr_array) -> Array:

@@ -119,9 +119,11 @@ class SparseOperator(DataOperator):
         cross = Y @ (weights * s)
         return product - cross[:, None] - cross[None, :] + s @ (weights * s)
 
-    def column_forms(self, A: sp.csr_array) -> np.ndarray:
+    def column_forms(self, A: Any) -> np.ndarray:
         """Return y_j'Ay_j - 2 s_j 1'Ay_j + s_j^2 1'A1, with z_j = y_j - s_j 1."""
         Y, s, _ = self._scaled
+        if not sp.issparse(A):
+            A = sp.diags_array(np.asarray(A, dtype=np.float64))
         A_one = np.asarray(A.sum(axis=1)).ravel()
         inner = np.asarray(Y.multiply(A @ Y).sum(axis=0)).ravel()
         return inner - 2.0 * s * (Y.T @ A_one) + s**2 * A_one.sum()

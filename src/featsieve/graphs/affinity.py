@@ -50,16 +50,27 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
         raise TypeError(f"{hint} matrix; got {type(affinity).__name__}.") from error
     if S.ndim != 2 or S.shape != (n_samples, n_samples):
         raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {S.shape}.")
-    S = sp.csr_array(S, dtype=np.float64, copy=True)
-    S.eliminate_zeros()
+    S = sp.csr_array(S, dtype=np.float64)
+    if not (S.has_canonical_format and np.all(S.data)):
+        S = S.copy()  # the caller's
+        S.sum_duplicates()
+        S.eliminate_zeros()
     largest = float(S.data.max(initial=0.0))
     if not np.isfinite(S.data).all() or S.data.min(initial=0.0) < 0.0:
         raise ValueError(f"{hint} matrix; got negative or non-finite entries.")
     if largest == 0.0:
         raise ValueError(f"{hint} matrix; got one without any edge.")
-    if abs(S - S.T).max() > 1e-10 * largest:
+    if not _symmetric(S, 1e-10 * largest):
         raise ValueError(f"{hint} matrix; got one that is not symmetric: pass (S + S.T) / 2.")
     return S
+
+
+def _symmetric(S: sp.csr_array, tolerance: float) -> bool:
+    """Say whether S = S' up to a tolerance."""
+    T = S.T.tocsr()
+    if np.array_equal(S.indptr, T.indptr) and np.array_equal(S.indices, T.indices):
+        return bool(np.abs(S.data - T.data).max(initial=0.0) <= tolerance)
+    return bool(abs(S - T).max() <= tolerance)
 
 
 def degrees(S: sp.csr_array) -> np.ndarray:

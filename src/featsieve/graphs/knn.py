@@ -59,20 +59,21 @@ def nearest_neighbours(
             near = np.flatnonzero(block[row] <= reach[row])
             nearest[row] = near[_order(block[row, near], near, equal[row])[:k]]
         found = np.take_along_axis(block, nearest, axis=1)
-        order = _order(found, nearest, equal[:, None])
+        order = np.argsort(found, axis=1)
         indices[start:stop] = np.take_along_axis(nearest, order, axis=1)
         squares[start:stop] = np.take_along_axis(found, order, axis=1)
+        gaps = np.diff(squares[start:stop], axis=1)
+        for row in start + np.flatnonzero((gaps <= equal[:, None]).any(axis=1)):
+            order = _order(squares[row], indices[row], equal[row - start])
+            indices[row], squares[row] = indices[row, order], squares[row, order]
     return indices, np.maximum(squares, 0.0)
 
 
-def _order(found: np.ndarray, indices: np.ndarray, equal: np.ndarray) -> np.ndarray:
-    """Return the order of the last axis by distance, then index; gaps up to ``equal`` are none."""
-    order = np.argsort(found, axis=-1, kind="stable")
-    gaps = np.diff(np.take_along_axis(found, order, axis=-1), axis=-1) > equal
-    group = np.zeros(found.shape, dtype=np.intp)
-    np.cumsum(gaps, axis=-1, out=group[..., 1:])
-    again = np.lexsort((np.take_along_axis(indices, order, axis=-1), group), axis=-1)
-    return np.take_along_axis(order, again, axis=-1)
+def _order(found: np.ndarray, indices: np.ndarray, equal: float) -> np.ndarray:
+    """Return the order by distance, then index; gaps up to ``equal`` are none."""
+    order = np.argsort(found, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(found[order]) > equal)])
+    return order[np.lexsort((indices[order], group))]
 
 
 def hat_distances(E: np.ndarray) -> Callable[[int, int], np.ndarray]:

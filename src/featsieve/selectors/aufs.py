@@ -45,6 +45,8 @@ from featsieve.validation import (
 MAX_LABEL_STEPS = 200
 # Relative change of the objective at which a penalty below the last one is done with.
 ROUGH = 1e-3
+# sigma="auto", in units of the median residual: smaller ones let clusters shrink to single samples.
+AUTO_SIGMA = 50.0
 # A sigma below this share of the median residual only makes the weights ill-conditioned.
 SMALLEST_SIGMA = 1e-3
 
@@ -79,12 +81,13 @@ class AUFS(UnsupervisedSelector):
         what the features before it explain together (with ``w_step="iht"``: as many features as
         that). It does not notice that there is nothing to find. Set either this or
         ``n_features_to_select``.
-    alpha : float, default=10.0
-        α, weight of the graph. Small values let clusters shrink to single samples, see Notes.
+    alpha : float, default=0.01
+        α, weight of the graph.
     sigma : float or "auto", default="auto"
-        σ of the adaptive loss: below it residuals count by their squares. "auto" is the median
-        length of f_i less its mean, the residuals of the first labels without any feature; values
-        below a thousandth of that only make the weights ill-conditioned and are raised to it.
+        σ of the adaptive loss: below it residuals count by their squares. "auto" is fifty times the
+        median length of f_i less its mean, the residuals of the first labels without any feature.
+        Much smaller values let clusters shrink to single samples, see Notes; below a thousandth of
+        the median they only make the weights ill-conditioned, and are raised to that.
     ridge : float, default=10.0
         μ, in units of the mean squared column norm (of the samples as weighted at the start). Large
         values keep groups of correlated features, small ones avoid redundancy. 0 is the bare
@@ -93,7 +96,7 @@ class AUFS(UnsupervisedSelector):
     reconstruction : float, default=0.0
         κ, weight of a further term κ Σ φ(||x_i - C'f_i||), which asks that prototypes C of the
         clusters reconstruct the samples, as in RUFS.
-    orthogonality : float or sequence of floats, default=1e4
+    orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
         ν. A rising sequence is run through, every value from where the one before it ended.
     w_step : {"forward", "iht", "local"}, default="forward"
         How a support is found: ridge forward selection, hard thresholding (the proximal gradient
@@ -172,12 +175,13 @@ class AUFS(UnsupervisedSelector):
     projected gradient steps with a line search, zeros included. So the objective falls in every
     block.
 
-    Own choices, and why. The ridge: without it a few columns interpolate the pseudo-labels. ν = 1e4
-    from the start instead of rising from 10 (pass ``(10, 100, 1e3, 1e4)`` for that), and α = 10:
-    where φ is the length, an unexplained cluster of m samples costs about √m, since F'F = I, so
-    that the loss alone prefers clusters of one sample; the graph, which charges such a cluster its
-    degree, and a stiff F'F = I hold against it. (With σ of 5 or more the loss is nearly squared and
-    this does not happen: α = 0.01 and a rising ν then let the labels move.) No constant is added to
+    Own choices, and why. The ridge: without it a few columns interpolate the pseudo-labels. The
+    large σ: where φ is the length, an unexplained cluster of m samples costs about √m, since
+    F'F = I, so that the loss alone prefers clusters of one sample, outliers above all. With σ at
+    fifty times the median only residuals beyond that count by length. (With a smaller σ use α = 10
+    and ν = 1e4 from the start: the graph, which charges a cluster of one sample its degree, and a
+    stiff F'F = I hold against it, on tables without outliers.) ν rises, so that labels can move
+    first. No constant is added to
     the first F: projected steps move zeros, which multiplicative ones cannot. First labels from the
     graph, not from k-means, as for the other methods here. The order of the features that are not
     selected is a convention: by what they would add.
@@ -185,8 +189,7 @@ class AUFS(UnsupervisedSelector):
     Cost per iteration: O(knd) for d > n, O(nd² + k²d) for d ≤ n with k features selected, plus
     O(nc (neighbours + c)) for each of up to 200 label steps. Memory O(nd + min(n, d)²).
 
-    When not to use it: as a record of the published method; with few samples in a cluster; or if
-    the first clustering is wrong, since labels move little at ν = 1e4.
+    When not to use it: as a record of the published method; or with few samples in a cluster.
 
     References
     ----------
@@ -213,11 +216,11 @@ class AUFS(UnsupervisedSelector):
         *,
         n_features_to_select: int | float | None = None,
         sparsity: float | str = "auto",
-        alpha: float = 10.0,
+        alpha: float = 0.01,
         sigma: float | str = "auto",
         ridge: float = 10.0,
         reconstruction: float = 0.0,
-        orthogonality: float | Sequence[float] = 1e4,
+        orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4),
         w_step: str = "forward",
         init: Any = "spectral",
         affinity: Any = "heat",
@@ -294,8 +297,8 @@ class AUFS(UnsupervisedSelector):
             largest = float(np.nextafter(2.0 * largest_sparsity(regression, self.w_step), 0.0))
             raise ValueError(
                 f"sparsity={problem.sparsity:g} is so large that no feature is selected: the "
-                f"largest value that selects something here is {largest!r}. Decrease sparsity, or "
-                "set n_features_to_select."
+                "largest value that selects something for the first labels here is "
+                f"{largest!r}. Decrease sparsity, or set n_features_to_select."
             )
         self._set_outcome(solution)
         self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
@@ -324,7 +327,10 @@ class AUFS(UnsupervisedSelector):
     ) -> "AUFSProblem":
         """Return what is minimised, with the data-dependent parameters taken from the start."""
         median = float(np.median(row_lengths(F - F.mean(axis=0)))) or 1.0
-        sigma = median if isinstance(self.sigma, str) else max(self.sigma, SMALLEST_SIGMA * median)
+        if isinstance(self.sigma, str):
+            sigma = AUTO_SIGMA * median
+        else:
+            sigma = max(float(self.sigma), SMALLEST_SIGMA * median)
         problem = AUFSProblem(
             operator,
             table=table,

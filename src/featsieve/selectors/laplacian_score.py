@@ -134,7 +134,7 @@ def laplacian_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
     mean = to_numpy(operator.rmatmul(xp.asarray(degree[:, None], device=operator.device)))[:, 0]
     mean = mean / total
     # With x = z - mean: x'Dx = z'Dz - total mean^2, and x'Sx loses the same; x'Lx = z'Lz.
-    weighted = to_numpy(operator.column_forms(sp.csr_array(sp.diags_array(degree))))
+    weighted = to_numpy(operator.column_forms(degree))
     spread = weighted - total * mean**2
     rough = weighted - to_numpy(operator.column_forms(S))
     norms = to_numpy(operator.column_norms()) * (total / operator.shape[0])

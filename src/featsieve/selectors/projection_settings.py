@@ -48,7 +48,8 @@ def warn_of_projection(
     """Warn where W says less about the ranking than it seems to."""
     m = W.shape[1]
     alive = to_numpy(row_norms(W)) > DROPPED
-    if np.count_nonzero(alive) <= m != n_selected < count_varying(operator):
+    ranked = n_selected != m and n_selected < count_varying(operator)  # the order matters
+    if ranked and np.count_nonzero(alive) <= m:
         # A dropped row comes back where 2 ||(MW)_j|| > gamma.
         slopes = operator.rmatmul(
             operator.xp.asarray(L @ to_numpy(operator.matmul(W)), device=operator.device)

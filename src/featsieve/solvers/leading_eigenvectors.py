@@ -14,8 +14,10 @@ from featsieve.arrays.namespace import Array, device_of, namespace_of, to_numpy
 EXTRA, SHARE = 26, 0.5
 # The basis is tried for the first time when it has as many vectors beyond the wanted ones.
 EARLY = 8
-# A residual below this share of the largest eigenvalue is converged.
+# A residual below this share of its eigenvalue is converged; one below this share of the largest
+# eigenvalue is rounding.
 TOLERANCE = 1e-13
+EPSILON = 2.2e-16
 # A remainder below this share of the product is rounding: the basis is an invariant subspace.
 BREAKDOWN = 1e-14
 MAX_RESTARTS = 100
@@ -44,7 +46,7 @@ def leading_eigenvectors(
     n_guards : int
         The last of them that need not have converged.
     tolerance : float
-        Largest ||A x - theta x|| relative to the largest eigenvalue.
+        Largest ||A x - theta x|| relative to theta.
     max_restarts : int
         The best vectors so far are returned after as many restarts.
     """
@@ -69,7 +71,8 @@ def leading_eigenvectors(
             theta, U = theta[::-1], np.ascontiguousarray(U[:, ::-1])
             # A (V'u) - theta V'u = beta u_last (next vector of the basis)
             residual = beta * np.abs(U[-1, : count - n_guards])
-            done = used == d or residual.max() <= tolerance * max(float(theta[0]), 0.0)
+            enough = np.maximum(tolerance * theta[: count - n_guards], EPSILON * theta[0])
+            done = used == d or bool(np.all(residual <= enough))
             if done:
                 break
         if done:
@@ -104,10 +107,10 @@ def _orthogonalise(V: Array, v: Array) -> tuple[Array, Array]:
     eigenvector again and again.)
     """
     xp = namespace_of(v)
-    tail = V[-2:, :]
+    last = max(0, V.shape[0] - 2)
     h = xp.zeros(V.shape[0], dtype=xp.float64, device=device_of(v))
-    h[-2:] = tail @ v
-    v = v - h[-2:] @ tail
+    h[last:] = V[last:, :] @ v
+    v = v - h[last:] @ V[last:, :]
     length = float(xp.linalg.vector_norm(v))
     for _ in range(MAX_PASSES):
         correction = V @ v

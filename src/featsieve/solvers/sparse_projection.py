@@ -38,7 +38,7 @@ RANK = 1e-12
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
 # The first weights: see first_inverse_weights. Bounds of p, and of |log e|.
-SPREAD, STEEPEST, LARGEST_WEIGHT = 3.0, 100.0, 7.0
+SPREAD, STEEPEST, LARGEST_WEIGHT = 3.0, 100.0, 5.0
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
 UNSHIFTED = 0.1
 # Products with a float32 table carry no more digits than this.

@@ -1,0 +1,137 @@
+"""Adaptive neighbours: exact weights, ties, and the smooth vectors of a graph."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve.arrays import as_operator
+from featsieve.graphs import adaptive_neighbours
+from featsieve.graphs.adaptive_neighbours import (
+    best_weights,
+    first_neighbours,
+    first_weights,
+    mean_graph,
+    nearest_points,
+    pair_distances,
+    parts,
+    smooth_vectors,
+)
+from featsieve.graphs.affinity import laplacian
+from featsieve.graphs.knn import euclidean_distances
+from featsieve.terms.simplex import project_rows
+
+
+def all_distances(X):
+    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
+def test_first_weights_solve_the_problem_they_claim_to():
+    squares = np.sort(np.random.default_rng(0).random((12, 30)), axis=1)
+    weights, a = first_weights(squares[:, :6])
+    each = []
+    for row, expected in zip(squares, weights, strict=True):
+        a_i = 0.5 * (5 * row[5] - row[:5].sum())
+        s = project_rows(-row[None, :] / (2.0 * a_i))[0]  # over all thirty, not only the five
+        np.testing.assert_allclose(s[:5], expected, atol=1e-12)
+        np.testing.assert_allclose(s[5:], 0.0, atol=1e-12)
+        each.append(a_i)
+    assert a == pytest.approx(np.mean(each))
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert (weights > 0.0).all()
+
+
+def test_equally_distant_neighbours_share_equally():
+    weights, a = first_weights(np.full((3, 5), 2.0))
+    np.testing.assert_array_equal(weights, 0.25)
+    assert a == 2.0
+    weights, a = first_weights(np.zeros((3, 5)))  # copies of one sample
+    np.testing.assert_array_equal(weights, 0.25)
+    assert a == 1.0
+    weights, _ = first_weights(np.array([[1.0, 1.0, 1.0], [0.0, 1.0, 2.0]]))
+    np.testing.assert_allclose(weights, [[0.5, 0.5], [2.0 / 3.0, 1.0 / 3.0]])
+
+
+def test_first_neighbours_leave_the_sample_out_even_among_copies():
+    X = np.repeat(np.random.default_rng(1).standard_normal((6, 4)), 3, axis=0)
+    indices, weights, a = first_neighbours(euclidean_distances(as_operator(X)), 18, 5)
+    assert (indices != np.arange(18)[:, None]).all()
+    assert indices.shape == weights.shape == (18, 5)
+    assert a > 0.0
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 1), (4, 2), (20, 5)])
+def test_few_samples(n_samples, expected):
+    X = np.random.default_rng(2).standard_normal((n_samples, 3))
+    indices, weights, a = first_neighbours(euclidean_distances(as_operator(X)), n_samples, 5)
+    assert indices.shape == weights.shape == (n_samples, expected)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert a > 0.0
+
+
+def test_best_weights_are_the_minimum():
+    rng = np.random.default_rng(3)
+    costs, a = rng.random((10, 5)), 0.3
+    S = best_weights(costs, a)
+
+    def value(S):
+        return (costs * S + a * S**2).sum(axis=1)
+
+    for _ in range(200):
+        assert (value(S) <= value(rng.dirichlet(np.ones(5), size=10)) + 1e-12).all()
+
+
+def test_distances():
+    points = np.random.default_rng(4).standard_normal((25, 3)) + 100.0
+    expected = all_distances(points)
+    np.fill_diagonal(expected, np.inf)
+    indices = nearest_points(points, 4)
+    np.testing.assert_array_equal(indices, np.argsort(expected, axis=1)[:, :4])
+    np.testing.assert_allclose(
+        pair_distances(points, indices), np.take_along_axis(expected, indices, axis=1)
+    )
+
+
+def test_mean_graph():
+    indices = np.array([[1], [0], [1]])
+    S = mean_graph(indices, np.array([[1.0], [0.5], [1e-13]]))
+    np.testing.assert_allclose(S.toarray(), [[0, 0.75, 0], [0.75, 0, 0], [0, 0, 0]])
+    assert S.nnz == 2  # what rounding leaves connects nothing
+    assert parts(S)[0] == 2
+
+
+def ring(sizes, seed=0):
+    """Return a graph of rings with random weights."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for size in sizes:
+        A = sp.diags_array([rng.random(size - 1) + 0.5], offsets=[1], shape=(size, size)).tolil()
+        A[0, size - 1] = 1.0
+        blocks.append(A)
+    A = sp.block_diag(blocks, format="csr")
+    return sp.csr_array(A + A.T)
+
+
+@pytest.mark.parametrize("sizes", [(60,), (30, 17, 13), (20, 15, 10, 8, 7)])
+def test_smooth_vectors_by_lanczos_are_those_of_the_dense_solver(sizes, monkeypatch):
+    S = ring(sizes)
+    for count in (3, 5):
+        if count < len(sizes):
+            continue
+        dense = smooth_vectors(S, count)
+        with monkeypatch.context() as patch:
+            patch.setattr(adaptive_neighbours, "LARGEST_DENSE", 10)
+            patch.setattr(adaptive_neighbours, "TOLERANCE", 1e-13)
+            found = smooth_vectors(S, count)
+        np.testing.assert_allclose(found.T @ found, np.eye(count), atol=1e-10)
+        L = laplacian(S).toarray()
+        energy = np.linalg.eigvalsh(L)[:count]
+        np.testing.assert_allclose(np.linalg.eigvalsh(found.T @ L @ found), energy, atol=1e-10)
+        np.testing.assert_allclose(found @ found.T, dense @ dense.T, atol=1e-6)
+
+
+def test_a_graph_with_more_parts_than_vectors(monkeypatch):
+    monkeypatch.setattr(adaptive_neighbours, "LARGEST_DENSE", 10)
+    S = ring((20, 20, 20))
+    vectors = smooth_vectors(S, 2)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(2), atol=1e-14)
+    np.testing.assert_allclose(laplacian(S) @ vectors, 0.0, atol=1e-14)

@@ -1,0 +1,453 @@
+"""SOGFS: the published loop written out, each block alone, recovery, invariances and warnings."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from featsieve import SOGFS
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.graphs.adaptive_neighbours import (
+    best_weights,
+    first_neighbours,
+    mean_graph,
+    pair_distances,
+    smooth_vectors,
+)
+from featsieve.graphs.affinity import laplacian
+from featsieve.graphs.knn import euclidean_distances
+from featsieve.selectors import sogfs as module
+from featsieve.selectors.sogfs import SOGFSProblem, graph_labels, solve_sogfs
+from featsieve.solvers import Status
+from featsieve.solvers.sparse_projection import solve_projection
+from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.simplex import project_rows
+from tests.selectors.test_laplacian_score import toy
+from tests.selectors.test_udfs import LUNG, needs_lung
+from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def planted(shape, seed=0, n_informative=6, **settings):
+    return make_planted(
+        *shape, n_informative=n_informative, n_clusters=3, signal=3.0, random_state=seed, **settings
+    )
+
+
+def published(X, *, c, m, gamma, k=5, n_inner=6, max_iter=50):
+    """Return the outcome of the public program, with its dense matrices and thresholds."""
+    X = X - X.mean(axis=0)
+    X = X / np.sqrt((X**2).sum(axis=0) + SMOOTHING)
+    n = len(X)
+
+    def nearest(Y, count):
+        squares = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
+        np.fill_diagonal(squares, np.inf)
+        indices = np.argsort(squares, axis=1)[:, :count]
+        return indices, np.take_along_axis(squares, indices, axis=1)
+
+    def dense(indices, weights):
+        S = np.zeros((n, n))
+        S[np.arange(n)[:, None], indices] = weights
+        S = 0.5 * (S + S.T)
+        return np.diag(S.sum(axis=1)) - S
+
+    def find_w(L):
+        M = X.T @ L @ X
+        q = np.ones(X.shape[1])
+        for _ in range(n_inner):
+            W = np.linalg.eigh(0.5 * (M + M.T) + gamma * np.diag(q))[1][:, :m]
+            q = 1.0 / (2.0 * np.sqrt((W**2).sum(axis=1) + SMOOTHING))
+        return W
+
+    indices, squares = nearest(X, k + 1)
+    below = k * squares[:, k] - squares[:, :k].sum(axis=1)
+    lists = indices[:, :k]
+    L = dense(lists, (squares[:, k:] - squares[:, :k]) / below[:, None])
+    a = lam = below.mean() / 2.0
+    F = np.linalg.eigh(L)[1][:, :c]
+    W = find_w(L)
+    for t in range(1, max_iter + 1):
+        Y = X @ W
+        if t > 5:
+            lists = nearest(Y, k)[0]
+        near = ((Y[:, None] - Y[lists]) ** 2).sum(axis=2)
+        near = near + lam * ((F[:, None] - F[lists]) ** 2).sum(axis=2)
+        weights = project_rows(-near / (2.0 * a))
+        L = dense(lists, weights)
+        W = find_w(L)
+        before = F
+        energy, vectors = np.linalg.eigh(L)
+        F = vectors[:, :c]
+        if energy[:c].sum() > 1e-9:
+            lam *= 2.0
+        elif energy[: c + 1].sum() < 1e-11:
+            lam, F = lam / 2.0, before
+        elif t > 1:
+            break
+    return W, L, t, lam
+
+
+def make_problem(X, *, c=3, m=6, share=1.0, form="auto", scale="std", k=5):
+    operator = as_operator(X, scale=scale)
+    neighbours, weights, a = first_neighbours(euclidean_distances(operator), len(X), k)
+    S = mean_graph(neighbours, weights)
+    gamma = share * float(np.mean(operator.column_forms(laplacian(S))))
+    return SOGFSProblem(operator, c, m, gamma, neighbours, a, form), S
+
+
+def states_of(problem, S, **settings):
+    """Run the solver; return its solution and the states after every iteration."""
+    states = []
+    solution = solve_sogfs(
+        problem, S, callback=lambda i, value, state: states.append(state), **settings
+    )
+    return solution, states
+
+
+# The published program ----------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0])
+@pytest.mark.filterwarnings("ignore:gamma=")
+def test_same_as_the_published_program(gamma, seed):
+    X = planted((60, 15), seed, n_informative=5).X
+    W, L, n_iter, _ = published(X, c=3, m=4, gamma=gamma)
+    sieve = SOGFS(
+        3,
+        n_features_to_select=5,
+        n_components=4,
+        gamma=60 * gamma,  # columns of unit variance instead of unit length
+        init="identity",
+        max_inner_iter=6,
+        tol=0.0,
+    ).fit(X)
+    assert sieve.n_iter_ == n_iter
+    np.testing.assert_allclose(laplacian(sieve.affinity_).toarray(), L, atol=1e-6)
+    np.testing.assert_allclose(sieve.scores_, np.sqrt((W**2).sum(axis=1)), atol=1e-5)
+    if n_iter < 50:
+        count, component = connected_components(sp.csr_array(L < -1e-12), directed=False)
+        assert sieve.n_parts_ == count == 3
+        assert adjusted_rand_score(sieve.labels_, component) == 1.0
+
+
+def test_units_of_the_columns_and_gamma_go_together():
+    X = planted((50, 12)).X
+    for share in (0.1, 2.0):
+        norm, S = make_problem(X, share=share, scale="unit")
+        std, S_std = make_problem(X, share=share, scale="std")
+        assert std.gamma == pytest.approx(50 * norm.gamma)
+        first, second = solve_sogfs(norm, S).state, solve_sogfs(std, S_std).state
+        np.testing.assert_allclose((second.W**2).sum(axis=1), (first.W**2).sum(axis=1), atol=1e-7)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(40, 15), (20, 45)])
+def test_both_forms_of_the_projection(shape):
+    X = planted(shape).X
+    outcomes = []
+    for form in ("gram", "sample"):
+        problem, S = make_problem(X, form=form)
+        outcomes.append(solve_sogfs(problem, S, max_iter=8))
+    one, other = (outcome.state.W for outcome in outcomes)
+    assert outcomes[0].n_iter == outcomes[1].n_iter
+    np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-6)
+
+
+# Each block alone ---------------------------------------------------------------------------------
+
+
+def total(problem, near, weights, W, F, lam):
+    """Return sum_ij ||x_iW - x_jW||^2 s_ij + a s_ij^2 + 2 gamma ||W||_{2,1} + 2 lam tr(F'LF)."""
+    Y = problem.operator.matmul(W)
+    graph = laplacian(mean_graph(near, weights))
+    smooth = (pair_distances(Y, near) * weights).sum()
+    rank = 2.0 * lam * np.sum(F * (graph @ F))
+    penalty = 2.0 * problem.gamma * smoothed_norm(W)
+    return smooth + problem.smoothing * (weights**2).sum() + penalty + rank
+
+
+@settings(max_examples=50)
+@given(
+    n=st.integers(10, 25),
+    d=st.integers(3, 30),
+    share=st.floats(-3.0, 1.0),
+    lam=st.floats(-2.0, 2.0),
+    seed=st.integers(0, 50),
+)
+def test_no_block_raises_the_whole_objective_at_fixed_lam_and_neighbours(n, d, share, lam, seed):
+    rng = np.random.default_rng(seed)
+    problem, _ = make_problem(rng.standard_normal((n, d)), m=2, share=10.0**share)
+    near, lam = problem.neighbours, 10.0**lam * problem.smoothing
+    W = np.linalg.qr(rng.standard_normal((d, 2)))[0]
+    F = np.linalg.qr(rng.standard_normal((n, 3)))[0]
+    weights = rng.dirichlet(np.ones(near.shape[1]), size=n)
+    values = [total(problem, near, weights, W, F, lam)]
+    costs = pair_distances(problem.operator.matmul(W), near) + lam * pair_distances(F, near)
+    weights = best_weights(costs, problem.smoothing)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert (weights >= 0.0).all()
+    values.append(total(problem, near, weights, W, F, lam))
+    graph = mean_graph(near, weights)
+    solution = solve_projection(problem.projection(graph), inverse_weights(W), max_iter=5, tol=0.0)
+    values.append(total(problem, near, weights, solution.state.W, F, lam))
+    F = smooth_vectors(graph, 3)
+    values.append(total(problem, near, weights, solution.state.W, F, lam))
+    assert (np.diff(values) <= 1e-9 * np.abs(values[:-1])).all()
+
+
+@quiet
+@settings(max_examples=30)
+@given(
+    n=st.integers(6, 25),
+    d=st.integers(2, 30),
+    m=st.integers(1, 6),
+    share=st.floats(-3.0, 2.0),
+    reuse=st.booleans(),
+    seed=st.integers(0, 50),
+)
+def test_no_search_for_w_raises_its_objective(n, d, m, share, reuse, seed):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    problem, S = make_problem(X, m=min(m, max(d - 1, 1)), share=10.0**share)
+    solution = solve_sogfs(problem, S, reuse_weights=reuse, max_iter=6, max_inner_iter=15)
+    state = solution.state
+    assert len(state.inner) == solution.n_iter + 1
+    for values in state.inner:
+        assert (np.diff(values) <= 0.0).all()
+    assert [values[-1] for values in state.inner] == list(solution.objective)
+    np.testing.assert_allclose(state.W.T @ state.W, np.eye(problem.n_components), atol=1e-9)
+    assert np.isfinite(state.lam)
+
+
+def test_the_weight_of_the_rank_condition(monkeypatch):
+    problem, S = make_problem(planted((60, 15)).X)
+    solution, states = states_of(problem, S)
+    assert solution.status is Status.CONVERGED
+    lam = problem.smoothing
+    for state in states:
+        counts = connected_components(state.S, directed=False)[0]
+        assert state.n_parts == counts
+        lam = 2.0 * lam if counts < 3 else 0.5 * lam if counts > 3 else lam
+        assert state.lam == lam
+    assert states[-1].n_parts == 3
+    # Too many clusters to be reached: lam stays below its cap, and the limit ends it.
+    monkeypatch.setattr(module, "LARGEST_GROWTH", 32.0)
+    problem = replace(problem, n_clusters=59)
+    solution, states = states_of(problem, S, max_iter=10)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert max(state.lam for state in states) <= 32.0 * problem.smoothing
+
+
+def test_too_many_parts_bring_the_last_embedding_back():
+    X = np.vstack([planted((20, 6), seed).X + 40.0 * seed for seed in range(4)])
+    problem, S = make_problem(X, c=2, m=3)
+    assert connected_components(S, directed=False)[0] >= 4  # the first graph already
+    F = smooth_vectors(S, 2)
+    solution, states = states_of(problem, S, max_iter=3)
+    assert solution.status is Status.ITERATION_LIMIT
+    for number, state in enumerate(states, 1):
+        assert state.n_parts > 2
+        np.testing.assert_array_equal(state.F, F)
+        assert state.lam == problem.smoothing / 2.0**number
+
+
+def test_labels_of_a_graph():
+    pairs = np.array([[1], [0], [3], [2], [5], [4]])
+    S = mean_graph(pairs, np.ones((6, 1)))
+    F = smooth_vectors(S, 3)
+    np.testing.assert_array_equal(graph_labels(S, F), [0, 0, 1, 1, 2, 2])
+    labels = graph_labels(S, F[:, :2])  # k-means: another number of clusters
+    assert sorted(set(labels)) == [0, 1]
+
+
+# Defaults -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(120, 40), (100, 150)])
+def test_planted_features_and_clusters_are_found(shape):
+    for seed in range(3):
+        truth = planted(shape, seed, n_informative=12, n_redundant=4)
+        sieve = SOGFS(3, n_features_to_select=16).fit(truth.X)
+        assert (truth.informative | truth.redundant)[sieve.support_].sum() >= 15
+        assert adjusted_rand_score(sieve.labels_, truth.labels) > 0.9
+        assert sieve.status_ is Status.CONVERGED
+        assert sieve.n_parts_ == 3
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e-2, 1e-1])
+@quiet
+@pytest.mark.filterwarnings("ignore:gamma=")
+def test_blobs_with_published_parameters(gamma):
+    truth = planted((300, 30), seed=4, n_informative=5)
+    for init in ("roughness", "identity"):
+        sieve = SOGFS(3, n_features_to_select=5, n_components=5, gamma=300 * gamma, init=init)
+        assert (sieve.fit(truth.X).support_ & truth.informative).sum() == 5
+
+
+def test_known_ranking():
+    for seed in range(3):
+        sieve = SOGFS(3, n_features_to_select=4).fit(toy(seed))
+        assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
+
+
+def test_defaults_know_no_units():
+    X = planted((60, 20)).X
+    units = 10.0 ** np.random.default_rng(0).uniform(-3.0, 3.0, 20)
+    plain, scaled = SOGFS(3).fit(X), SOGFS(3).fit(X * units)
+    np.testing.assert_allclose(scaled.scores_, plain.scores_, atol=1e-7)
+    plain, scaled = (SOGFS(3, scale="none").fit(table) for table in (X, 1e5 * X))
+    np.testing.assert_allclose(scaled.scores_, plain.scores_, atol=1e-7)
+    assert scaled.gamma_ == pytest.approx(1e10 * plain.gamma_)
+
+
+def test_reusing_weights_saves_steps():
+    truth = planted((100, 150), n_informative=10)
+    fresh = SOGFS(3, n_features_to_select=10).fit(truth.X)
+    warm = SOGFS(3, n_features_to_select=10, reuse_weights=True).fit(truth.X)
+    steps = [np.mean([len(v) for v in sieve.inner_objective_[1:]]) for sieve in (fresh, warm)]
+    assert steps[1] < steps[0]
+    assert (warm.support_ & truth.informative).sum() >= 8
+
+
+# What must hold whatever the table ----------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(40, 15), (30, 90)])
+def test_the_order_of_columns_and_samples_does_not_matter(shape):
+    X = planted(shape).X
+    rng = np.random.default_rng(1)
+    columns, samples = rng.permutation(shape[1]), rng.permutation(shape[0])
+    straight = SOGFS(3, n_features_to_select=6).fit(X)
+    permuted = SOGFS(3, n_features_to_select=6).fit(X[:, columns])
+    np.testing.assert_allclose(permuted.scores_, straight.scores_[columns], atol=1e-7)
+    np.testing.assert_array_equal(permuted.labels_, straight.labels_)
+    permuted = SOGFS(3, n_features_to_select=6).fit(X[samples])
+    np.testing.assert_allclose(permuted.scores_, straight.scores_, atol=1e-7)
+    assert adjusted_rand_score(permuted.labels_, straight.labels_[samples]) == 1.0
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
+def test_sparse_tables(shape):
+    X = planted(shape).X
+    X[X < 0.3] = 0.0
+    dense = SOGFS(3).fit(X)
+    for kind in (sp.csr_array, sp.csc_matrix):
+        sieve = SOGFS(3).fit(kind(X))
+        np.testing.assert_allclose(sieve.scores_, dense.scores_, atol=1e-8)
+        np.testing.assert_array_equal(sieve.labels_, dense.labels_)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
+def test_constant_columns_score_zero_and_change_no_other_score(shape):
+    X = planted(shape).X
+    plain = SOGFS(3, n_features_to_select=4).fit(X)
+    more = SOGFS(3, n_features_to_select=4).fit(
+        np.column_stack([np.full(shape[0], 3.0), X, np.zeros(shape[0])])
+    )
+    assert more.scores_[0] == more.scores_[-1] == 0.0
+    assert set(more.ranking_[[0, -1]]) == {shape[1] + 1, shape[1] + 2}
+    np.testing.assert_allclose(more.scores_[1:-1], plain.scores_, atol=1e-8)
+
+
+@quiet
+def test_copies_of_samples():
+    X = np.repeat(planted((15, 10)).X, 4, axis=0)
+    sieve = SOGFS(3, n_features_to_select=3, n_neighbors=3).fit(X)
+    assert np.isfinite(sieve.scores_).all()
+    assert len(set(sieve.labels_)) <= 3
+
+
+# Warnings and errors ------------------------------------------------------------------------------
+
+
+@quiet
+def test_fewer_columns_of_w_than_features_to_select():
+    X = planted((60, 20)).X
+    with pytest.warns(UserWarning, match="only 3 features have weights"):
+        sieve = SOGFS(3, n_features_to_select=8, n_components=3).fit(X)
+    assert sieve.n_components_ == 3
+    assert sieve.coef_.shape == (20, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert SOGFS(3, n_features_to_select=8).fit(X).n_components_ == 8
+        assert SOGFS(3, n_features_to_select=20).fit(X).n_components_ == 19
+        low = SOGFS(3, n_features_to_select=8, n_components=3, gamma=1e-3).fit(X)
+    assert np.count_nonzero(low.scores_ > 1e-4) > 8
+
+
+@quiet
+def test_an_undecided_projection_is_reported():
+    X = planted((20, 60)).X
+    with pytest.warns(UserWarning, match="not unique"):
+        sieve = SOGFS(3, init="identity").fit(X)
+    assert sieve.eigengap_ < 1e-10
+
+
+def test_too_many_clusters_end_at_the_limit():
+    X = planted((20, 6), n_informative=3).X
+    with pytest.warns(ConvergenceWarning, match="max_iter=50"):
+        sieve = SOGFS(20, n_features_to_select=2).fit(X)
+    assert sieve.n_parts_ < 20
+    assert len(set(sieve.labels_)) == 20
+    assert np.isfinite(sieve.scores_).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"gamma": 0.0}, ValueError, "gamma must be a number above 0"),
+        ({"gamma": "large"}, ValueError, "gamma must be 'auto' or a number"),
+        ({"n_components": 0}, ValueError, "n_components must be an integer"),
+        ({"n_components": 2.0}, TypeError, "n_components must be an integer"),
+        ({"n_components": 10}, ValueError, "n_components=10 must be less .* at most 9"),
+        ({"init": "random"}, ValueError, "init must be one of 'roughness', 'identity'"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer"),
+        ({"scale": "minmax"}, ValueError, "scale must be one of"),
+        ({"max_iter": 0}, ValueError, "max_iter must be an integer"),
+        ({"max_inner_iter": 0}, ValueError, "max_inner_iter must be an integer"),
+        ({"tol": -1.0}, ValueError, "tol must be a number"),
+        ({"callback": 3}, TypeError, "callback must be callable"),
+        ({"n_clusters": 0}, ValueError, "n_clusters must be an integer"),
+    ],
+)
+def test_bad_settings(settings, error, message):
+    with pytest.raises(error, match=message):
+        SOGFS(**settings).fit(planted((20, 10)).X)
+
+
+# Size ---------------------------------------------------------------------------------------------
+
+
+@quiet
+def test_no_large_matrix_for_a_wide_table(monkeypatch):
+    X = table((203, 3312), n_shifted=20)
+    refuse_matrices_beyond(monkeypatch, 203)
+    sieve = SOGFS(3, n_features_to_select=20, max_iter=3).fit(X)
+    assert sieve.support_[:20].sum() >= 10  # some of the twenty hardly differ
+    for values in sieve.inner_objective_:
+        assert (np.diff(values) <= 0.0).all()
+
+
+@needs_lung
+def test_lung(monkeypatch):
+    X = scipy.io.loadmat(LUNG)["fea"]
+    refuse_matrices_beyond(monkeypatch, len(X))
+    sieve = SOGFS(5, n_features_to_select=20).fit(X)
+    assert sieve.status_ is Status.CONVERGED
+    assert sieve.n_parts_ == len(set(sieve.labels_)) == 5

@@ -1,0 +1,313 @@
+"""UDFS: golden numbers of the public code, the textbook loop, invariances and warnings."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from featsieve import UDFS
+from featsieve.datasets import make_planted
+from featsieve.solvers import Status
+from featsieve.terms.row_shrinkage import SMOOTHING
+from tests.graphs.test_knn import T9
+from tests.graphs.test_local_discriminant import textbook as textbook_matrix
+from tests.selectors.test_laplacian_score import toy
+from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
+from tests.solvers.test_sparse_projection import textbook as textbook_loop
+
+# udfs.md: T9, k = 3, lambda = 1, gamma = 0.5, c = 2, D0 = I, 20 iterations.
+GOLDEN_SQUARES = [0.1443888257, 0.0077992400, 0.3010059994, 0.7894737779, 0.7573321569]
+GOLDEN_OBJECTIVE = {1: 6.572285314930, 2: 6.552825163824, 20: 6.550119124315}
+
+LUNG = Path(os.environ.get("FEATSIEVE_DATA", "absent")) / "paper" / "lung.mat"
+needs_lung = pytest.mark.skipif(not LUNG.exists(), reason="needs the real data sets")
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def standardise(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def planted(shape, seed=0, n_informative=6, **settings):
+    return make_planted(
+        *shape, n_informative=n_informative, n_clusters=3, signal=3.0, random_state=seed, **settings
+    )
+
+
+# Golden numbers and the textbook ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", ["raw", "none"])  # an origin changes nothing
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_golden_numbers(scale, container):
+    sieve = UDFS(
+        2,
+        n_features_to_select=2,
+        gamma=0.5,
+        local_ridge=1.0,
+        init="identity",
+        n_neighbors=3,
+        scale=scale,
+        max_iter=20,
+        tol=0.0,
+    )
+    with pytest.warns(ConvergenceWarning, match="max_iter=20"):
+        sieve.fit(container(T9))
+    np.testing.assert_allclose(sieve.scores_**2, GOLDEN_SQUARES, rtol=1e-7)
+    for iteration, value in GOLDEN_OBJECTIVE.items():
+        assert sieve.objective_[iteration - 1] == pytest.approx(value, rel=1e-12)
+    assert list(np.flatnonzero(sieve.support_)) == [3, 4]
+    assert (sieve.gamma_, sieve.local_ridge_) == (0.5, 1.0)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(60, 20), (25, 60)])
+@pytest.mark.parametrize("local_ridge", [0.1, 100.0])
+def test_same_as_the_textbook(shape, local_ridge):
+    X = standardise(planted(shape).X)
+    L, _ = textbook_matrix(X, 5, local_ridge)
+    rough = np.einsum("ij,ij->j", X, L @ X)
+    gamma = 0.05 * rough.mean()
+    # The start is ours: any weights that favour smooth columns. Taken from the solver's first step.
+    seen = []
+    sieve = UDFS(
+        3,
+        gamma=gamma,
+        local_ridge=local_ridge,
+        max_iter=9,
+        tol=0.0,
+        callback=lambda i, value, state: seen.append(state),
+    ).fit(X)
+    q = 1.0 / (2.0 * np.sqrt((seen[0].W ** 2).sum(axis=1) + SMOOTHING))
+    W, values = textbook_loop(X, L, 3, gamma, q, 8)
+    np.testing.assert_allclose(sieve.objective_[1:], values, rtol=1e-8)
+    np.testing.assert_allclose(sieve.scores_, np.sqrt((W**2).sum(axis=1)), atol=1e-6)
+    np.testing.assert_allclose(np.abs(sieve.coef_), np.abs(seen[-1].W), atol=1e-12)
+
+
+@pytest.mark.parametrize("local_ridge", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 10.0])
+@pytest.mark.filterwarnings("ignore:gamma=")
+@quiet
+def test_known_ranking(gamma, local_ridge):
+    for seed in range(3):
+        for init in ("roughness", "identity"):
+            sieve = UDFS(
+                3, n_features_to_select=4, gamma=gamma, local_ridge=local_ridge, init=init
+            ).fit(toy(seed))
+            assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
+
+
+def test_known_ranking_needs_scaled_columns():
+    found = [
+        UDFS(3, n_features_to_select=4, scale="none").fit(toy(seed)).support_[:4].sum()
+        for seed in range(5)
+    ]
+    assert np.mean(found) < 2.0  # small variance is preferred: informative columns have more
+
+
+# Defaults -----------------------------------------------------------------------------------------
+
+
+def test_planted_features_are_found():
+    found = []
+    for seed in range(5):
+        truth = planted((120, 40), seed, n_redundant=4)
+        sieve = UDFS(3, n_features_to_select=10).fit(truth.X)
+        found.append((truth.informative | truth.redundant)[sieve.support_].sum())
+    assert np.mean(found) >= 8.0
+    assert min(found) >= 7
+
+
+def test_defaults_know_no_units():
+    X = planted((60, 20)).X
+    plain = UDFS(3, scale="none").fit(X)
+    scaled = UDFS(3, scale="none").fit(1e6 * X)
+    np.testing.assert_allclose(scaled.scores_, plain.scores_, rtol=1e-7)
+    assert scaled.local_ridge_ == pytest.approx(1e12 * plain.local_ridge_)
+    assert scaled.gamma_ == pytest.approx(plain.gamma_)  # X'LX knows no units then
+    units = 10.0 ** np.random.default_rng(0).uniform(-3.0, 3.0, 20)
+    np.testing.assert_allclose(UDFS(3).fit(X * units).scores_, UDFS(3).fit(X).scores_, rtol=1e-6)
+
+
+def test_units_and_ridge_go_together():
+    X = planted((50, 15)).X
+    settings = {"scale": "none", "gamma": 0.3}
+    one = UDFS(3, local_ridge=2.0, **settings).fit(X)
+    other = UDFS(3, local_ridge=2e4, **settings).fit(100.0 * X)
+    np.testing.assert_allclose(other.scores_, one.scores_, rtol=1e-7)
+    shifted = UDFS(3, local_ridge=2.0, **settings).fit(X + 1e5)
+    np.testing.assert_allclose(shifted.scores_, one.scores_, rtol=1e-6)
+
+
+# What must hold whatever the table ----------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@settings(max_examples=50)
+@given(
+    n=st.integers(3, 30),
+    d=st.integers(1, 40),
+    c=st.integers(1, 5),
+    gamma=st.floats(-4.0, 4.0),
+    ridge=st.floats(-4.0, 4.0),
+    init=st.sampled_from(["roughness", "identity"]),
+    seed=st.integers(0, 50),
+)
+def test_the_objective_never_rises(n, d, c, gamma, ridge, init, seed):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    sieve = UDFS(
+        min(c, n), gamma=10.0**gamma, local_ridge=10.0**ridge, init=init, max_iter=15, tol=0.0
+    ).fit(X)
+    assert (np.diff(sieve.objective_) <= 0.0).all()
+    assert np.isfinite(sieve.scores_).all()
+    assert np.sum(sieve.scores_**2) == pytest.approx(sieve.coef_.shape[1])
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(40, 15), (30, 90)])
+def test_the_order_of_columns_and_samples_does_not_matter(shape):
+    X = planted(shape).X
+    rng = np.random.default_rng(1)
+    columns, samples = rng.permutation(shape[1]), rng.permutation(shape[0])
+    straight = UDFS(3).fit(X)
+    np.testing.assert_allclose(
+        UDFS(3).fit(X[:, columns]).scores_, straight.scores_[columns], atol=1e-7
+    )
+    np.testing.assert_allclose(UDFS(3).fit(X[samples]).scores_, straight.scores_, atol=1e-7)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
+def test_sparse_tables(shape):
+    X = planted(shape).X
+    X[X < 0.3] = 0.0
+    dense = UDFS(3).fit(X)
+    for kind in (sp.csr_array, sp.csc_matrix):
+        np.testing.assert_allclose(UDFS(3).fit(kind(X)).scores_, dense.scores_, atol=1e-8)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
+def test_constant_columns_score_zero_and_change_no_other_score(shape):
+    X = planted(shape).X
+    plain = UDFS(3).fit(X)
+    more = UDFS(3).fit(np.column_stack([np.full(shape[0], 3.0), X, np.zeros(shape[0])]))
+    assert more.scores_[0] == more.scores_[-1] == 0.0
+    assert set(more.ranking_[[0, -1]]) == {shape[1] + 1, shape[1] + 2}
+    np.testing.assert_allclose(more.scores_[1:-1], plain.scores_, atol=1e-8)
+
+
+def test_a_column_without_local_scatter_is_not_a_constant():
+    # It tells the clusters apart perfectly: it must come first, not last.
+    X = np.random.default_rng(0).standard_normal((60, 10))
+    X[:, 4] = np.repeat([0.0, 1e3], 30)
+    X[:, 7] = 1.0
+    sieve = UDFS(2, n_features_to_select=1, scale="none").fit(X)
+    assert sieve.ranking_[4] == 1
+    assert sieve.scores_[7] == 0.0
+
+
+def test_copies_of_a_noise_column_rank_high():
+    # Documented: their difference has no scatter.
+    truth = planted((120, 20), n_informative=4)
+    noise = int(np.flatnonzero(~truth.informative)[0])
+    sieve = UDFS(3).fit(np.column_stack([truth.X, truth.X[:, noise]]))
+    assert max(sieve.ranking_[noise], sieve.ranking_[-1]) <= 6
+    assert sieve.scores_[noise] == pytest.approx(sieve.scores_[-1], abs=1e-7)
+    assert UDFS(3).fit(truth.X).ranking_[noise] > 6
+
+
+# Warnings and errors ------------------------------------------------------------------------------
+
+
+def test_a_large_gamma_leaves_as_many_features_as_columns_of_w():
+    X = planted((60, 20)).X
+    with pytest.warns(UserWarning, match="only 3 features have weights") as caught:
+        sieve = UDFS(3, n_features_to_select=8, gamma=1e4).fit(X)
+    assert np.sort(sieve.scores_)[-4] < 1e-4
+    np.testing.assert_allclose(np.sort(sieve.scores_)[-3:], 1.0, atol=1e-6)
+    text = str(caught[0].message)
+    below = float(text.split("Choose gamma below ")[1].split(",")[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        UDFS(3, n_features_to_select=3, gamma=1e4).fit(X)  # these three are meant
+        weaker = UDFS(3, n_features_to_select=8, gamma=0.5 * below, max_iter=500).fit(X)
+    assert np.count_nonzero(weaker.scores_ > 1e-4) > 3
+
+
+@quiet
+def test_an_undecided_projection_is_reported():
+    X = planted((20, 60)).X
+    with pytest.warns(UserWarning, match="not unique"):
+        sieve = UDFS(3, init="identity").fit(X)
+    assert sieve.eigengap_ < 1e-10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert UDFS(3).fit(X).eigengap_ > 1e-6
+
+
+def test_more_clusters_than_features():
+    X = planted((40, 4), n_informative=2).X
+    with pytest.warns(UserWarning, match="W gets 3 columns"):
+        sieve = UDFS(4, n_features_to_select=2).fit(X)
+    assert sieve.coef_.shape == (4, 3)
+    with pytest.warns(UserWarning, match="W gets 1 columns"):
+        sieve = UDFS(2, n_features_to_select=1).fit(X[:, :1])
+    np.testing.assert_allclose(sieve.scores_, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"gamma": 0.0}, ValueError, "gamma must be a number above 0"),
+        ({"gamma": "large"}, ValueError, "gamma must be 'auto' or a number"),
+        ({"gamma": None}, TypeError, "gamma must be a number above 0"),
+        ({"local_ridge": -1.0}, ValueError, "local_ridge must be a number above 0"),
+        ({"local_ridge": "mean"}, ValueError, "local_ridge must be 'auto' or a number"),
+        ({"init": "random"}, ValueError, "init must be one of 'roughness', 'identity'"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer"),
+        ({"scale": "minmax"}, ValueError, "scale must be one of"),
+        ({"max_iter": 0}, ValueError, "max_iter must be an integer"),
+        ({"tol": -1.0}, ValueError, "tol must be a number"),
+        ({"callback": 3}, TypeError, "callback must be callable"),
+        ({"n_clusters": 0}, ValueError, "n_clusters must be an integer"),
+    ],
+)
+def test_bad_settings(settings, error, message):
+    with pytest.raises(error, match=message):
+        UDFS(**settings).fit(planted((20, 10)).X)
+
+
+# Size ---------------------------------------------------------------------------------------------
+
+
+def test_no_large_matrix_for_a_wide_table(monkeypatch):
+    X = table((203, 3312))
+    refuse_matrices_beyond(monkeypatch, 203)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        sieve = UDFS(5, max_iter=5).fit(X)
+    assert sieve.n_iter_ == 5
+    assert (np.diff(sieve.objective_) < 0.0).all()
+
+
+@needs_lung
+def test_lung(monkeypatch):
+    X = scipy.io.loadmat(LUNG)["fea"]
+    refuse_matrices_beyond(monkeypatch, len(X))
+    sieve = UDFS(5, n_features_to_select=50).fit(X)
+    assert sieve.status_ is Status.CONVERGED
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    permuted = UDFS(5, n_features_to_select=50).fit(X[:, order])
+    np.testing.assert_allclose(permuted.scores_, sieve.scores_[order], atol=1e-6)
