@@ -21,7 +21,7 @@ class MCFS(UnsupervisedSelector):
         min_a  ||y_k - Xa||² + ρ ||a||² + penalty ||a||_1,
 
     the l1 penalty being lowered until as many features take part as are to be selected [1]_. The
-    score of a feature is its largest coefficient, max_k |a_kj| / ||a_k||.
+    score of a feature is its largest coefficient, ``max_k |a_kj| / ||a_k||``.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class MCFS(UnsupervisedSelector):
     coef_ : ndarray of shape (`n_features_in_`, K)
         The coefficients a_k, in the units of X.
     scores_ : ndarray of shape (`n_features_in_`,)
-        max_k |a_kj| / ||a_k|| for the scaled columns; 0 for features in none of the regressions,
-        and for columns that do not vary.
+        ``max_k |a_kj| / ||a_k||`` for the scaled columns; 0 for features in none of the
+        regressions, and for columns that do not vary.
     ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature, 1 is the best. Features of score 0 follow in the order in which they
         would enter a regression, then columns that do not vary.
@@ -77,7 +77,7 @@ class MCFS(UnsupervisedSelector):
     -----
     Deviations from the paper and public code, and why. K is c - 1 instead of c. Columns are
     standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order
-    the paper leaves open, are ranked by the largest |x_j'(y_k - Xa_k)| relative to that of the
+    the paper leaves open, are ranked by the largest ``|x_j'(y_k - Xa_k)|`` relative to that of the
     selected ones: the lasso path adds features in that order. Of features that tie for the last
     place those of lower index enter.
     The constant function is projected out; dropping the first eigenvector, as scikit-feature does,
@@ -86,7 +86,7 @@ class MCFS(UnsupervisedSelector):
 
     The functions with eigenvalue λ = 0 of an unconnected graph are not unique: each of those used
     here separates one connected part from all smaller ones, the largest first. As in the authors'
-    code functions with |1 - λ| < 1e-6 are left out, unless there are no others.
+    code functions with ``|1 - λ| < 1e-6`` are left out, unless there are no others.
 
     Cost: O(n²d) time for the neighbours, O(nkK) per Lanczos step. The regressions are one path of
     lasso-LARS each: with m features to select O(nd² + Km²d) for d ≤ n; for d > n

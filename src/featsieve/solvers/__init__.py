@@ -8,6 +8,7 @@ from featsieve.solvers.labels import MultiplicativeLabels
 from featsieve.solvers.local_search import LocalSearch
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Solution, Solver, Status, run
+from featsieve.solvers.reweighted_ridge import ReweightedRidge
 from featsieve.solvers.row_sparse import RowSparseRegression
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "MultiplicativeLabels",
     "PartitionMoves",
     "PartitionProblem",
+    "ReweightedRidge",
     "RowSparseRegression",
     "SelectionPath",
     "Solution",
