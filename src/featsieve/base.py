@@ -107,8 +107,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         By default: by score, ties by the lower index, columns that do not vary behind all others.
         """
         if order is None:
-            order = stable_order(scores)
-            order = order[stable_order(self._varies[order])]
+            order = stable_order(np.where(self._varies, scores, -np.inf))
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)

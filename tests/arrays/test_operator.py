@@ -350,6 +350,14 @@ FORMS = {
         lambda Z, p, e, A: Z.column_forms(A),
         lambda Z, p, e, A: np.array([z @ A.toarray() @ z for z in Z.T]),
     ),
+    "column_forms, a diagonal": (
+        lambda Z, p, e, A: Z.column_forms(p),
+        lambda Z, p, e, A: p @ Z**2,
+    ),
+    "graph_forms": (
+        lambda Z, p, e, A: np.stack(Z.graph_forms(A, p)),
+        lambda Z, p, e, A: np.stack([p @ Z, p @ Z**2, np.sum(Z * (A @ Z), axis=0)]),
+    ),
     "quadratic": (lambda Z, p, e, A: Z.quadratic(A), lambda Z, p, e, A: Z.T @ A.toarray() @ Z),
 }
 
@@ -403,8 +411,10 @@ def test_weighted_products_equal_those_of_the_explicit_table(form, scale, center
 def test_weighted_products_do_not_depend_on_the_size_of_the_blocks(center, X, elements):
     args = weights_and_graph(X.shape)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"CONVERT": 0, "KEEP": 0, "BLOCK": elements}.items():
-            patch.setattr(operator, f"{name}_ELEMENTS", value)
+        for name in ("BLOCK", "CACHE"):
+            patch.setattr(operator, f"{name}_ELEMENTS", elements)
+        for name in ("CONVERT", "KEEP"):
+            patch.setattr(operator, f"{name}_ELEMENTS", 0)
         A = as_operator(X, scale="std", center=center)
         limit = max(elements, X.shape[0])
         assert all(block.size <= limit for _, block in A._column_blocks())

@@ -178,6 +178,8 @@ FORMS = {
     "sample_gram": lambda Z, p, e, A: Z.sample_gram(e),
     "sample_gram, no weights": lambda Z, p, e, A: Z.sample_gram(),
     "column_forms": lambda Z, p, e, A: Z.column_forms(A),
+    "column_forms, a diagonal": lambda Z, p, e, A: Z.column_forms(p),
+    "graph_forms": lambda Z, p, e, A: np.stack(Z.graph_forms(A, p)),
     "quadratic": lambda Z, p, e, A: Z.quadratic(A),
     "rows": lambda Z, p, e, A: Z.rows(0, Z.shape[0]),
     "row_norms": lambda Z, p, e, A: Z.row_norms(),

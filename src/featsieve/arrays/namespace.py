@@ -59,6 +59,30 @@ def take_columns(X: Array, indices: Array) -> Array:
     return namespace_of(X).take(X, indices, axis=1)
 
 
+def columns_are_contiguous(X: Array) -> bool:
+    """Say whether X is known to be stored column by column."""
+    return isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous
+
+
+def minus_row(X: Array, row: Array) -> Array:
+    """Return X - 1 row', with NumPy stored row by row, as scipy's sparse products want it."""
+    if isinstance(X, np.ndarray):
+        return np.subtract(X, row[None, :], order="C")
+    return X - row[None, :]
+
+
+def column_dots(A: Array, B: Array) -> Array:
+    """Return a_j' b_j for every pair of columns; with NumPy without a temporary of their size."""
+    if isinstance(A, np.ndarray):
+        return np.einsum("ij,ij->j", A, B)
+    return namespace_of(A).sum(A * B, axis=0)
+
+
 def stable_order(keys: np.ndarray) -> np.ndarray:
     """Return the indices that sort keys from large to small, ties by the lower index."""
-    return np.argsort(-np.asarray(keys, dtype=np.float64), kind="stable")
+    keys = -np.asarray(keys, dtype=np.float64)
+    order = np.argsort(keys)  # several times faster than a stable sort
+    ordered = keys[order]
+    if np.all(ordered[1:] > ordered[:-1]):
+        return order
+    return np.argsort(keys, kind="stable")

@@ -7,8 +7,7 @@ same few lines for dense, sparse, integer or device arrays.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property, partial
-from operator import mul
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -17,9 +16,12 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import (
     Array,
+    column_dots,
+    columns_are_contiguous,
     device_of,
     is_floating,
     is_sparse,
+    minus_row,
     namespace_of,
     take_columns,
     to_numpy,
@@ -145,6 +147,11 @@ class DataOperator(ABC):
     @abstractmethod
     def column_forms(self, A: Any) -> Array:
         """Return z_j' A z_j for every column; A symmetric, sparse, n x n, or its diagonal alone."""
+
+    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
+        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j for every column."""
+        sums = self.rmatmul(self.xp.asarray(degree[:, None], device=self.device))[:, 0]
+        return sums, self.column_forms(degree), self.column_forms(S)
 
     @abstractmethod
     def quadratic(self, A: sp.csr_array) -> Array:
@@ -285,23 +292,34 @@ class DenseOperator(DataOperator):
             yield start, stop, self.xp.astype(self._X[start:stop, :], self.dtype)
 
     def _column_statistics(self) -> tuple[Array, Array]:
-        # One pass: block means and spreads, merged by the parallel-variance formula.
+        """Take one pass, in blocks that lie together in memory."""
         xp = self.xp
         n, d = self.shape
         mean = xp.zeros(d, dtype=xp.float64, device=self.device)
         spread = xp.zeros(d, dtype=xp.float64, device=self.device)
+        if columns_are_contiguous(self._X):
+            step = max(1, CACHE_ELEMENTS // n)
+            for start in range(0, d, step):
+                inside = slice(start, min(start + step, d))
+                mean[inside], spread[inside] = self._block_statistics(self._X[:, inside])
+            return mean, spread
         step = max(1, CACHE_ELEMENTS // max(d, 1))
         for start in range(0, n, step):
             stop = min(start + step, n)
-            block = xp.astype(self._X[start:stop, :], xp.float64, copy=False)
-            block_mean = xp.mean(block, axis=0)
-            block = block - block_mean[None, :]
+            block_mean, block_spread = self._block_statistics(self._X[start:stop, :])
+            # Means and spreads of the rows so far and of the block, merged.
             gap = block_mean - mean
             mean = mean + gap * ((stop - start) / stop)
-            spread = (
-                spread + xp.sum(block * block, axis=0) + gap**2 * (start * (stop - start) / stop)
-            )
+            spread = spread + block_spread + gap**2 * (start * (stop - start) / stop)
         return mean, spread
+
+    def _block_statistics(self, block: Array) -> tuple[Array, Array]:
+        xp = self.xp
+        block = xp.astype(block, xp.float64, copy=False)
+        n = block.shape[0]
+        mean = xp.ones(n, dtype=xp.float64, device=self.device) @ block / n
+        block = block - mean[None, :]
+        return mean, column_dots(block, block)
 
     def _guard_offset(self, deviation: Array) -> None:
         xp = self.xp
@@ -348,7 +366,10 @@ class DenseOperator(DataOperator):
     def rows(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] in float64."""
         raw = self.xp.astype(self._X[start:stop, :], self.xp.float64, copy=False)
-        return (raw - self.mean[None, :]) * self.inverse_scale[None, :]
+        block = raw - self.mean[None, :]  # a new array: ours to change
+        if self._rescales:
+            block *= self.inverse_scale[None, :]
+        return block
 
     def row_products(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] Z', a few rows at a time."""
@@ -388,12 +409,23 @@ class DenseOperator(DataOperator):
         """Return z_j' A z_j for every column, some columns at a time."""
         xp = self.xp
         if is_sparse(A):
-            product = partial(self._sparse_product, A)
+            parts = [column_dots(Z, self._sparse_product(A, Z)) for Z in self._cached_columns()]
         else:
-            weights = xp.asarray(A, device=self.device)[:, None]
-            product = partial(mul, weights)
-        parts = [xp.sum(block * product(block), axis=0) for _, block in self._column_blocks()]
+            weights = xp.asarray(A, device=self.device)
+            parts = [weights @ (Z * Z) for Z in self._cached_columns()]
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+
+    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
+        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j, all in one pass."""
+        weights = self.xp.asarray(degree, device=self.device)
+        parts = []
+        for Z in self._cached_columns():
+            sums, edges = weights @ Z, column_dots(Z, self._sparse_product(S, Z))
+            Z *= Z
+            parts.append((sums, weights @ Z, edges))
+        sums, squares, edges = zip(*parts, strict=True)
+        concat = self.xp.concat
+        return concat(sums), concat(squares), concat(edges)
 
     def quadratic(self, A: sp.csr_array) -> Array:
         """Return Z'AZ, some columns at a time."""
@@ -412,6 +444,18 @@ class DenseOperator(DataOperator):
             inside = slice(start, min(start + step, d))
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
             yield inside, (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
+
+    def _cached_columns(self) -> Iterator[Array]:
+        """Yield Z in blocks of columns that stay in the cache, each a new array."""
+        n, d = self.shape
+        step = max(1, CACHE_ELEMENTS // n)
+        for start in range(0, d, step):
+            inside = slice(start, min(start + step, d))
+            raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
+            block = minus_row(raw, self.mean[inside])
+            if self._rescales:
+                block *= self.inverse_scale[None, inside]
+            yield block
 
     @cached_property
     def _centred(self) -> Array:

@@ -48,7 +48,7 @@ class WeightedOperator(DataOperator):
     def _column_statistics(self) -> tuple[Array, Array]:
         # sum_i w_i (z_ij - m_j)^2 = z_j' diag(w) z_j - total m_j^2; the means of Z~ count as 0.
         xp = self.xp
-        squares = self.base.column_forms(sp.csr_array(sp.diags_array(to_numpy(self.weights))))
+        squares = self.base.column_forms(to_numpy(self.weights))
         spread = squares - self.total * self.center**2
         rounding = NEGLIGIBLE["float32" if self.dtype == xp.float32 else "float64"] * squares
         varies = xp.logical_and(self.base.varies, spread > rounding)

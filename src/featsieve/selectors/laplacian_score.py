@@ -130,13 +130,10 @@ def laplacian_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
     """Return LS of every column: x'Lx / x'Dx = 1 - x'Sx / x'Dx for x with D-weighted mean zero."""
     degree = degrees(S)
     total = degree.sum()
-    xp = operator.xp
-    mean = to_numpy(operator.rmatmul(xp.asarray(degree[:, None], device=operator.device)))[:, 0]
-    mean = mean / total
+    sums, weighted, edges = map(to_numpy, operator.graph_forms(S, degree))
     # With x = z - mean: x'Dx = z'Dz - total mean^2, and x'Sx loses the same; x'Lx = z'Lz.
-    weighted = to_numpy(operator.column_forms(degree))
-    spread = weighted - total * mean**2
-    rough = weighted - to_numpy(operator.column_forms(S))
+    spread = weighted - sums**2 / total
+    rough = weighted - edges
     norms = to_numpy(operator.column_norms()) * (total / operator.shape[0])
     scored = to_numpy(operator.varies) & (spread > NEGLIGIBLE * norms)
     scores = np.full(len(spread), WORST)

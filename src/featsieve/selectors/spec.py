@@ -232,7 +232,7 @@ def column_weights(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return x'Dx, the same less the D-weighted mean, and whether 1 - α_1² is not just rounding."""
     degree = degrees(S)
-    weighted = to_numpy(operator.column_forms(sp.csr_array(sp.diags_array(degree))))
+    weighted = to_numpy(operator.column_forms(degree))
     right = operator.xp.asarray(degree[:, None], device=operator.device)
     sums = to_numpy(operator.rmatmul(right))[:, 0]
     spread = weighted - sums**2 / degree.sum()
