@@ -355,7 +355,7 @@ FORMS = {
         lambda Z, p, e, A: p @ Z**2,
     ),
     "graph_forms": (
-        lambda Z, p, e, A: np.stack(Z.graph_forms(A, p)),
+        lambda Z, p, e, A: Z.xp.stack(Z.graph_forms(A, p)),
         lambda Z, p, e, A: np.stack([p @ Z, p @ Z**2, np.sum(Z * (A @ Z), axis=0)]),
     ),
     "quadratic": (lambda Z, p, e, A: Z.quadratic(A), lambda Z, p, e, A: Z.T @ A.toarray() @ Z),
