@@ -7,7 +7,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.arrays.linalg import inverse_root, polar, solve_shifted
+from featsieve.arrays.linalg import inverse_root, largest_eigenpairs, polar, solve_shifted
 
 EPS = np.finfo(np.float64).eps
 
@@ -136,3 +136,21 @@ def test_polar_keeps_orthonormal_columns_and_forgets_lengths():
 def test_polar_of_dependent_columns_is_still_orthonormal(A):
     Q = polar(A)
     np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_largest_eigenpairs_also_where_lapack_gives_up(fails, monkeypatch):
+    A = np.random.default_rng(0).standard_normal((30, 30))
+    A = A + A.T
+    whole = scipy.linalg.eigh
+
+    def part(A, **options):
+        if options:
+            raise scipy.linalg.LinAlgError("Internal Error.")
+        return whole(A)
+
+    if fails:
+        monkeypatch.setattr(scipy.linalg, "eigh", part)
+    values, vectors = largest_eigenpairs(A, 4)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[-4:], rtol=1e-12)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)

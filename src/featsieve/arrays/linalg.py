@@ -1,6 +1,7 @@
 """Linear algebra that the array API does not name, on whatever array library holds the matrix."""
 
 import numpy as np
+import scipy.linalg
 
 from featsieve.arrays.namespace import Array, device_of, namespace_of
 
@@ -16,6 +17,20 @@ def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
     floor = A.shape[0] * xp.finfo(A.dtype).eps * float(xp.max(xp.linalg.diagonal(A)))
     eye = xp.eye(A.shape[0], dtype=A.dtype, device=device_of(A))
     return xp.linalg.solve(A + eye * xp.clip(shift, min=floor), B)
+
+
+def largest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ``count`` largest eigenvalues of a dense symmetric matrix, in rising order.
+
+    LAPACK's search for a part of the spectrum can give up where an eigenvalue repeats very often
+    (graphs of coinciding samples): then all of it is computed.
+    """
+    n = A.shape[0]
+    try:
+        return scipy.linalg.eigh(A, subset_by_index=[n - count, n - 1])
+    except scipy.linalg.LinAlgError:
+        values, vectors = scipy.linalg.eigh(A)
+        return values[n - count :], vectors[:, n - count :]
 
 
 def inverse_root(A: np.ndarray, *, smallest: float = 1e-10) -> np.ndarray:

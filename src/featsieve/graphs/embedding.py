@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from featsieve.arrays.linalg import largest_eigenpairs
 from featsieve.graphs.affinity import degrees, normalised_adjacency
 
 # Up to this many samples, or for more than this share of the spectrum, the solver is a dense one.
@@ -139,7 +139,7 @@ def _largest(N: sp.csr_array, known: np.ndarray, count: int) -> tuple[np.ndarray
             pass
     # 1 becomes -2, below all others.
     matrix = N.toarray() - 3.0 * (known @ known.T)
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[n - count, n - 1])
+    values, vectors = largest_eigenpairs(matrix, count)
     return values[::-1], vectors[:, ::-1]
 
 

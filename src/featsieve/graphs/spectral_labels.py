@@ -3,12 +3,13 @@
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+
+from featsieve.arrays.linalg import largest_eigenpairs
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
@@ -119,7 +120,7 @@ def _leading_eigenvectors(
         matrix = A.toarray()
         if link is not None:
             matrix += BRIDGE * (link @ link.T)
-        return scipy.linalg.eigh(matrix, subset_by_index=[n - count, n - 1])[1]
+        return largest_eigenpairs(matrix, count)[1]
 
     known = sp.csc_array((null, (np.arange(n), component)), shape=(n, n_components))
     length = np.sqrt(np.bincount(component, weights=null**2))
