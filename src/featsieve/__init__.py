@@ -9,7 +9,28 @@
 
 from featsieve import selectors
 from featsieve.selectors import *  # noqa: F403  (exactly the estimators of selectors.__all__)
+from featsieve.tuning import (
+    AutoSelector,
+    LabelFreeSearchCV,
+    StabilitySelection,
+    cluster_sensitivity,
+    explain,
+    sparsity_path,
+    structure_score,
+    suggest_n_clusters,
+)
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [*selectors.__all__, "__version__"]
+__all__ = [
+    *selectors.__all__,
+    "AutoSelector",
+    "LabelFreeSearchCV",
+    "StabilitySelection",
+    "__version__",
+    "cluster_sensitivity",
+    "explain",
+    "sparsity_path",
+    "structure_score",
+    "suggest_n_clusters",
+]

@@ -1,6 +1,7 @@
 """What every selector shares: checks of the input, ranking, support, scikit-learn's contract."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -11,9 +12,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse, stable_order, to_numpy
+from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import check_finite, check_option, refuse_text, resolve_n_features
+from featsieve.validation import (
+    check_finite,
+    check_n_clusters,
+    check_option,
+    constant_table,
+    refuse_text,
+    resolve_n_features,
+)
 
 # Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
 TINY_WEIGHT = 1e-7
@@ -24,8 +33,10 @@ SCALES = {"unit": ("std", True), "none": ("none", True), "raw": ("none", False)}
 class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
-    A subclass calls :meth:`_check_input` at the start of ``fit`` and :meth:`_set_selection` at its
-    end; the rest of scikit-learn's transformer contract (``transform``, ``get_support``,
+    A subclass checks its parameters (:meth:`_check_parameters`) and ranks the features of a table
+    (:meth:`_fit`, which ends with :meth:`_set_selection`). :meth:`fit` checks the table, and sees
+    to what is left to be found: ``n_clusters="auto"`` and ``n_features_to_select="auto"``. The rest
+    of scikit-learn's transformer contract (``transform``, ``get_support``,
     ``get_feature_names_out``, ``set_output``, ``inverse_transform``) follows.
 
     Attributes
@@ -39,15 +50,55 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         The selected features.
     n_features_selected_ : int
         Their number.
+    path_ : RankedPath
+        With ``n_features_to_select="auto"``: the criterion for every number that was looked at.
+    equivalent_range_ : tuple of int
+        The smallest and the largest number that are nearly as good as the one chosen.
+    n_clusters_ : int
+        The number of clusters that was used; with ``n_clusters="auto"``, ``cluster_count_`` says
+        how it was found.
     """
 
+    # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.
+    _follows_count: ClassVar[bool] = False
+
     n_features_to_select: Any
+    n_clusters: Any
     scale: str
     max_iter: int
+    path_: Any
     scores_: np.ndarray
     ranking_: np.ndarray
     support_: np.ndarray
     n_features_selected_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features and select some.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples. Sparse tables are not densified.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._check_input(X)
+        self._fit(X)
+        if self._automatic:
+            self._choose_count(X)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse values of the parameters that cannot be meant."""
+
+    def _fit(self, X: Any) -> None:
+        """Rank the features of a checked table."""
+        raise NotImplementedError
 
     def _check_input(self, X: Any) -> Any:
         """Return X as a numeric array or CSR matrix; refuse what no selector can use.
@@ -71,33 +122,72 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         check_finite(X, owner=type(self).__name__, names=names)
         return X
 
-    def _prepare(self, X: Any) -> tuple[Any, DataOperator]:
-        """Check X; return it, and the operator that ``scale`` asks for."""
+    def _operator(self, X: Any) -> DataOperator:
+        """Return the operator of a checked table that ``scale`` asks for."""
         check_option("scale", self.scale, tuple(SCALES))
-        X = self._check_input(X)
         scale, center = SCALES[self.scale]
         operator = as_operator(X, scale=scale, center=center)
         self._check_varies(to_numpy(operator.varies))
-        return X, operator
+        return operator
+
+    # What is left to be found -------------------------------------------------------------------
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether the number of features is to be found."""
+        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
 
     def _n_to_select(self) -> int:
-        """Return n_features_to_select as a count; the method cannot decide it."""
+        """Return n_features_to_select as a count; the method cannot decide it.
+
+        While it is to be found: the largest number that will be looked at, then the one found.
+        """
+        if self._automatic:
+            found = getattr(self, "path_", None)
+            if found is not None and found.curve is not None:
+                return found.curve.chosen
+            from featsieve.tuning.curve import default_sizes  # tuning builds on this module
+
+            return int(default_sizes(self.n_features_in_)[-1])
         count = resolve_n_features(self.n_features_to_select, self.n_features_in_)
         if count is None:
             raise ValueError(
                 f"{type(self).__name__} ranks the features and does not decide how many to keep: "
-                "set n_features_to_select to a count or a fraction of the features."
+                "set n_features_to_select to a count, a fraction of the features, or 'auto'."
             )
         return count
+
+    def _count_clusters(self, X: Any, *, low: int = 1) -> int:
+        """Return n_clusters as a number; "auto" is found, once per fit."""
+        if not isinstance(self.n_clusters, str):
+            self.n_clusters_ = check_n_clusters(self.n_clusters, X.shape[0], low=low)
+        elif not hasattr(self, "n_clusters_"):
+            check_option("n_clusters", self.n_clusters, ("auto",))
+            from featsieve.tuning.n_clusters import suggest_n_clusters  # as above
+
+            self.cluster_count_ = suggest_n_clusters(X, random_state=0)
+            self.n_clusters_ = self.cluster_count_.n_clusters
+        return self.n_clusters_
+
+    def _choose_count(self, X: Any) -> None:
+        """Find how many features of the ranking to keep, by a criterion that needs no labels."""
+        from featsieve.tuning.automatic import RankedPath, choose_count  # as above
+
+        curve = choose_count(self, X)
+        self.path_ = RankedPath(np.argsort(self.ranking_), curve)
+        if self._follows_count:
+            self._fit(X)
+        order = np.argsort(self.ranking_)
+        own = isinstance(self.path_, SelectionPath)
+        self.path_ = replace(self.path_, curve=curve) if own else RankedPath(order, curve)
+        self._set_selection(self.scores_, curve.chosen, order=order)
+        self.equivalent_range_ = curve.equivalent_range
 
     def _check_varies(self, varies: np.ndarray) -> None:
         """Refuse a table without any column that varies; remember which do."""
         self._varies = varies
         if not varies.any():
-            raise ValueError(
-                f"All {varies.size} columns of X are constant, so there is nothing to select. "
-                "Check that X was read correctly (rows are samples, columns are features)."
-            )
+            raise ValueError(constant_table(varies.size))
 
     def _set_selection(
         self, scores: np.ndarray, n_selected: int, *, order: np.ndarray | None = None
@@ -167,6 +257,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether a fit has come to its end: one that failed leaves n_features_in_ behind."""
+        return hasattr(self, "support_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

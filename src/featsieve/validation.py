@@ -6,8 +6,10 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
+from sklearn.utils import check_array
 
-from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import is_sparse, to_numpy
 
 
 def check_option(name: str, value: Any, options: Sequence[str]) -> None:
@@ -58,6 +60,33 @@ def refuse_text(X: Any) -> None:
         )
 
 
+def as_table(X: Any, *, owner: str) -> Any:
+    """Return X as a numeric array or CSR matrix, or say what ``owner`` cannot use about it."""
+    refuse_text(X)
+    names = np.asarray(X.columns) if hasattr(X, "columns") else None
+    X = check_array(
+        X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
+    )
+    check_finite(X, owner=owner, names=names)
+    return X
+
+
+def check_varying(X: Any) -> np.ndarray:
+    """Return which columns vary; raise if none does."""
+    varies = to_numpy(as_operator(X).varies)
+    if not varies.any():
+        raise ValueError(constant_table(varies.size))
+    return varies
+
+
+def constant_table(n_features: int) -> str:
+    """Say that no column varies."""
+    return (
+        f"All {n_features} columns of X are constant, so there is nothing to select. "
+        "Check that X was read correctly (rows are samples, columns are features)."
+    )
+
+
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
     if is_sparse(X):
@@ -102,6 +131,15 @@ def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:
     return int(n_clusters)
 
 
+def check_selector(selector: Any) -> None:
+    """Raise unless the selector is an object that ranks features."""
+    if isinstance(selector, type) or not hasattr(selector, "_set_selection"):
+        raise TypeError(
+            "selector must be a selector of featsieve, for example JASFS(n_clusters=5); got "
+            f"{selector!r}."
+        )
+
+
 def check_callback(callback: Any) -> None:
     """Raise unless callback is None or callable."""
     if callback is not None and not callable(callback):
@@ -115,7 +153,7 @@ def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None
         return None
     hint = (
         f"n_features_to_select must be an integer between 1 and {n_features} (the number of "
-        f"features), or a fraction in (0, 1]; got {value!r}."
+        f"features), a fraction in (0, 1], or 'auto'; got {value!r}."
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(hint)

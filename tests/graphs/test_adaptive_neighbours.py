@@ -10,6 +10,7 @@ from featsieve.graphs.adaptive_neighbours import (
     best_weights,
     first_neighbours,
     first_weights,
+    join_parts,
     mean_graph,
     nearest_points,
     pair_distances,
@@ -97,6 +98,70 @@ def test_mean_graph():
     np.testing.assert_allclose(S.toarray(), [[0, 0.75, 0], [0.75, 0, 0], [0, 0, 0]])
     assert S.nnz == 2  # what rounding leaves connects nothing
     assert parts(S)[0] == 2
+
+
+def within_squares(points, labels):
+    """Return the sum of squares about the means of the groups."""
+    return sum(
+        ((points[labels == g] - points[labels == g].mean(axis=0)) ** 2).sum() for g in set(labels)
+    )
+
+
+def joined_by_hand(component, points, count):
+    """Return the groups of Ward's rule, every possible join computed from the points."""
+    groups = component.copy()
+    while len(set(groups)) > count:
+        pairs = [(a, b) for a in set(groups) for b in set(groups) if a < b]
+        a, b = min(
+            pairs, key=lambda p: within_squares(points, np.where(groups == p[1], p[0], groups))
+        )
+        groups[groups == b] = a
+    return groups
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_joined_parts_follow_wards_rule(seed):
+    rng = np.random.default_rng(seed)
+    component = rng.permutation(np.repeat(np.arange(8), rng.integers(2, 12, 8)))
+    points = 3.0 * rng.standard_normal((8, 2))[component] + rng.standard_normal((len(component), 2))
+    key = rng.standard_normal(len(component))
+    for count in (1, 3, 5, 8):
+        groups = join_parts(component, points, count, key=key)
+        expected = joined_by_hand(component, points, count)
+        assert set(groups) == set(range(count))
+        assert len({*zip(groups, expected, strict=True)}) == count  # the same partition
+
+
+def test_a_few_distant_samples_do_not_take_a_group_for_themselves():
+    centres, sizes = [0.0, 10.0, 24.0], [50, 50, 2]  # two clusters, and two samples far off
+    component = np.repeat([0, 1, 2], sizes)
+    points = np.repeat(centres, sizes)[:, None]
+    groups = join_parts(component, points, 2, key=points[:, 0])
+    np.testing.assert_array_equal(groups, np.repeat([0, 1, 1], sizes))
+
+
+def test_the_order_of_samples_does_not_decide_between_equal_joins():
+    rng = np.random.default_rng(0)
+    component = np.repeat(np.arange(6), 4)
+    points = np.repeat(np.arange(6.0), 4)[:, None] * np.full(3, 1e3 / 7.0)  # equal distances
+    points += np.tile(rng.standard_normal((4, 3)), (6, 1))
+    straight = join_parts(component, points, 3, key=points.sum(axis=1))
+    np.testing.assert_array_equal(straight, np.repeat([0, 0, 1, 1, 2, 2], 4))
+    for _ in range(20):
+        rows, names = rng.permutation(24), rng.permutation(6)
+        rotation = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        groups = join_parts(
+            names[component][rows],
+            points[rows] @ rotation,
+            3,
+            key=points[rows].sum(axis=1),
+        )
+        assert len({*zip(groups, straight[rows], strict=True)}) == 3
+
+
+def test_joining_parts_that_coincide():
+    groups = join_parts(np.repeat([0, 1, 2], 2), np.zeros((6, 1)), 2, key=np.zeros(6))
+    np.testing.assert_array_equal(groups, [0, 0, 0, 0, 1, 1])
 
 
 def ring(sizes, seed=0):

@@ -201,3 +201,86 @@ def test_an_isolated_sample_is_no_obstacle(path):
 def test_fewer_distinct_points_than_clusters_are_split_without_a_warning():
     labels = kmeans_labels(np.zeros((6, 2)), 3, random_state=np.random.RandomState(0))
     assert_valid(labels, 6, 3)
+
+
+# Many clusterings of one graph -----------------------------------------------------------------
+
+
+def clusterings(graph, most, *, bridge=None, seed=0):
+    """Return the labels of one graph for several numbers of clusters."""
+    random_state = np.random.RandomState(seed)
+    return module.SpectralClusterings(graph, most, random_state=random_state, bridge=bridge)
+
+
+def linked(sizes, *, seed):
+    """Return a connected graph of clear clusters, and these."""
+    graph, truth = components_graph(sizes, seed=seed)
+    weak = np.random.default_rng(seed).uniform(0.5e-3, 1.5e-3, graph.shape)
+    weak = np.triu(weak, 1)
+    return sp.csr_array(graph + sp.csr_array(weak + weak.T)), truth
+
+
+@pytest.mark.parametrize("sizes", [(20, 16), (12, 15, 18), (9, 12, 10, 14)])
+@pytest.mark.parametrize("most", [6, 20])
+def test_many_clusterings_of_a_connected_graph_are_those_made_one_by_one(sizes, most, path):
+    graph, truth = linked(sizes, seed=len(sizes))
+    many = clusterings(graph, most)
+    assert most != 20 or most > graph.shape[0] // 3
+    labels = many.labels(len(sizes))
+    assert_valid(labels, len(truth), len(sizes))
+    assert adjusted_rand_score(truth, labels) == 1.0
+    for c in range(1, len(sizes) + 1):
+        one = spectral_labels(graph, c, random_state=np.random.RandomState(0))
+        assert adjusted_rand_score(many.labels(c), one) == 1.0
+
+
+@pytest.mark.parametrize("pairs", [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]])
+@pytest.mark.parametrize("most", [2, 3, 4, 7, 13])
+def test_many_clusterings_join_components_by_the_bridge(pairs, most, path):
+    graph, component = components_graph((10, 8, 12, 9), seed=1)
+    truth = np.array(pairs)[component]
+    many = clusterings(graph, most, bridge=np.eye(2)[truth])
+    assert adjusted_rand_score(truth, many.labels(2)) == 1.0
+    if most >= 4:
+        assert adjusted_rand_score(component, many.labels(4)) == 1.0
+    if most > 4:  # the graph decides: nothing crosses a component
+        labels = many.labels(6)
+        assert_valid(labels, 39, 6)
+        assert all(len(set(component[labels == k])) == 1 for k in range(6))
+
+
+@pytest.mark.parametrize("most", [14, 20])
+def test_the_bridge_is_heard_when_more_than_a_third_of_the_spectrum_is_asked_for(most, path):
+    graph, component = components_graph((10, 8, 12, 9), seed=1)
+    truth = np.array([0, 1, 0, 1])[component]
+    many = clusterings(graph, most, bridge=np.eye(2)[truth])
+    assert adjusted_rand_score(component, many.labels(4)) == 1.0
+    assert adjusted_rand_score(truth, many.labels(2)) == 1.0
+
+
+@pytest.mark.parametrize("most", [4, 14])
+def test_graphs_beyond_the_dense_solver_altogether(most, monkeypatch):
+    monkeypatch.setattr(module, "LARGEST_DENSE", 0)
+    monkeypatch.setattr(module, "LARGEST_DENSE_ANYWAY", 0)
+    graph, truth = linked((10, 8, 12, 9), seed=7)
+    assert adjusted_rand_score(truth, clusterings(graph, most).labels(4)) == 1.0
+
+
+def test_without_a_bridge_components_are_found_and_split_further(path):
+    graph, component = components_graph((10, 8, 12), seed=3)
+    many = clusterings(graph, 8)
+    assert adjusted_rand_score(component, many.labels(3)) == 1.0
+    for c in range(1, 9):
+        labels = many.labels(c)
+        assert_valid(labels, 30, c)
+        if c >= 3:
+            assert all(len(set(component[labels == k])) == 1 for k in range(c))
+
+
+def test_many_clusterings_repeat_with_the_seed(path):
+    graph, _ = components_graph((50,), seed=4)
+    first, second = (
+        [many.labels(c) for c in (2, 5, 9)] for many in (clusterings(graph, 9) for _ in "ab")
+    )
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)

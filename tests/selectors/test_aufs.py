@@ -20,8 +20,8 @@ from featsieve.selectors.aufs import (
     update_prototypes,
     update_weights,
 )
-from featsieve.solvers import run
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient
+from featsieve.solvers import Status, run
+from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.terms.orthogonality import normalised_indicator
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -106,7 +106,7 @@ def textbook_run(problem, Z, F, *, k, n_iter, squared=False):
         omega = weights(W, b, F)
         A = np.diag(omega) + problem.alpha * L
         step = LabelProblem(A.__matmul__, omega[:, None] * (Z @ W + b), problem.orthogonality)
-        F = run(ProjectedGradient(F), step, max_iter=200).state.F
+        F = run(ProjectedNewton(F), step, max_iter=200).state.F
     return W, b, F
 
 
@@ -152,7 +152,7 @@ def test_a_huge_sigma_is_the_squared_loss():
     orthogonality=st.sampled_from([1.0, 1e4, (10.0, 1e3)]),
     decides=st.sampled_from([{"n_features_to_select": 0.4}, {"n_features_to_select": None}]),
 )
-@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@pytest.mark.filterwarnings("ignore:n_clusters=1", "ignore:The pseudo-labels have collapsed")
 def test_the_objective_never_rises(seed, shape, n_clusters, decides, **options):
     X = np.random.default_rng(seed).standard_normal(shape)
     sieve = AUFS(n_clusters, max_iter=6, random_state=seed, **decides, **options).fit(X)
@@ -492,3 +492,54 @@ def test_outlying_samples_do_not_become_clusters():
         sieve = AUFS(4, n_features_to_select=12, random_state=0).fit(X)
         assert np.bincount(sieve.labels_, minlength=4).min() > 50
         assert planted.informative[sieve.support_].sum() >= 11
+
+
+def test_labels_that_collapse_are_reported():
+    planted = make_planted(60, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0)
+    for options in ({"alpha": 1e6}, {"orthogonality": 1e-2}):
+        sieve = AUFS(3, n_features_to_select=6, random_state=0, **options)
+        with pytest.warns(UserWarning, match="Decrease alpha, or increase orthogonality") as seen:
+            sieve.fit(planted.X)
+        assert len(seen) == 1
+        assert "the same for all samples" in str(seen[0].message)
+        assert np.ptp(sieve.label_matrix_, axis=0).max() < 1e-2
+    AUFS(3, n_features_to_select=6, random_state=0).fit(planted.X)  # warnings are errors
+
+
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+def test_a_single_cluster_ends_at_once():
+    X = np.random.default_rng(0).standard_normal((40, 15))
+    sieve = AUFS(1, n_features_to_select=3, random_state=0).fit(X)
+    assert sieve.n_iter_ == 1
+    assert sieve.status_.success
+
+
+def test_no_convergence_while_the_label_step_is_cut_short(small_planted, monkeypatch):
+    settings = {"n_features_to_select": 8, "random_state": 0, "orthogonality": 10.0, "tol": 1.0}
+    assert AUFS(3, max_iter=2, **settings).fit(small_planted.X).status_ is Status.CONVERGED
+    monkeypatch.setattr("featsieve.selectors.aufs.MAX_LABEL_STEPS", 1)
+    sieve = AUFS(3, max_iter=2, **settings).fit(small_planted.X)
+    assert sieve.status_ is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("scale", ["unit", "none"])
+def test_the_objective_follows_from_the_fitted_attributes(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 8)) * rng.uniform(0.5, 2.0, 8) + 1.0
+    S = np.triu(rng.random((30, 30)) < 0.2, 1) * rng.random((30, 30))
+    S = S + S.T
+    sieve = AUFS(
+        3, sparsity=1e-3, sigma=0.2, affinity=S, alpha=0.3, scale=scale, orthogonality=50.0
+    )
+    sieve.set_params(init=np.arange(30) % 3).fit(X)
+    F, units = sieve.label_matrix_, X.std(axis=0) if scale == "unit" else np.ones(8)
+    assert F.shape == (30, 3)
+    assert np.array_equal(sieve.labels_, F.argmax(axis=1))
+    W = units[:, None] * sieve.coef_
+    R = X @ sieve.coef_ + sieve.intercept_ - F
+    u = np.linalg.norm(R, axis=1)
+    J = np.sum(1.2 * u**2 / (u + 0.2)) + 1e-3 * sieve.n_features_selected_
+    J += sieve.ridge_ * np.sum(W**2)
+    J += 0.3 * np.trace(F.T @ (np.diag(S.sum(axis=1)) - S) @ F)
+    J += 0.5 * 50.0 * np.sum((F.T @ F - np.eye(3)) ** 2)
+    assert sieve.objective_[-1] == pytest.approx(J, rel=1e-10)

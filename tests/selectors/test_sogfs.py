@@ -26,7 +26,7 @@ from featsieve.graphs.adaptive_neighbours import (
 from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.knn import euclidean_distances
 from featsieve.selectors import sogfs as module
-from featsieve.selectors.sogfs import SOGFSProblem, graph_labels, solve_sogfs
+from featsieve.selectors.sogfs import SOGFSProblem, SOGFSState, graph_labels, solve_sogfs
 from featsieve.solvers import Status
 from featsieve.solvers.sparse_projection import solve_projection
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
@@ -250,26 +250,54 @@ def test_the_weight_of_the_rank_condition(monkeypatch):
     assert max(state.lam for state in states) <= 32.0 * problem.smoothing
 
 
-def test_too_many_parts_bring_the_last_embedding_back():
-    X = np.vstack([planted((20, 6), seed).X + 40.0 * seed for seed in range(4)])
-    problem, S = make_problem(X, c=2, m=3)
+def far_blocks(n_blocks=4, size=20):
+    """Return blocks of noise so far apart that no neighbours connect them."""
+    return np.vstack([planted((size, 6), seed).X + 40.0 * seed for seed in range(n_blocks)])
+
+
+def test_too_many_parts_keep_the_embedding_of_joined_parts():
+    problem, S = make_problem(far_blocks(), c=2, m=3)
     assert connected_components(S, directed=False)[0] >= 4  # the first graph already
-    F = smooth_vectors(S, 2)
     solution, states = states_of(problem, S, max_iter=3)
     assert solution.status is Status.ITERATION_LIMIT
+    F = states[0].F
+    np.testing.assert_allclose(F.T @ F, np.eye(2), atol=1e-14)
+    np.testing.assert_allclose(laplacian(S) @ F, 0.0, atol=1e-14)  # tr(F'LF) = 0: a best F
+    assert sorted(set(np.count_nonzero(F, axis=1))) == [1]  # of indicators
     for number, state in enumerate(states, 1):
         assert state.n_parts > 2
         np.testing.assert_array_equal(state.F, F)
         assert state.lam == problem.smoothing / 2.0**number
 
 
+def test_a_graph_that_stands_still_ends_the_iterations():
+    problem, S = make_problem(far_blocks(), c=2, m=3)
+    solution, states = states_of(problem, S, max_iter=50)
+    assert solution.status is Status.STATIONARY
+    assert module.FIXED_LISTS < solution.n_iter < 50
+    # Indeed: going on changes nothing.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "STANDSTILL", -1.0)
+        longer, more = states_of(problem, S, max_iter=solution.n_iter + 10)
+    assert longer.n_iter == solution.n_iter + 10
+    assert abs(more[-1].S - states[-1].S).max() <= 1e-7
+    np.testing.assert_allclose((more[-1].W ** 2).sum(1), (states[-1].W ** 2).sum(1), atol=1e-7)
+
+
 def test_labels_of_a_graph():
     pairs = np.array([[1], [0], [3], [2], [5], [4]])
     S = mean_graph(pairs, np.ones((6, 1)))
-    F = smooth_vectors(S, 3)
-    np.testing.assert_array_equal(graph_labels(S, F), [0, 0, 1, 1, 2, 2])
-    labels = graph_labels(S, F[:, :2])  # k-means: another number of clusters
-    assert sorted(set(labels)) == [0, 1]
+    # Three pairs on a line, the last two of them close together.
+    X = np.repeat([0.0, 10.0, 11.0], 2)[:, None] + np.array([0.0, 0.1] * 3)[:, None]
+    W = np.ones((1, 1))
+    expected = {2: [0, 0, 1, 1, 1, 1], 3: [0, 0, 1, 1, 2, 2]}
+    for c, labels in expected.items():
+        problem = SOGFSProblem(as_operator(X), c, 1, 1.0, pairs, 1.0)
+        state = SOGFSState(S, 1.0, 3, W=W, F=smooth_vectors(S, c))
+        np.testing.assert_array_equal(graph_labels(problem, state), labels)
+    problem = SOGFSProblem(as_operator(X), 4, 1, 1.0, pairs, 1.0)
+    state = SOGFSState(S, 1.0, 3, W=W, F=smooth_vectors(S, 4))
+    assert sorted(set(graph_labels(problem, state))) == [0, 1, 2, 3]  # k-means: too few parts
 
 
 # Defaults -----------------------------------------------------------------------------------------
@@ -399,13 +427,104 @@ def test_an_undecided_projection_is_reported():
     assert sieve.eigengap_ < 1e-10
 
 
-def test_too_many_clusters_end_at_the_limit():
+def test_many_clusters_end_at_the_limit():
     X = planted((20, 6), n_informative=3).X
     with pytest.warns(ConvergenceWarning, match="max_iter=50"):
-        sieve = SOGFS(20, n_features_to_select=2).fit(X)
-    assert sieve.n_parts_ < 20
-    assert len(set(sieve.labels_)) == 20
+        sieve = SOGFS(10, n_features_to_select=2).fit(X)
+    assert sieve.n_parts_ < 10
+    assert len(set(sieve.labels_)) == 10
     assert np.isfinite(sieve.scores_).all()
+
+
+@quiet
+@pytest.mark.filterwarnings("ignore:The projection is not unique")
+def test_more_clusters_than_pairs_of_samples():
+    X = planted((40, 15)).X
+    with pytest.raises(ValueError, match="choose n_clusters of at most 20"):
+        SOGFS(21, n_features_to_select=5).fit(X)
+    pairs = np.repeat(1e3 * np.random.default_rng(0).standard_normal((20, 15)), 2, axis=0)
+    twins = pairs + 1e-3 * X
+    sieve = SOGFS(20, n_features_to_select=5, n_neighbors=1).fit(twins)  # as many are possible
+    np.testing.assert_array_equal(sieve.labels_, np.repeat(np.arange(20), 2))
+    for n, parts in ((2, 1), (3, 1), (5, 2), (15, 7)):  # small tables: with a warning
+        with pytest.warns(UserWarning, match=f"it gets {parts}"):
+            few = SOGFS(min(n, 8), n_features_to_select=5, max_iter=2).fit(X[:n])
+        assert few.n_parts_ <= parts
+        assert len(set(few.labels_)) <= parts
+
+
+def blobs_and_noise():
+    """Return six separate clusters in ten columns, and ten columns of noise."""
+    rng = np.random.default_rng(3)
+    centres = rng.uniform(-15.0, 15.0, (6, 10))
+    labels = np.repeat(np.arange(6), 30)
+    return np.hstack(
+        [centres[labels] + rng.standard_normal((180, 10)), rng.standard_normal((180, 10))]
+    )
+
+
+def equal_steps():
+    """Return five copies of one block at equal distances: which to join is a tie."""
+    noise = np.random.default_rng(3).standard_normal((40, 15))
+    return np.vstack([noise + 1e3 * step for step in range(5)])
+
+
+def large_blobs():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.standard_normal((220, 6)) + 50.0 * i * np.eye(6)[i] for i in range(5)])
+
+
+@pytest.mark.parametrize(
+    ("make", "c", "n_selected"), [(blobs_and_noise, 3, 5), (equal_steps, 2, 5), (large_blobs, 2, 2)]
+)
+def test_a_graph_in_more_parts_than_clusters(make, c, n_selected):
+    X = make()
+    with pytest.warns(ConvergenceWarning, match="Raise n_neighbors") as caught:
+        sieve = SOGFS(c, n_features_to_select=n_selected).fit(X)
+    assert not any("max_iter" in str(warning.message) for warning in caught)
+    assert sieve.n_parts_ > c
+    assert sieve.n_iter_ < 50
+    assert sieve.status_ is Status.STATIONARY
+    _, component = connected_components(sieve.affinity_, directed=False)
+    assert set(sieve.labels_) == set(range(c))
+    for part in range(sieve.n_parts_):
+        assert len(set(sieve.labels_[component == part])) == 1  # no part is split
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
+        with pytest.warns(ConvergenceWarning):
+            other = SOGFS(c, n_features_to_select=n_selected).fit(X[rows][:, columns])
+        assert adjusted_rand_score(other.labels_, sieve.labels_[rows]) == 1.0
+        np.testing.assert_allclose(other.scores_, sieve.scores_[columns], atol=1e-7)
+
+
+def test_the_advice_on_a_graph_in_parts_helps():
+    X = blobs_and_noise()
+    with pytest.warns(ConvergenceWarning, match="n_clusters up to 6"):
+        SOGFS(3, n_features_to_select=5).fit(X)
+    sieve = SOGFS(6, n_features_to_select=5).fit(X)
+    assert sieve.status_ is Status.CONVERGED
+    assert adjusted_rand_score(sieve.labels_, np.repeat(np.arange(6), 30)) == 1.0
+
+
+def test_a_stopped_run_is_not_lectured():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sieve = SOGFS(2, n_features_to_select=3, callback=lambda i, value, state: True).fit(
+            far_blocks()
+        )
+    assert sieve.status_ is Status.STOPPED
+
+
+def test_the_objective_is_the_smoothed_one():
+    X = planted((50, 15)).X
+    sieve = SOGFS(3, n_features_to_select=5).fit(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    W = sieve.coef_ * X.std(axis=0)[:, None]
+    S = sieve.affinity_.toarray()
+    scatter = np.trace(W.T @ Z.T @ (np.diag(S.sum(axis=1)) - S) @ Z @ W)
+    lengths = np.sqrt((W**2).sum(axis=1) + SMOOTHING)
+    assert sieve.objective_[-1] == pytest.approx(scatter + sieve.gamma_ * lengths.sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize(

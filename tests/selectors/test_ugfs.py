@@ -13,7 +13,13 @@ from featsieve import UGFS
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.selectors.ugfs import UGFSProblem, solve_ugfs, update_features, update_labels
+from featsieve.selectors.ugfs import (
+    UGFSProblem,
+    solve_ugfs,
+    update_features,
+    update_labels,
+    warn_collapsed,
+)
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
     SplitProblem,
@@ -28,8 +34,8 @@ from featsieve.selectors.ugfs_paper import (
     update_weights,
 )
 from featsieve.selectors.ugfs_paper import update_labels as update_split_labels
-from featsieve.solvers import run
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient
+from featsieve.solvers import Status, run
+from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.terms.orthogonality import normalised_indicator
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -103,7 +109,7 @@ def test_the_alternation_is_that_of_dense_matrices(shape):
         _, W, b = ridge_value(Z, F, 12.0, support)
         A = np.eye(shape[0]) + L
         step = LabelProblem(A.__matmul__, Z[:, support] @ W + b, 10.0)
-        F = run(ProjectedGradient(F), step, max_iter=200).state.F
+        F = run(ProjectedNewton(F), step, max_iter=200).state.F
     assert sorted(found.support.tolist()) == support
     np.testing.assert_allclose(found.W[support], W, atol=1e-8)
     np.testing.assert_allclose(found.b, b, atol=1e-8)
@@ -122,7 +128,7 @@ def test_the_alternation_is_that_of_dense_matrices(shape):
     orthogonality=st.sampled_from([1.0, 1e4, (10.0, 1e3)]),
     k=st.sampled_from([1, 0.3, 0.8, 1.0]),
 )
-@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@pytest.mark.filterwarnings("ignore:n_clusters=1", "ignore:The pseudo-labels have collapsed")
 def test_the_objective_never_rises(seed, shape, n_clusters, k, **options):
     X = np.random.default_rng(seed).standard_normal(shape)
     sieve = UGFS(n_clusters, n_features_to_select=k, max_iter=10, random_state=seed, **options)
@@ -561,3 +567,70 @@ def test_single_precision_without_a_ridge_selects_as_double_precision_does():
 def test_bad_parameters_are_named(small_planted, options, error, message):
     with pytest.raises(error, match=message):
         UGFS(**{"n_clusters": 3, **options}).fit(small_planted.X)
+
+
+def test_labels_that_collapse_are_reported():
+    planted = make_planted(60, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0)
+    for options in ({"alpha": 1e6}, {"orthogonality": 1e-2}):
+        sieve = UGFS(3, n_features_to_select=6, random_state=0, **options)
+        with pytest.warns(UserWarning, match="Decrease alpha, or increase orthogonality") as seen:
+            sieve.fit(planted.X)
+        assert len(seen) == 1
+        assert "the same for all samples" in str(seen[0].message)
+        assert np.ptp(sieve.label_matrix_, axis=0).max() < 1e-2
+    UGFS(3, n_features_to_select=6, random_state=0).fit(planted.X)  # warnings are errors
+
+
+def test_an_empty_cluster_is_reported():
+    # Columns of 0.5 and 0.1: the second is no sample's largest entry.
+    F = np.array([[0.5, 0.1], [0.1, 0.0], [0.3, 0.2]])
+    with pytest.warns(UserWarning, match="use 1 of 2 clusters"):
+        warn_collapsed(F, F.argmax(axis=1))
+    warn_collapsed(F[:, ::-1].copy(), np.array([0, 1, 1]))
+    warn_collapsed(np.ones((3, 1)), np.zeros(3, dtype=int))
+
+
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+def test_a_single_cluster_ends_at_once():
+    X = np.random.default_rng(0).standard_normal((40, 15))
+    sieve = UGFS(1, n_features_to_select=3, random_state=0).fit(X)
+    assert sieve.n_iter_ == 1
+    assert sieve.status_.success
+
+
+def test_no_convergence_while_the_label_step_is_cut_short(small_planted, monkeypatch):
+    settings = {"n_features_to_select": 8, "random_state": 0, "orthogonality": 10.0, "tol": 1.0}
+    assert UGFS(3, max_iter=2, **settings).fit(small_planted.X).status_ is Status.CONVERGED
+    monkeypatch.setattr("featsieve.selectors.ugfs.MAX_LABEL_STEPS", 1)
+    sieve = UGFS(3, max_iter=2, **settings).fit(small_planted.X)
+    assert sieve.status_ is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("scale", ["unit", "none"])
+def test_the_objective_follows_from_the_fitted_attributes(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 8)) * rng.uniform(0.5, 2.0, 8) + 1.0
+    S = np.triu(rng.random((30, 30)) < 0.2, 1) * rng.random((30, 30))
+    S = S + S.T
+    sieve = UGFS(3, n_features_to_select=3, affinity=S, alpha=0.3, scale=scale, orthogonality=50.0)
+    sieve.set_params(init=np.arange(30) % 3).fit(X)
+    F, units = sieve.label_matrix_, X.std(axis=0) if scale == "unit" else np.ones(8)
+    assert F.shape == (30, 3)
+    assert np.array_equal(sieve.labels_, F.argmax(axis=1))
+    W = units[:, None] * sieve.coef_
+    R = X @ sieve.coef_ + sieve.intercept_ - F
+    J = np.sum(R**2)
+    norms = np.sum((X - X.mean(axis=0)) ** 2, axis=0) / units**2
+    assert sieve.ridge_ == pytest.approx(10.0 * norms.mean())
+    J += sieve.ridge_ * np.sum(W**2)
+    J += 0.3 * np.trace(F.T @ (np.diag(S.sum(axis=1)) - S) @ F)
+    J += 0.5 * 50.0 * np.sum((F.T @ F - np.eye(3)) ** 2)
+    assert sieve.objective_[-1] == pytest.approx(J, rel=1e-10)
+
+
+def test_the_method_of_multipliers_is_run_in_double_precision():
+    X = np.random.default_rng(0).standard_normal((40, 150)).astype(np.float32)
+    sieve = UGFS(3, solver="paper", n_features_to_select=6, init=labels_of(40, 3), max_iter=50)
+    expected = sieve.fit(X.astype(np.float64)).scores_
+    np.testing.assert_array_equal(sieve.fit(X).scores_, expected)
+    assert sieve.label_matrix_.min() >= 0.0

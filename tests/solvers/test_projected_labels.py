@@ -1,14 +1,20 @@
-"""Projected gradient steps for the labels: descent, optimality, known solutions."""
+"""Projected Newton steps for the labels: descent, optimality, known solutions."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import check_grad, nnls
+from scipy.optimize import approx_fprime, check_grad, minimize, nnls
 
 from featsieve.solvers import Status, run
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient, penalty_sequence
+from featsieve.solvers.projected_labels import (
+    LabelProblem,
+    ProjectedNewton,
+    hardly_changes,
+    newton_direction,
+    penalty_sequence,
+)
 
 fast = settings(max_examples=50, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -47,54 +53,102 @@ def test_value_and_gradient_are_those_of_the_formula(seed, n, c, nu):
 
     size = max(1.0, np.abs(slope(F.ravel())).max())
     assert check_grad(at, slope, F.ravel()) <= 1e-4 * size
+    V = np.random.default_rng(seed + 1).standard_normal((n, c))
+
+    def along(t):
+        return slope(F.ravel() + t[0] * V.ravel())
+
+    change = approx_fprime(np.zeros(1), along, 1e-6)[:, 0]
+    bend = problem.curvature(F, V).ravel()
+    assert np.abs(change - bend).max() <= 1e-4 * max(1.0, np.abs(bend).max())
 
 
 @fast
 @given(seeds, st.integers(2, 12), st.integers(1, 4), penalties, st.booleans())
 def test_every_step_lowers_the_objective_over_non_negative_matrices(seed, n, c, nu, definite):
     problem, A, F = draw(seed, n, c, nu=nu or 1.0, definite=definite)
-    solution = run(ProjectedGradient(F), problem, max_iter=60)
+    solution = run(ProjectedNewton(F), problem, max_iter=60)
     assert solution.state.F.min() >= 0.0
-    assert np.all(np.diff(solution.objective) <= 0.0)
+    values = np.asarray(solution.objective)
+    assert np.all(np.diff(values) <= 1e-15 * np.maximum(np.abs(values[:-1]), 1.0))
     assert solution.objective[-1] == pytest.approx(
         textbook(A, problem.linear, problem.orthogonality, solution.state.F), rel=1e-9, abs=1e-9
     )
 
 
 @fast
-@given(seeds, st.sampled_from([1.0, 10.0, 100.0]))
+@given(seeds, st.sampled_from([1.0, 10.0, 100.0, 1e4]))
 def test_it_ends_where_the_projected_gradient_vanishes(seed, nu):
-    problem, _, F = draw(seed, nu=nu, definite=True)
-    solution = run(ProjectedGradient(F, tol=0.0), problem, max_iter=20_000)
+    problem, A, F = draw(seed, nu=nu, definite=True)
+    solution = run(ProjectedNewton(F), problem, max_iter=200)
     assert solution.status.success
-    F, gradient = solution.state.F, solution.state.gradient
+    F = solution.state.F
+    half = A @ F - problem.linear + nu * F @ (F.T @ F - np.eye(3))
     size = max(1.0, float(np.abs(problem.linear).max()), nu)
-    assert np.abs(np.where(F > 0.0, gradient, np.minimum(gradient, 0.0))).max() <= 1e-4 * size
+    assert np.abs(np.where(F > 0.0, half, np.minimum(half, 0.0))).max() <= 1e-8 * size
+
+
+@pytest.mark.parametrize("nu", [10.0, 1e4])
+def test_a_general_solver_cannot_go_on(nu):
+    for seed in range(5):
+        problem, A, F = draw(seed, n=20, nu=nu, definite=True)
+        found = run(ProjectedNewton(F), problem, max_iter=200).state
+
+        def at(x, A=A, B=problem.linear):
+            return textbook(A, B, nu, x.reshape(20, 3))
+
+        def slope(x, A=A, problem=problem):
+            G = x.reshape(20, 3)
+            return problem.gradient(G, A @ G).ravel()
+
+        lower = minimize(
+            at, found.F.ravel(), jac=slope, method="L-BFGS-B", bounds=60 * [(0.0, None)]
+        ).fun
+        assert lower >= found.value - 1e-10 * abs(found.value)
 
 
 @fast
 @given(seeds)
 def test_without_penalty_it_is_non_negative_least_squares(seed):
     problem, A, F = draw(seed, nu=0.0, definite=True)
-    found = run(ProjectedGradient(F, tol=0.0), problem, max_iter=50_000).state.F
+    found = run(ProjectedNewton(F), problem, max_iter=200).state.F
     # f'Af - 2f'b = ||R f - R^-T b||^2 + const with A = R'R
     R = np.linalg.cholesky(A).T
     exact = [nnls(R, np.linalg.solve(R.T, b))[0] for b in problem.linear.T]
-    np.testing.assert_allclose(found, np.column_stack(exact), atol=1e-4)
+    np.testing.assert_allclose(found, np.column_stack(exact), atol=1e-7)
+
+
+def test_the_newton_direction_solves_the_system_of_the_free_entries():
+    problem, _, F = draw(3, nu=10.0, definite=True)
+    F *= 2.0  # far enough out for the second derivative to be definite
+    rng = np.random.default_rng(0)
+    slope = 1e-12 * rng.standard_normal(F.shape) * (rng.random(F.shape) < 0.7)
+    free = np.flatnonzero(slope)
+    units = np.eye(F.size).reshape(F.size, *F.shape)
+    hessian = np.array([problem.curvature(F, unit).ravel() for unit in units])
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-9)
+    assert np.linalg.eigvalsh(hessian)[0] > 0.0
+    expected = np.zeros(F.size)
+    expected[free] = -np.linalg.solve(hessian[np.ix_(free, free)], slope.ravel()[free])
+    got = newton_direction(problem, F, slope).ravel()
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    bent = LabelProblem(lambda V: -V, problem.linear, 0.0)  # negative curvature everywhere
+    np.testing.assert_array_equal(newton_direction(bent, F, slope), -slope)
 
 
 def test_a_zero_can_grow_and_a_stationary_point_stays():
     problem = LabelProblem(lambda F: F, np.array([[1.0, -1.0]]), 0.0)
-    solution = run(ProjectedGradient(np.array([[0.0, 0.5]]), tol=0.0), problem, max_iter=100)
+    solution = run(ProjectedNewton(np.array([[0.0, 0.5]])), problem, max_iter=100)
     np.testing.assert_allclose(solution.state.F, [[1.0, 0.0]], atol=1e-7)
-    again = run(ProjectedGradient(np.array([[1.0, 0.0]])), problem, max_iter=100)
-    assert again.status is Status.STATIONARY
+    again = run(ProjectedNewton(np.array([[1.0, 0.0]])), problem, max_iter=100)
+    assert again.status is Status.CONVERGED
+    assert again.n_iter == 0
     assert again.state.F.tolist() == [[1.0, 0.0]]
 
 
 def test_a_large_penalty_gives_orthonormal_columns():
     problem, _, F = draw(0, n=20, nu=1e6, definite=True)
-    F = run(ProjectedGradient(F), problem, max_iter=2000).state.F
+    F = run(ProjectedNewton(F), problem, max_iter=2000).state.F
     np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-2)
 
 
@@ -108,10 +162,27 @@ def test_only_products_are_asked_for():
         return sparse @ G
 
     hidden = LabelProblem(product, problem.linear, problem.orthogonality)
-    got = run(ProjectedGradient(F), hidden, max_iter=30)
-    expected = run(ProjectedGradient(F), problem, max_iter=30)
+    got = run(ProjectedNewton(F), hidden, max_iter=30)
+    expected = run(ProjectedNewton(F), problem, max_iter=30)
     np.testing.assert_allclose(got.state.F, expected.state.F, atol=1e-9)
     assert set(calls) == {(10, 3)}
+
+
+def test_without_a_tolerance_it_ends_when_no_step_is_left():
+    problem, _, F = draw(2, definite=True)
+    solution = run(ProjectedNewton(F, tol=0.0), problem, max_iter=200)
+    assert solution.status is Status.STATIONARY
+    expected = run(ProjectedNewton(F), problem, max_iter=200).state.F
+    np.testing.assert_allclose(solution.state.F, expected, atol=1e-8)
+
+
+def test_an_objective_hardly_changes_relatively_or_by_rounding():
+    assert not hardly_changes([1.0], 1e-5, n_clusters=2)
+    assert not hardly_changes([1.0, 0.9], 1e-5, n_clusters=2)
+    assert hardly_changes([1.0, 1.0 - 1e-6], 1e-5, n_clusters=2)
+    assert not hardly_changes([1e-9, 5e-10], 1e-5, n_clusters=2)
+    assert hardly_changes([3e-18, -2e-18], 1e-5, n_clusters=1)
+    assert hardly_changes([1.0, 1.0], 0.0, n_clusters=1)
 
 
 def test_penalties_are_a_number_or_a_rising_sequence():

@@ -98,7 +98,7 @@ class DataOperator(ABC):
         self.original_mean = self.mean
         if not center:
             spread = spread + n * mean**2
-        self._column_norms = spread * self.inverse_scale**2
+        self._column_norms = (xp.sqrt(spread) * self.inverse_scale) ** 2  # 1/s^2 may overflow
         if center:
             self._guard_offset(xp.sqrt(spread / n))
 

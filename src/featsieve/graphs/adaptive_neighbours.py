@@ -19,6 +19,8 @@ from featsieve.terms.simplex import project_rows
 
 # Distances whose relative differences are on average no larger are equal.
 TIE = 1e-10
+# Costs of joining two groups that differ less, relatively and against the largest, are equal.
+EQUAL_COST, COST_ROUNDING = 1e-9, 1e-14
 # An edge up to this weight is none.
 SMALLEST_EDGE = 1e-12
 # Up to this many samples the eigenvectors come from a dense solver.
@@ -106,11 +108,57 @@ def parts(S: sp.csr_array) -> tuple[int, np.ndarray]:
     return int(count), component
 
 
+def join_parts(
+    component: np.ndarray, points: np.ndarray, count: int, *, key: np.ndarray
+) -> np.ndarray:
+    """Return ``count`` groups of whole components: those that lie close are joined.
+
+    Parameters
+    ----------
+    component : ndarray of shape (n,)
+        The component of every sample, 0, 1, ..., at least ``count`` of them.
+    points : ndarray of shape (n, m)
+        Where the samples lie.
+    count : int
+        Number of groups.
+    key : ndarray of shape (n,)
+        Where joins cost the same, the components of the smallest mean key are joined first: the
+        order of the samples decides nothing.
+
+    Ward's rule: the next to be joined are the groups a, b with the least increase of the sum of
+    squares, n_a n_b/(n_a + n_b) ||mean_a - mean_b||^2. O(p^3) for p components.
+    """
+    sizes = np.bincount(component).astype(np.float64)
+    order = np.argsort(np.bincount(component, weights=key) / sizes, kind="stable")
+    sizes = sizes[order]
+    place = np.argsort(order)[component]
+    member = sp.csr_array((1.0 / sizes[place], (place, np.arange(len(place)))))
+    means = member @ (points - points.mean(axis=0))
+    squares = pair_distances(means, np.tile(np.arange(len(sizes)), (len(sizes), 1)))
+    costs = squares / (1.0 / sizes[:, None] + 1.0 / sizes)
+    rounding = COST_ROUNDING * costs.max()
+    np.fill_diagonal(costs, np.inf)
+    group = np.arange(len(sizes))
+    for _ in range(len(sizes) - count):
+        equal = costs <= (1.0 + EQUAL_COST) * costs.min() + rounding
+        a, b = divmod(int(equal.argmax()), len(sizes))
+        # The cost of joining a third group to both, from those to each (Lance and Williams).
+        both = (sizes[a] + sizes) * costs[a] + (sizes[b] + sizes) * costs[b]
+        costs[a] = (both - sizes * costs[a, b]) / (sizes[a] + sizes[b] + sizes)
+        costs[b] = np.inf
+        costs[a, a] = np.inf
+        costs[:, a], costs[:, b] = costs[a], costs[b]
+        sizes[a] += sizes[b]
+        group[group == b] = a
+    return np.unique(group, return_inverse=True)[1][place]
+
+
 def smooth_vectors(S: sp.csr_array, count: int) -> np.ndarray:
     """Return eigenvectors of the ``count`` smallest eigenvalues of Deg - S, orthonormal columns.
 
     The null space is known, one indicator per component; on a large graph Lanczos looks for the
-    others beside it.
+    others beside it. (With more components than ``count`` the eigenvectors are not unique: see
+    :func:`join_parts`.)
     """
     n = S.shape[0]
     L = laplacian(S)

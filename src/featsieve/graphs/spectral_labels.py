@@ -33,17 +33,77 @@ def spectral_labels(
     graph has as many components as clusters, or more, which of them belong together is not in the
     graph: 0.1 E E' is then added, E being ``bridge``.
     """
+    adjacency, root = _normalised(graph)
+    vectors = _leading_eigenvectors(
+        adjacency, root, n_clusters, random_state=random_state, bridge=bridge
+    )
+    return kmeans_labels(_unit_rows(vectors), n_clusters, random_state=random_state)
+
+
+class SpectralClusterings:
+    """Spectral clusterings of one graph for many numbers of clusters, from one decomposition.
+
+    (Two, where the graph is not connected: see :func:`spectral_labels`.)
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+    most : int
+        Largest number of clusters that will be asked for.
+    random_state : RandomState
+    bridge : ndarray of shape (n, r), optional
+    n_starts : int
+        k-means runs, of which the best counts.
+    """
+
+    def __init__(
+        self,
+        graph: sp.csr_array,
+        most: int,
+        *,
+        random_state: np.random.RandomState,
+        bridge: np.ndarray | None = None,
+        n_starts: int = 20,
+    ) -> None:
+        adjacency, root = _normalised(graph)
+        self.random_state, self.n_starts = random_state, n_starts
+        n_components = connected_components(adjacency, directed=False)[0]
+        self.n_bridged = 0 if bridge is None else min(n_components, most)
+        counts = {most} if self.n_bridged < 2 else {most, self.n_bridged}
+        self.vectors = {
+            count: _leading_eigenvectors(
+                adjacency, root, count, random_state=random_state, bridge=bridge
+            )
+            for count in counts
+        }
+        # The dense solver lists the largest eigenvalue last, Lanczos first.
+        self.rising = adjacency.shape[0] <= LARGEST_DENSE or most > adjacency.shape[0] // 3
+
+    def labels(self, n_clusters: int) -> np.ndarray:
+        """Return the labels for a number of clusters."""
+        bridged = n_clusters <= self.n_bridged and self.n_bridged in self.vectors
+        vectors = self.vectors[self.n_bridged if bridged else max(self.vectors)]
+        leading = vectors[:, -n_clusters:] if self.rising else vectors[:, :n_clusters]
+        return kmeans_labels(
+            _unit_rows(leading),
+            n_clusters,
+            random_state=self.random_state,
+            n_starts=self.n_starts,
+        )
+
+
+def _normalised(graph: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+    """Return Deg^(-1/2) A Deg^(-1/2) and Deg^(1/2) 1."""
     degree = np.asarray(graph.sum(axis=1)).ravel()
     inverse = np.where(degree > 0.0, 1.0 / np.sqrt(np.maximum(degree, 1e-300)), 0.0)
     scaling = sp.diags_array(inverse)
-    adjacency = sp.csr_array(scaling @ graph @ scaling)
-    vectors = _leading_eigenvectors(
-        adjacency, np.sqrt(degree), n_clusters, random_state=random_state, bridge=bridge
-    )
+    return sp.csr_array(scaling @ graph @ scaling), np.sqrt(degree)
+
+
+def _unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Return the rows scaled to unit length."""
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return kmeans_labels(
-        vectors / np.maximum(length, 1e-12)[:, None], n_clusters, random_state=random_state
-    )
+    return vectors / np.maximum(length, 1e-12)[:, None]
 
 
 def laplacian_labels(
@@ -66,11 +126,15 @@ def laplacian_labels(
 
 
 def kmeans_labels(
-    points: np.ndarray, n_clusters: int, *, random_state: np.random.RandomState
+    points: np.ndarray,
+    n_clusters: int,
+    *,
+    random_state: np.random.RandomState,
+    n_starts: int = N_STARTS,
 ) -> np.ndarray:
-    """Return the best of twenty k-means runs, clusters numbered by their first sample."""
+    """Return the best of some k-means runs, clusters numbered by their first sample."""
     seed = random_state.randint(np.iinfo(np.int32).max)
-    model = KMeans(n_clusters, n_init=N_STARTS, random_state=seed)
+    model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
     with catch_warnings():
         # "fewer distinct points than clusters": fill_empty sees to it.
         simplefilter("ignore", ConvergenceWarning)

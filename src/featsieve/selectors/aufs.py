@@ -17,10 +17,16 @@ from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.selectors.initial_labels import first_labels
 from featsieve.selectors.jasfs import mean_column_norm
 from featsieve.selectors.jasfs_joint import AUTO_SHARE
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.selectors.ugfs import warn_collapsed
+from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.nonnegative_labels import label_of_row, orthogonality_gap
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient, penalty_sequence
+from featsieve.solvers.projected_labels import (
+    LabelProblem,
+    ProjectedNewton,
+    hardly_changes,
+    penalty_sequence,
+)
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import (
@@ -36,10 +42,8 @@ from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.validation import (
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
-    resolve_n_features,
 )
 
 MAX_LABEL_STEPS = 200
@@ -82,7 +86,8 @@ class AUFS(UnsupervisedSelector):
         that). It does not notice that there is nothing to find. Set either this or
         ``n_features_to_select``.
     alpha : float, default=0.01
-        α, weight of the graph.
+        α, weight of the graph. With very large values all samples get the same labels, and a
+        warning says so.
     sigma : float or "auto", default="auto"
         σ of the adaptive loss: below it residuals count by their squares. "auto" is fifty times the
         median length of f_i less its mean, the residuals of the first labels without any feature.
@@ -132,6 +137,9 @@ class AUFS(UnsupervisedSelector):
         b: F is approximated by ``X @ coef_ + intercept_``.
     labels_ : ndarray of shape (n_samples,)
         Pseudo-label of every sample.
+    label_matrix_ : ndarray of shape (n_samples, n_clusters)
+        F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
+        ``labels_`` by first sample unless ``init`` gave labels.
     sample_weights_ : ndarray of shape (n_samples,)
         Weight of every sample's squared residual; small for samples that the labels do not fit.
     scores_ : ndarray of shape (`n_features_in_`,)
@@ -147,8 +155,10 @@ class AUFS(UnsupervisedSelector):
         Nested selections of every size for the final labels, in units of the objective. It passes
         through the selected features.
     objective_ : ndarray of shape (`n_iter_`,)
-        The objective after every iteration at the last ν. It never rises. (Values at different ν
-        belong to different functions; those of smaller ν are not kept.)
+        The objective after every iteration at the last ν, all its terms included, with
+        λ = ``sparsity_``, σ = ``sigma_``, μ = ``ridge_``, and W for columns scaled as ``scale``
+        says. It never rises by more than rounding. (Values at different ν belong to different
+        functions; those of smaller ν are not kept. Nor are the prototypes of κ > 0.)
     n_iter_ : int
         Number of iterations at the last ν.
     status_ : Status
@@ -157,6 +167,8 @@ class AUFS(UnsupervisedSelector):
         The λ that was used (0 where a number of features decided).
     sigma_ : float
         The σ that was used.
+    ridge_ : float
+        The μ that was used: ``ridge`` in units of the objective.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -172,7 +184,7 @@ class AUFS(UnsupervisedSelector):
     φ is concave in u²: with weights ω_i = (1 + σ)(u_i + 2σ) / (2 (u_i + σ)²) the weighted squared
     loss bounds it from above. Given ω, the best W on a support is a ridge regression on columns
     centred with the weights; a new support is taken only if it beats the present one. F descends by
-    projected gradient steps with a line search, zeros included. So the objective falls in every
+    projected Newton steps with a line search, zeros included. So the objective falls in every
     block.
 
     Own choices, and why. The ridge: without it a few columns interpolate the pseudo-labels. The
@@ -187,7 +199,8 @@ class AUFS(UnsupervisedSelector):
     selected is a convention: by what they would add.
 
     Cost per iteration: O(knd) for d > n, O(nd² + k²d) for d ≤ n with k features selected, plus
-    O(nc (neighbours + c)) for each of up to 200 label steps. Memory O(nd + min(n, d)²).
+    O(nc (neighbours + c)) for each of some hundred products of the label step. Memory
+    O(nd + min(n, d)²).
 
     When not to use it: as a record of the published method; or with few samples in a cluster.
 
@@ -209,6 +222,8 @@ class AUFS(UnsupervisedSelector):
     """
 
     path_: SelectionPath
+
+    _follows_count = True
 
     def __init__(
         self,
@@ -251,30 +266,18 @@ class AUFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "AUFS":
-        """Find pseudo-labels and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        penalties = self._check_parameters()
-        X, table = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels and the features that predict them."""
+        penalties = penalty_sequence(self.orthogonality)
+        table = self._operator(X)
         scale, center = SCALES[self.scale]
         if X.dtype == np.float32 and (self.ridge < SMALL_RIDGE or self.reconstruction > 0.0):
             X = X.astype(np.float64)
             table = as_operator(X, scale=scale, center=center)
         # The regression has an intercept: centring is part of it.
         operator = table if center else as_operator(X, scale=scale)
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
-        k = resolve_n_features(self.n_features_to_select, X.shape[1])
+        n_clusters = self._count_clusters(X)
+        k = None if self.n_features_to_select is None else self._n_to_select()
         random_state = check_random_state(self.random_state)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
@@ -301,9 +304,11 @@ class AUFS(UnsupervisedSelector):
                 f"{largest!r}. Decrease sparsity, or set n_features_to_select."
             )
         self._set_outcome(solution)
-        self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
+        self.sparsity_, self.sigma_, self.ridge_ = problem.sparsity, problem.sigma, problem.ridge
+        self.label_matrix_ = state.F
         self.sample_weights_ = problem.weights(state)
         labels = label_of_row(state.F, state.fitted)
+        warn_collapsed(state.F, labels)
         self.labels_ = labels if given else by_first_sample(labels)
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * state.W
         self.intercept_ = state.b - to_numpy(operator.original_mean) @ self.coef_
@@ -314,7 +319,6 @@ class AUFS(UnsupervisedSelector):
             length=max(self.path_length, n_selected),
         )
         self._set_selection(scores, n_selected, order=order)
-        return self
 
     def _problem(
         self,
@@ -355,8 +359,8 @@ class AUFS(UnsupervisedSelector):
             return replace(problem, n_features=len(path.order))
         return replace(problem, sparsity=2.0 * min(path.half_gains))
 
-    def _check_parameters(self) -> tuple[float, ...]:
-        """Refuse values that cannot be meant; return the penalties of F'F = I."""
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
         check_option("w_step", self.w_step, W_STEPS)
         for name in ("sparsity", "sigma"):
             value = getattr(self, name)
@@ -377,7 +381,6 @@ class AUFS(UnsupervisedSelector):
                 "n_features_to_select and sparsity both say how many features to select: "
                 "set one of them and leave the other at its default."
             )
-        return penalty_sequence(self.orthogonality)
 
 
 @dataclass(frozen=True)
@@ -403,6 +406,7 @@ class AUFSState:
     support: np.ndarray
     fitted: np.ndarray  # ZW + 1b'
     prototypes: Prototypes | None = None
+    settled: bool = True  # whether the last label step went to its end
 
 
 @dataclass(frozen=True)
@@ -505,7 +509,8 @@ def alternation(state: AUFSState, *, tol: float) -> Alternation[AUFSProblem, AUF
     def stop(state: AUFSState, history: Sequence[float]) -> Status | None:
         if len(history) > 1 and len(state.support) == 0:
             return Status.STATIONARY  # the penalty does not pay for any feature
-        return Status.CONVERGED if relative_change(history) < tol else None
+        done = state.settled and hardly_changes(history, tol, n_clusters=state.F.shape[1])
+        return Status.CONVERGED if done else None
 
     return Alternation(
         start=lambda problem: state,
@@ -533,7 +538,7 @@ def update_weights(problem: AUFSProblem, state: AUFSState) -> AUFSState:
 
 
 def update_labels(problem: AUFSProblem, state: AUFSState) -> AUFSState:
-    """Take projected gradient steps on the majoriser of the objective in F."""
+    """Minimise the majoriser of the objective over F."""
     weights = problem.weights(state)
     A = sp.csr_array(sp.diags_array(weights) + problem.alpha * problem.laplacian)
     B = weights[:, None] * state.fitted
@@ -550,8 +555,8 @@ def update_labels(problem: AUFSProblem, state: AUFSState) -> AUFSState:
         return A @ F if outer is None else A @ F + outer * (F @ gram)
 
     step = LabelProblem(product, B, problem.orthogonality)
-    solution = run(ProjectedGradient(state.F), step, max_iter=MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F)
+    solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
+    return replace(state, F=solution.state.F, settled=solution.status.success)
 
 
 def update_prototypes(problem: AUFSProblem, state: AUFSState) -> AUFSState:

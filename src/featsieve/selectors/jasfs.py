@@ -1,5 +1,6 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from warnings import warn
@@ -16,30 +17,36 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.knn import hat_distances
+from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.graphs.structure import leave_one_out_accuracy
+from featsieve.graphs.views import PLAIN, SampleView
 from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
     JointProblem,
-    auto_sparsity,
     largest_sparsity,
+    nested_path,
     rank_features,
     refine_labels,
     solve_joint,
 )
 from featsieve.selectors.jasfs_paper import PaperProblem, solve_paper
 from featsieve.selectors.jasfs_paper import largest_sparsity as largest_paper_sparsity
+from featsieve.selectors.jasfs_path import path_problems, solve_path
 from featsieve.solvers.certificate import Certificate, certify
-from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import NeighbourGraph, normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
+from featsieve.tuning.automatic import RankedPath, warn_without_structure
+from featsieve.tuning.criteria import Modularity
+from featsieve.tuning.curve import CriterionCurve, check_sizes, default_sizes, judge
+from featsieve.tuning.path import SparsityPath
 from featsieve.validation import (
     check_auto_number,
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
     resolve_n_features,
@@ -206,13 +213,14 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     (120, 10)
     """
 
-    path_: SelectionPath
+    _follows_count = True
+    _criterion = Modularity.name
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         sparsity: float | str = "auto",
         alpha: float = 0.3,
         beta: float = 1.0,
@@ -251,36 +259,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "JASFS":
-        """Find clusters and the features that carry them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = self._check_input(X)
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
-        k = resolve_n_features(self.n_features_to_select, X.shape[1])
+    def _fit(self, X: Any) -> None:
+        """Find clusters and the features that carry them."""
+        n_clusters = self._count_clusters(X, low=2)
+        k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
         random_state = check_random_state(self.random_state)
-
-        default_scale = "unit" if self.solver == "joint" else "none"
-        scale = default_scale if self.scale == "auto" else self.scale
-        operator = as_operator(X, scale=scale)
+        operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
         labels = initial_labels.labels_from_user(
             self.init, X, n_clusters, random_state=random_state
         )
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
         fit(X, operator, labels, n_clusters=n_clusters, k=k, random_state=random_state)
-        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of new rows: where the fitted regression of the labels is largest.
@@ -311,7 +301,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        operator = as_operator(X, scale="none" if self.scale == "none" else "unit")
+        operator = as_operator(X, scale=self._column_scale)
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,
@@ -335,40 +325,19 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         random_state: np.random.RandomState,
     ) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
-        E = to_numpy(
-            hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
+        hat, problem, labels = self._joint_start(
+            X, operator, labels, n_clusters=n_clusters, random_state=random_state
         )
-        graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
-        problem = JointProblem(
-            operator,
-            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
-            n_clusters=n_clusters,
-            ridge=self.ridge * mean_column_norm(operator),
-            n_features=k,
-            w_step=self.w_step,
-        )
-        self.init_ = "given"
-        if labels is None:
-            labels, self.init_ = initial_labels.joint_labels(
-                X,
-                operator,
-                self.init,
-                hat=(E, graph),
-                n_clusters=n_clusters,
-                n_neighbors=self.n_neighbors,
-                random_state=random_state,
-            )
-        if self.init_ == "spectral":
-            labels, _ = refine_labels(problem, labels, E)
-        path = None
-        if k is None and isinstance(self.sparsity, str):
-            sparsity, path = auto_sparsity(problem, labels)
-            if self.w_step == "iht":  # needs a smaller lambda for as many: fix their number
-                problem = replace(problem, n_features=len(path.order))
-            else:
-                problem = replace(problem, sparsity=sparsity)
+        path, curve = None, None
+        if self._automatic:
+            path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
+            graph = None if self.init_ in PLAIN else hat.graph
+            curve = self._curve(X, np.asarray(path.order), labels, graph=graph)
+            problem = replace(problem, n_features=curve.chosen)
         elif k is None:
             problem = replace(problem, sparsity=float(self.sparsity))
+        else:
+            problem = replace(problem, n_features=k)
 
         solution = solve_joint(
             problem,
@@ -385,12 +354,16 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
         self._set_selection(scores, len(state.support) if k is None else k, order=order)
         if path_of_all is not None:
-            self.path_ = path_of_all
+            self.path_ = replace(path_of_all, curve=curve)
+        elif curve is not None:
+            self.path_ = RankedPath(order, curve)
         self.objective_, self.n_iter_ = np.asarray(solution.objective), solution.n_iter
         self._set_status(solution, limited=state.limited)
         self.sparsity_ = problem.sparsity
+        if curve is not None and path_of_all is not None:
+            self.sparsity_ = float(path_of_all.sparsity[len(state.support) - 1])
         self.labels_ = state.labels if self.init_ == "given" else by_first_sample(state.labels)
-        self.label_accuracy_ = initial_labels.leave_one_out_accuracy(self.labels_, E, n_clusters)
+        self.label_accuracy_ = leave_one_out_accuracy(self.labels_, hat.coordinates, n_clusters)
         W = np.zeros((operator.shape[1], n_clusters))
         selected = np.flatnonzero(self.support_)
         regression = problem.regression(self.labels_)
@@ -398,6 +371,43 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             regression.refit(operator.xp.asarray(selected, device=operator.device))
         )
         self._set_regression(operator, W, problem.labels_matrix(self.labels_))
+
+    def _joint_start(
+        self,
+        X: Any,
+        operator: DataOperator,
+        labels: np.ndarray | None,
+        *,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+    ) -> tuple[SampleView, JointProblem, np.ndarray]:
+        """Return the hat view, the problem (without any sparsity), and the first labels."""
+        E = to_numpy(
+            hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
+        )
+        graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
+        hat = SampleView("hat", graph, E)
+        problem = JointProblem(
+            operator,
+            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
+            n_clusters=n_clusters,
+            ridge=self.ridge * mean_column_norm(operator),
+            w_step=self.w_step,
+        )
+        self.init_ = "given"
+        if labels is None:
+            labels, self.init_ = joint_labels(
+                X,
+                operator,
+                self.init,
+                hat=hat,
+                n_clusters=n_clusters,
+                n_neighbors=self.n_neighbors,
+                random_state=random_state,
+            )
+        if self.init_ == "spectral":
+            labels, _ = refine_labels(problem, labels, E)
+        return hat, problem, labels
 
     def _fit_paper(
         self,
@@ -444,6 +454,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         residual = operator.xp.asarray(fitted - (state.F - state.F.mean(axis=0)))
         entering = row_norms(to_numpy(operator.rmatmul(residual)))
         order = np.lexsort((-entering, -scores))
+        if self._automatic:
+            curve = self._curve(X, order[: int(selected.sum())], labels)
+            self.path_, k = RankedPath(order, curve), curve.chosen
         self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
         self.objective_, self.n_iter_ = np.asarray(solution.objective[1:]), solution.n_iter
         self._set_status(solution)
@@ -453,6 +466,74 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             axis=1
         )
         self._set_regression(operator, np.where(self.support_[:, None], W, 0.0), state.F)
+
+    def _joint_path(
+        self, X: Any, *, sizes: Any = None, sparsities: Sequence[float] = ()
+    ) -> SparsityPath:
+        """Return the solutions for many sizes or values of λ (see ``tuning.sparsity_path``)."""
+        self._check_parameters()
+        X = self._check_input(X)
+        n_clusters = self._count_clusters(X, low=2)
+        random_state = check_random_state(self.random_state)
+        operator = as_operator(X, scale=self._column_scale)
+        varies = to_numpy(operator.varies)
+        self._check_varies(varies)
+        labels = initial_labels.labels_from_user(
+            self.init, X, n_clusters, random_state=random_state
+        )
+        _, problem, labels = self._joint_start(
+            X, operator, labels, n_clusters=n_clusters, random_state=random_state
+        )
+        if not sparsities:
+            sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), int(varies.sum())))
+        problems = path_problems(problem, sizes=() if sparsities else sizes, sparsities=sparsities)
+        points = solve_path(problems, labels, max_iter=self.max_iter, tol=self.tol)
+        if not points:
+            raise ValueError(_nothing_selected(sparsities[-1], largest_sparsity(problem, labels)))
+        priced = [point.priced() for point in points]
+        states = [point.solution.state for point in points]
+        supports = np.zeros((len(points), X.shape[1]), dtype=bool)
+        for support, state in zip(supports, states, strict=True):
+            support[state.support] = True
+        return SparsityPath(
+            n_features=supports.sum(axis=1),
+            sparsity=np.array([sparsity for _, sparsity in priced]),
+            supports=supports,
+            scores=np.stack([scores for scores, _ in priced]),
+            objective=np.array([point.solution.objective[-1] for point in points]),
+            statuses=[point.solution.status for point in points],
+            labels=np.stack([state.labels for state in states]),
+        )
+
+    # How many features --------------------------------------------------------------------------
+
+    @property
+    def _column_scale(self) -> str:
+        """What scale="auto" means."""
+        default = "unit" if self.solver == "joint" else "none"
+        return default if self.scale == "auto" else self.scale
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether the number of features is to be found."""
+        unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
+        return unset or super()._automatic
+
+    def _curve(
+        self, X: Any, order: np.ndarray, labels: np.ndarray, *, graph: Any = None
+    ) -> CriterionCurve:
+        """Return the modularity of every size of a nested selection."""
+        sizes = default_sizes(X.shape[1])
+        sizes = np.unique(np.minimum(sizes, len(order)))
+        criterion = Modularity(scale=self._column_scale, n_neighbors=self.n_neighbors, graph=graph)
+        return judge(criterion, X, labels, order=order, sizes=sizes)
+
+    def _choose_count(self, X: Any) -> None:
+        """Say what there is to say about the number of features, which ``_fit`` has found."""
+        self.equivalent_range_ = self.path_.curve.equivalent_range
+        if isinstance(self.init, str):  # or the labels are the user's
+            accuracy = getattr(self, "label_accuracy_", None)
+            warn_without_structure(X, self.labels_, accuracy=accuracy, stacklevel=4)
 
     # Shared pieces -------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ MAX_SWEEPS = 100
 MAX_IHT_STEPS = 2000
 # Rounding is not progress: a support must lower J by more than this, relatively.
 PROGRESS = 1e-12
-# sparsity="auto": the share of the explained loss that a feature must add.
+# The share of the explained loss that a feature must add to be selected (AUFS).
 AUTO_SHARE = 0.004
 
 
@@ -133,14 +133,15 @@ def find_support(
 ) -> tuple[np.ndarray, ForwardState | None]:
     """Return the support that the chosen W-step finds for fixed labels, in order of entry.
 
-    ``known`` is a support to do better than; ``path`` the beginning of the path for these labels.
+    ``known`` is a support to do better than; ``path`` a part of the path for these labels, which
+    may go on beyond ``n_features``.
     """
     regression = problem.regression(labels)
     if problem.w_step == "iht":
         found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
         return np.flatnonzero(to_numpy(row_support(found.W))), None
     path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
-    support = np.asarray(path.order, dtype=np.intp)
+    support = np.asarray(path.order[: regression.limit], dtype=np.intp)
     if problem.w_step == "forward":
         return support, path
     starts = [support] if known is None else [support, known]
@@ -148,15 +149,10 @@ def find_support(
     return min(searched, key=lambda state: state.value).support, None
 
 
-def auto_sparsity(problem: JointProblem, labels: np.ndarray) -> tuple[float, ForwardState]:
-    """Return the lambda at which a further feature adds less than AUTO_SHARE of all before it.
-
-    As k features that add equally have shares of 1/k, it never selects many more than 1/AUTO_SHARE.
-    The path that showed it comes along, to go on from.
-    """
-    regression = replace(problem.regression(labels), least_share=AUTO_SHARE)
-    path = run(ForwardSelection(), regression, max_iter=regression.limit).state
-    return min(path.half_gains), path
+def nested_path(problem: JointProblem, labels: np.ndarray, length: int) -> ForwardState:
+    """Return the run of forward selection for fixed labels, ``length`` features long."""
+    regression = replace(problem, sparsity=0.0, n_features=length).regression(labels)
+    return run(ForwardSelection(), regression, max_iter=regression.limit).state
 
 
 def largest_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
@@ -186,7 +182,7 @@ def solve_joint(
 ) -> Solution[JointState]:
     """Descend J from the given labels. The first iteration is the first W-step.
 
-    ``path`` may hold the beginning of the path for these labels.
+    ``path`` may hold a part of the path for these labels.
     """
 
     def start(problem: JointProblem) -> JointState:

@@ -103,27 +103,17 @@ class LaplacianScore(UnsupervisedSelector):
         self.n_neighbors = n_neighbors
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None) -> "LaplacianScore":
-        """Score the features.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        operator = self._prepare(X)[1].centred()
+
+    def _fit(self, X: Any) -> None:
+        """Score the features."""
+        operator = self._operator(X).centred()
         n_selected = self._n_to_select()
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         self.laplacian_score_ = laplacian_scores(operator, S)
         self._set_selection(WORST - self.laplacian_score_, n_selected)
-        return self
 
 
 def laplacian_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:

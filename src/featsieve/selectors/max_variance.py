@@ -60,23 +60,9 @@ class MaxVariance(UnsupervisedSelector):
     def __init__(self, n_features_to_select: int | float = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def fit(self, X: Any, y: Any = None) -> "MaxVariance":
-        """Compute the variances.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        X = self._check_input(X)
+    def _fit(self, X: Any) -> None:
+        """Compute the variances."""
         n_selected = self._n_to_select()
         operator = as_operator(X)
         self._check_varies(to_numpy(operator.varies))
         self._set_selection(to_numpy(operator.column_norms()) / X.shape[0], n_selected)
-        return self

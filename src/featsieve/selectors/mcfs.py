@@ -9,7 +9,7 @@ from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.embedding import spectral_embedding
 from featsieve.solvers.lars import LarsPath, lasso_lars
-from featsieve.validation import check_n_clusters, check_number
+from featsieve.validation import check_number
 
 
 class MCFS(UnsupervisedSelector):
@@ -112,6 +112,8 @@ class MCFS(UnsupervisedSelector):
     8
     """
 
+    _follows_count = True
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -131,25 +133,16 @@ class MCFS(UnsupervisedSelector):
         self.n_neighbors = n_neighbors
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None) -> "MCFS":
-        """Embed the samples and find the features that predict the embedding.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
         check_number("ridge", self.ridge, low=0.0)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        X, operator = self._prepare(X)
+
+    def _fit(self, X: Any) -> None:
+        """Embed the samples and find the features that predict the embedding."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_eigenvectors = self._n_eigenvectors(X.shape[0])
+        n_eigenvectors = self._n_eigenvectors(X)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         self.embedding_, self.eigenvalues_ = spectral_embedding(S, n_eigenvectors)
         if self.embedding_.shape[1] == 0:
@@ -160,12 +153,12 @@ class MCFS(UnsupervisedSelector):
         constant = ~to_numpy(operator.varies)
         order = np.lexsort((-entry_order(path), constant, -scores))
         self._set_selection(scores, n_selected, order=order)
-        return self
 
-    def _n_eigenvectors(self, n_samples: int) -> int:
+    def _n_eigenvectors(self, X: Any) -> int:
         """Return K."""
+        n_samples = X.shape[0]
         if self.n_eigenvectors is None:
-            return max(check_n_clusters(self.n_clusters, n_samples, low=1) - 1, 1)
+            return max(self._count_clusters(X) - 1, 1)
         check_number("n_eigenvectors", self.n_eigenvectors, low=1, integer=True)
         if self.n_eigenvectors > n_samples:
             raise ValueError(

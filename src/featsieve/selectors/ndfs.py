@@ -39,7 +39,6 @@ from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_n
 from featsieve.validation import (
     check_auto_number,
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
 )
@@ -189,24 +188,11 @@ class NDFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "NDFS":
-        """Find pseudo-labels and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels and the features that predict them."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
@@ -239,7 +225,6 @@ class NDFS(UnsupervisedSelector):
         labels = label_of_row(state.F, to_numpy(state.fitted))
         self.labels_ = labels if given else by_first_sample(labels)
         self._set_weights(operator, state.W, n_selected, warned=warned)
-        return self
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""

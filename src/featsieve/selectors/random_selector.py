@@ -62,25 +62,11 @@ class RandomSelector(UnsupervisedSelector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "RandomSelector":
-        """Draw the scores.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        X = self._check_input(X)
+    def _fit(self, X: Any) -> None:
+        """Draw the scores."""
         n_selected = self._n_to_select()
         random_state = check_random_state(self.random_state)
         varies = to_numpy(as_operator(X).varies)
         self._check_varies(varies)
         drawn = 1.0 - random_state.random_sample(X.shape[1])  # in (0, 1]
         self._set_selection(np.where(varies, drawn, 0.0), n_selected)
-        return self

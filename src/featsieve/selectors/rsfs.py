@@ -39,7 +39,6 @@ from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
     check_auto_number,
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
 )
@@ -201,24 +200,11 @@ class RSFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "RSFS":
-        """Find pseudo-labels, their errors, and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels, their errors, and the features that predict them."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
@@ -257,7 +243,6 @@ class RSFS(UnsupervisedSelector):
         self.labels_ = labels if given else by_first_sample(labels)
         self.noise_ = state.Z
         self._set_weights(operator, state.W, n_selected, warned=warned)
-        return self
 
     def _resolve_nu(self, n_samples: int, n_clusters: int) -> float:
         """Return nu as a number; "auto" is alpha times the height of a label, 1/sqrt(n/c)."""

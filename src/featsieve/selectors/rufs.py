@@ -28,7 +28,6 @@ from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
     check_auto_number,
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
 )
@@ -218,24 +217,11 @@ default="local_learning"
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "RUFS":
-        """Find pseudo-labels and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels and the features that predict them."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         S = None
         if _is("spectral", self.init) or _is("graph", self.laplacian):
@@ -276,7 +262,6 @@ default="local_learning"
         lengths = problem.reconstruction_lengths(state.G, state.basis, state.images)
         self.sample_weights_ = lengths.min() / lengths
         self._set_weights(operator, state.W, n_selected, warned=warned)
-        return self
 
     def _slope(self, G: np.ndarray) -> np.ndarray:
         """Return half the slope of the loss at W = 0, the best W once beta reaches it."""

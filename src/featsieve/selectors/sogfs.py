@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
@@ -13,6 +15,7 @@ from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.adaptive_neighbours import (
     best_weights,
     first_neighbours,
+    join_parts,
     mean_graph,
     nearest_points,
     pair_distances,
@@ -37,7 +40,8 @@ from featsieve.solvers.sparse_projection import (
     roughness,
     solve_projection,
 )
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.terms import normalised_indicator
+from featsieve.validation import check_callback, check_number, check_option
 
 # gamma="auto", relative to the mean roughness of the columns on the first graph.
 SHARE = 10.0
@@ -45,6 +49,11 @@ SHARE = 10.0
 FIXED_LISTS = 5
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
+# With fewer samples, for which the default number of clusters is too large, it is lowered.
+FEW_SAMPLES = 16
+# A graph none of whose edges differs by more from the last one, and from that without the rank
+# condition, stands still.
+STANDSTILL = 1e-8
 
 
 class SOGFS(UnsupervisedSelector):
@@ -63,7 +72,9 @@ class SOGFS(UnsupervisedSelector):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters c, the components of the graph.
+        Number of clusters c, the components of the graph: at most half the samples, because a
+        component has at least two. (With fewer than 16 samples the graph gets half as many
+        components as samples instead of an error, with a warning.)
     n_features_to_select : int or float, default=0.1
         How many features to select: a count, or a fraction of the features.
     n_components : int or None, default=None
@@ -100,11 +111,14 @@ class SOGFS(UnsupervisedSelector):
     coef_ : ndarray of shape (`n_features_in_`, `n_components_`)
         W, in the units of X.
     labels_ : ndarray of shape (n_samples,)
-        Component of every sample in the graph; k-means of F where their number is not c.
+        Component of every sample in the graph. Where there are more than c, those that lie close
+        in the projection are joined (Ward's rule for whole components); where there are fewer,
+        k-means of F.
     affinity_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
         The learned graph (S + S')/2.
     n_parts_ : int
-        Number of its connected components: c, unless the iterations were too few.
+        Number of its connected components: c, unless the iterations were too few, or neighbours
+        too few to tie the samples together (both with a warning).
     gamma_ : float
         γ that was used.
     n_components_ : int
@@ -121,8 +135,9 @@ class SOGFS(UnsupervisedSelector):
     n_features_selected_ : int
         Their number.
     objective_ : ndarray of shape (`n_iter_`,)
-        tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration. Graph, neighbours and lam change
-        in between, so it may rise; within the search for one W it does not.
+        tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration (with ||w|| smoothed to
+        sqrt(||w||² + 2.2e-16)). Graph, neighbours and lam change in between, so it may rise;
+        within the search for one W it does not.
     inner_objective_ : list of `n_iter_` + 1 ndarrays
         Its values within every search for W, the first one included. None of them rises.
     n_iter_ : int
@@ -145,12 +160,16 @@ class SOGFS(UnsupervisedSelector):
     come first. Components are counted on the graph, not by thresholds on eigenvalues; lam is
     capped. Equally distant neighbours share their weight equally, where the code divides by zero.
     A sample's own index is left out of its neighbours, so that copies of a sample are neighbours.
+    A first graph with more than c components leaves F undecided: it gets the indicators of whole
+    components, joined as in ``labels_``. The iterations also end when such a graph stands still.
     The search for W ends by the relative change. The whole objective is not monotone, because of
     the symmetric S, the changing lam and the changing lists of neighbours; nor is it claimed here.
 
     Cost: O(n²d) for the first neighbours; per iteration O(n²m + nk(m + c)) for the graph, O(n³)
     (n ≤ 1000; Lanczos beyond) for F, and per step of the search for W O(n²d + n³ + dm² + ndm) for
-    d > n, where no d × d matrix is formed, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²).
+    d > n, where no d × d matrix is formed, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²). Where
+    that is estimated to be less, as in later steps on large sparse tables, a step takes
+    O(m (nnz + nk) + dm²) times a few steps of conjugate gradients, and no n × n matrix either.
 
     When not to use it: W'W = I does not keep the projected samples apart. With more features than
     samples and a small γ, W finds directions in which all samples coincide. The order within the
@@ -170,6 +189,8 @@ class SOGFS(UnsupervisedSelector):
     >>> int((sieve.support_ & planted.informative).sum())
     10
     """
+
+    _follows_count = True
 
     def __init__(
         self,
@@ -200,25 +221,12 @@ class SOGFS(UnsupervisedSelector):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> "SOGFS":
-        """Find graph and projection, and the features it uses.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find graph and projection, and the features it uses."""
+        operator = self._operator(X)
         operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = n_possible_clusters(self._count_clusters(X), X.shape[0])
         neighbours, weights, a = first_neighbours(
             euclidean_distances(operator), X.shape[0], self.n_neighbors
         )
@@ -257,9 +265,25 @@ class SOGFS(UnsupervisedSelector):
             gap=state.gap,
             n_selected=n_selected,
         )
-        self.labels_ = graph_labels(state.S, state.F)
+        self.labels_ = graph_labels(problem, state)
         self._set_weights(operator, state.W, n_selected)
-        return self
+
+    def _set_outcome(self, solution: Solution[Any]) -> None:
+        """Set what the solver reports; warn of a graph that more iterations would not mend."""
+        n_parts = solution.state.n_parts
+        if solution.state.n_parts_free <= self.n_clusters or solution.status is Status.STOPPED:
+            super()._set_outcome(solution)
+            return
+        self.objective_ = np.asarray(solution.objective[1:])
+        self.n_iter_, self.status_ = solution.n_iter, solution.status
+        warn(
+            f"The graph falls into {n_parts} parts, more than n_clusters={self.n_clusters}, even "
+            "without the condition on their number: samples of different parts are not among each "
+            "other's neighbours, and more iterations would not change that. Raise n_neighbors, or "
+            f"n_clusters up to {n_parts}. labels_ joins the parts that lie close.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _n_components(self, operator: DataOperator, n_selected: int) -> int:
         """Return the number of columns of W."""
@@ -310,9 +334,11 @@ class SOGFSState:
     """The variables of the alternation."""
 
     S: sp.csr_array  # the symmetric graph
-    F: np.ndarray
     lam: float
     n_parts: int
+    n_parts_free: int = 0  # of the graph without the rank condition (lam = 0), where n_parts > c
+    stands_still: bool = False  # that graph is S, and S is the last one
+    F: Array = None  # n x c
     n_graphs: int = 0  # that have been learned
     W: Array | None = None
     inverse: np.ndarray | None = None  # weights of the rows at the end of the last search for W
@@ -336,17 +362,32 @@ def solve_sogfs(
     k = problem.neighbours.shape[1]
 
     def start(problem: SOGFSProblem) -> SOGFSState:
-        state = SOGFSState(S, smooth_vectors(S, c), lam=a, n_parts=parts(S)[0])
-        return update_weights(problem, state)
+        state = update_weights(problem, SOGFSState(S, lam=a, n_parts=parts(S)[0]))
+        if state.n_parts > c:
+            return replace(state, F=normalised_indicator(joined_labels(problem, state), c))
+        return replace(state, F=smooth_vectors(S, c))
 
     def update_graph(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
         points = to_numpy(operator.matmul(state.W))
         near = problem.neighbours
         if state.n_graphs >= FIXED_LISTS:
             near = nearest_points(points, k)
-        costs = pair_distances(points, near) + state.lam * pair_distances(state.F, near)
+        rough = pair_distances(points, near)
+        costs = rough + state.lam * pair_distances(state.F, near)
         graph = mean_graph(near, best_weights(costs, a))
-        return replace(state, S=graph, n_parts=parts(graph)[0], n_graphs=state.n_graphs + 1)
+        n_parts, n_parts_free, still = parts(graph)[0], 0, False
+        if n_parts > c:
+            free = mean_graph(near, best_weights(rough, a))
+            n_parts_free = parts(free)[0]
+            still = max(abs(graph - other).max() for other in (free, state.S)) <= STANDSTILL
+        return replace(
+            state,
+            S=graph,
+            n_parts=n_parts,
+            n_parts_free=n_parts_free,
+            stands_still=bool(still),
+            n_graphs=state.n_graphs + 1,
+        )
 
     def update_weights(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
         projection = problem.projection(state.S)
@@ -373,7 +414,11 @@ def solve_sogfs(
         return state.inner[-1][-1]
 
     def stop(state: SOGFSState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if state.n_graphs > 1 and state.n_parts == c else None
+        if state.n_parts == c and state.n_graphs > 1:
+            return Status.CONVERGED
+        if state.stands_still and state.n_graphs > FIXED_LISTS:
+            return Status.STATIONARY
+        return None
 
     solver = Alternation(
         start=start,
@@ -388,10 +433,40 @@ def solve_sogfs(
     return run(solver, problem, max_iter=max_iter, callback=callback)
 
 
-def graph_labels(S: sp.csr_array, F: np.ndarray) -> np.ndarray:
-    """Return the components of the graph, or k-means of F where their number is not that of F."""
-    n_parts, component = parts(S)
-    n_clusters = F.shape[1]
+def graph_labels(problem: SOGFSProblem, state: SOGFSState) -> np.ndarray:
+    """Return the components of the graph, joined where they are too many; else k-means of F."""
+    n_clusters = problem.n_clusters
+    n_parts, component = parts(state.S)
     if n_parts == n_clusters:
         return by_first_sample(component)
-    return kmeans_labels(F, n_clusters, random_state=np.random.RandomState(0))
+    if n_parts > n_clusters:
+        return by_first_sample(joined_labels(problem, state))
+    return kmeans_labels(state.F, n_clusters, random_state=np.random.RandomState(0))
+
+
+def joined_labels(problem: SOGFSProblem, state: SOGFSState) -> np.ndarray:
+    """Return c groups of whole components that lie close in the projection."""
+    points = to_numpy(problem.operator.matmul(state.W))
+    # XWW'1, a sum over the features: it knows neither the order of samples and columns, nor a
+    # rotation of W.
+    key = points @ to_numpy(state.W).sum(axis=0)
+    return join_parts(parts(state.S)[1], points, problem.n_clusters, key=key)
+
+
+def n_possible_clusters(n_clusters: int, n_samples: int) -> int:
+    """Return n_clusters; refuse more than components of two samples can be, or take fewer."""
+    largest = n_samples // 2
+    if n_clusters <= largest:
+        return n_clusters
+    reason = (
+        f"n_clusters={n_clusters} is more than half of n_samples={n_samples}, but a component of "
+        f"the graph has at least two samples"
+    )
+    if n_samples >= FEW_SAMPLES:
+        raise ValueError(f"{reason}: choose n_clusters of at most {largest}.")
+    warn(
+        f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return largest

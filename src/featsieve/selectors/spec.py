@@ -11,7 +11,7 @@ from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.affinity import degrees, normalised_laplacian, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
 from featsieve.selectors.laplacian_score import NEGLIGIBLE, WORST, laplacian_scores
-from featsieve.validation import check_n_clusters, check_number, check_option
+from featsieve.validation import check_number, check_option
 
 CRITERIA = ("normalized", "plain", "leading")
 # Beyond this power, only the largest eigenvalue would count.
@@ -135,29 +135,16 @@ class SPEC(UnsupervisedSelector):
         self.n_neighbors = n_neighbors
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None) -> "SPEC":
-        """Score the features.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Score the features."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
         if self.criterion == "normalized" and self.scale == "raw":
             operator = as_operator(X)  # the origin does not matter, and would cost digits
         leading = self.criterion == "leading"
-        n_clusters = 1 if self.n_clusters is None else self.n_clusters
-        if leading or n_clusters != 1:
-            n_clusters = check_n_clusters(n_clusters, X.shape[0], low=1)
+        n_clusters = 1
+        if leading or self.n_clusters not in (None, 1):
+            n_clusters = self._count_clusters(X)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         power = float(self.power)
         if leading:
@@ -172,7 +159,6 @@ class SPEC(UnsupervisedSelector):
         # Columns that do not vary come last, also among equals.
         order = np.lexsort((-scores, ~to_numpy(operator.varies)))
         self._set_selection(scores, n_selected, order=order)
-        return self
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""

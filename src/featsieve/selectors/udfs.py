@@ -26,7 +26,7 @@ from featsieve.solvers.sparse_projection import (
     roughness,
     solve_projection,
 )
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option
 
 # gamma="auto", relative to the mean roughness of the columns: for tables whose M can be inverted,
 # and for those with at least as many features as samples. There a projection without any scatter
@@ -118,7 +118,9 @@ class UDFS(UnsupervisedSelector):
     places, and uses one parameter for λ and γ.
 
     Cost: O(n²d) for the neighbours; per iteration O(n²d + n³) for d > n, where no d × d matrix is
-    formed, O(d³) for d ≤ n; memory O(nd + nk² + min(n, d)²).
+    formed, O(d³) for d ≤ n; memory O(nd + nk² + min(n, d)²). Where that is estimated to be less, as
+    in later iterations on large sparse tables, an iteration takes O(c (nnz + nk²) + dc²) times a
+    few steps of conjugate gradients, and no n × n matrix either.
 
     When not to use it: with more features than samples there are directions without any scatter,
     of which the method finds sparse ones, whatever the clusters are. Copies of a column rank high
@@ -164,25 +166,12 @@ class UDFS(UnsupervisedSelector):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> "UDFS":
-        """Find the projection and the features it uses.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find the projection and the features it uses."""
+        operator = self._operator(X)
         operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         members = neighbourhoods(operator, self.n_neighbors)
         grams = local_grams(operator, members)
         ridge = mean_scatter(grams) if self.local_ridge == "auto" else float(self.local_ridge)
@@ -202,7 +191,6 @@ class UDFS(UnsupervisedSelector):
         self._set_outcome(solution)
         warn_of_projection(operator, L, state.W, gamma=gamma, gap=state.gap, n_selected=n_selected)
         self._set_weights(operator, state.W, n_selected)
-        return self
 
     def _gamma(self, operator: DataOperator, rough: np.ndarray) -> float:
         """Return gamma as a number."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import first_labels
+from featsieve.selectors.initial_labels import VANISHED, first_labels
 from featsieve.selectors.jasfs import mean_column_norm
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
@@ -22,16 +23,21 @@ from featsieve.selectors.ugfs_paper import (
     ridge_solver,
     solve_split,
 )
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.nonnegative_labels import label_of_row, orthogonality_gap
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedGradient, penalty_sequence
+from featsieve.solvers.projected_labels import (
+    LabelProblem,
+    ProjectedNewton,
+    hardly_changes,
+    penalty_sequence,
+)
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import SMALL_RIDGE, find_support, rank_features, refit
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option
 
 SOLVERS = ("alternation", "paper")
 UPDATES = tuple(SETTINGS)
@@ -51,6 +57,7 @@ class UGFS(UnsupervisedSelector):
 
         min  ||XW - F||² + α tr(F'LF)   subject to  ||W||_{2,0} = k,  F'F = I,  F ≥ 0.
 
+    By default an intercept and a ridge are added, and F'F = I is a penalty: see ``objective_``.
     k features are judged as a group: one of them is replaced as soon as another fits better to the
     rest.
 
@@ -62,7 +69,8 @@ class UGFS(UnsupervisedSelector):
         k, how many features to select: a count, or a fraction of the features.
     alpha : float, default=0.01
         α, weight of the graph. With large values F follows the graph of all features, noise
-        included, and the regression cannot correct it.
+        included, and the regression cannot correct it; with very large ones all samples get the
+        same labels, and a warning says so.
     solver : {"alternation", "paper"}, default="alternation"
         "alternation" descends the objective with an intercept, a ridge and a penalty for F'F = I.
         "paper" is the released method of multipliers, see ``update``.
@@ -109,6 +117,10 @@ class UGFS(UnsupervisedSelector):
         b: F is approximated by ``X @ coef_ + intercept_``.
     labels_ : ndarray of shape (n_samples,)
         Pseudo-label of every sample.
+    label_matrix_ : ndarray of shape (n_samples, n_clusters)
+        F (with ``solver="paper"`` its non-negative copy). Its columns are those of ``coef_``; a
+        sample's label is its largest entry, numbered in ``labels_`` by first sample unless ``init``
+        gave labels.
     scores_ : ndarray of shape (`n_features_in_`,)
         Alternation: along ``path_`` by how much the feature lowers the objective (at most as much
         as those before it), behind it what the feature would add. Paper: norm of the feature's row
@@ -123,9 +135,14 @@ class UGFS(UnsupervisedSelector):
         Nested selections of every size for the final labels, so that no size needs another run
         (alternation): ``path_.order[:m]`` are m features. It passes through the selected ones.
     objective_ : ndarray of shape (`n_iter_`,)
-        The objective after every iteration. Alternation: at the last ν, and it never rises (values
-        at different ν belong to different functions; those of smaller ν are not kept). Paper:
-        ||XW - F||² + α tr(F'LF), which may rise.
+        The objective after every iteration. Alternation, at the last ν:
+        ||XW + 1b' - F||² + ``ridge_`` ||W||² + α tr(F'LF) + ½ν ||F'F - I||², with W for columns
+        scaled as ``scale`` says; it never rises by more than rounding. (Values at different ν
+        belong to different functions; those of smaller ν are not kept.) Paper:
+        ||XW - F||² + α tr(F'LF) with W and F themselves, not their copies, and it may rise.
+    ridge_ : float
+        ``ridge`` in units of the objective: times the mean squared norm of the centred columns that
+        vary (alternation).
     n_iter_ : int
         Number of iterations (of the alternation: at the last ν).
     status_ : Status
@@ -147,8 +164,8 @@ class UGFS(UnsupervisedSelector):
     selects follows from its random start; rows of W are kept by their l1 norm, which is not the
     projection on row-sparse matrices. The alternation solves both blocks by descent instead: k
     features by forward selection, then exchanges while they lower the objective, from the features
-    of the iteration before and, when the labels have moved, anew; F by projected gradient steps
-    with a line search. A multiplicative rule with a penalty of 1e8 would not move F at all.
+    of the iteration before and, when the labels have moved, anew; F by projected Newton steps with
+    a line search. A multiplicative rule with a penalty of 1e8 would not move F at all.
     ``solver="paper"`` ends when the constraints are violated by less than 1 %; the last digits of
     W = its copy come slowly.
 
@@ -156,9 +173,9 @@ class UGFS(UnsupervisedSelector):
     more).
 
     Cost per iteration: O(nd min(n, k) + k²n) for every exchange, O(knd) for a fresh search, plus
-    O(nc (neighbours + c)) for each of up to 200 label steps. Paper: O(ndc + nc²) after one inverse
-    of a matrix of size min(n, d); the released program inverts a d × d one. Memory
-    O(nd + min(n, d)²).
+    O(nc (neighbours + c)) for each of some hundred products of the label step. Paper: O(ndc + nc²)
+    after one inverse of a matrix of size min(n, d); the released program inverts a d × d one.
+    Memory O(nd + min(n, d)²).
 
     When not to use it: to learn how many features matter (JASFS and AUFS decide); or with a small
     ridge when features are many and redundant, because the group then fits noise.
@@ -180,6 +197,8 @@ class UGFS(UnsupervisedSelector):
     """
 
     path_: SelectionPath
+
+    _follows_count = True
 
     def __init__(
         self,
@@ -218,24 +237,16 @@ class UGFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "UGFS":
-        """Find pseudo-labels and the group of features that predicts them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        penalties = self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels and the group of features that predicts them."""
+        penalties = penalty_sequence(self.orthogonality)
+        operator = self._operator(X)
+        scale, center = SCALES[self.scale]
+        if X.dtype == np.float32 and (self.solver == "paper" or self.ridge < SMALL_RIDGE):
+            X = X.astype(np.float64)
+            operator = as_operator(X, scale=scale, center=center)
         k = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
@@ -243,10 +254,8 @@ class UGFS(UnsupervisedSelector):
         )
         L = laplacian(S)
         if self.solver == "alternation":
-            single = X.dtype == np.float32 and self.ridge < SMALL_RIDGE
-            if self.scale == "raw" or single:  # the intercept of the model is a centring
-                table = X.astype(np.float64) if single else X
-                operator = as_operator(table, scale=SCALES[self.scale][0])
+            if not center:  # the intercept of the model is a centring
+                operator = as_operator(X, scale=scale)
             problem = UGFSProblem(
                 operator,
                 laplacian=L,
@@ -257,11 +266,11 @@ class UGFS(UnsupervisedSelector):
             )
             F = normalised_indicator(labels, n_clusters)
             labels = self._fit_alternation(problem, F, penalties=penalties)
+            warn_collapsed(self.label_matrix_, labels)
         else:
             split = SplitProblem(operator, L, self.alpha, k, ridge_solver(operator))
             labels = self._fit_paper(split, labels, n_clusters, random_state=random_state)
         self.labels_ = labels if given else by_first_sample(labels)
-        return self
 
     def _fit_alternation(
         self, problem: "UGFSProblem", F: np.ndarray, *, penalties: Sequence[float]
@@ -277,6 +286,7 @@ class UGFS(UnsupervisedSelector):
         )
         state = solution.state
         self._set_outcome(solution)
+        self.label_matrix_, self.ridge_ = state.F, problem.ridge
         self._set_regression(problem.operator, state.W, state.b)
         k = problem.n_features
         scores, order, self.path_ = rank_features(
@@ -311,6 +321,7 @@ class UGFS(UnsupervisedSelector):
         )
         state = solution.state
         self._set_outcome(solution)
+        self.label_matrix_ = state.G
         self._set_regression(problem.operator, state.B, np.zeros(n_clusters))
         order = np.argsort(-state.scores, kind="stable")
         self._set_selection(np.maximum(state.scores, 0.0), problem.n_features, order=order)
@@ -321,8 +332,8 @@ class UGFS(UnsupervisedSelector):
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
         self.intercept_ = b - to_numpy(operator.original_mean) @ self.coef_
 
-    def _check_parameters(self) -> tuple[float, ...]:
-        """Refuse values that cannot be meant; return the penalties of F'F = I."""
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
         check_option("solver", self.solver, SOLVERS)
         check_option("update", self.update, UPDATES)
         check_number("alpha", self.alpha, low=0.0)
@@ -332,7 +343,6 @@ class UGFS(UnsupervisedSelector):
         check_number("tol", self.tol, low=0.0)
         check_number("path_length", self.path_length, low=0, integer=True)
         check_callback(self.callback)
-        return penalty_sequence(self.orthogonality)
 
 
 @dataclass(frozen=True)
@@ -382,6 +392,7 @@ class UGFSState:
     support: np.ndarray
     fitted: np.ndarray  # ZW + 1b'
     searched: np.ndarray | None = None  # the labels for which a support was last sought anew
+    settled: bool = True  # whether the last label step went to its end
 
 
 def solve_ugfs(
@@ -413,7 +424,8 @@ def alternation(state: UGFSState, *, tol: float) -> Alternation[UGFSProblem, UGF
     """Return the solver at one penalty, from a state on."""
 
     def stop(state: UGFSState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if relative_change(history) < tol else None
+        done = state.settled and hardly_changes(history, tol, n_clusters=state.F.shape[1])
+        return Status.CONVERGED if done else None
 
     return Alternation(
         start=lambda problem: state,
@@ -439,11 +451,31 @@ def update_features(problem: UGFSProblem, state: UGFSState) -> UGFSState:
 
 
 def update_labels(problem: UGFSProblem, state: UGFSState) -> UGFSState:
-    """Take projected gradient steps in F."""
+    """Minimise over F."""
 
     def product(F: np.ndarray) -> np.ndarray:
         return F + problem.alpha * (problem.laplacian @ F)
 
     step = LabelProblem(product, state.fitted, problem.orthogonality)
-    solution = run(ProjectedGradient(state.F), step, max_iter=MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F)
+    solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
+    return replace(state, F=solution.state.F, settled=solution.status.success)
+
+
+def warn_collapsed(F: np.ndarray, labels: np.ndarray) -> None:
+    """Warn where the labels F tell (nearly) no samples apart, or leave a cluster empty.
+
+    A single cluster has its own warning.
+    """
+    n_clusters = F.shape[1]
+    n_used = len(np.unique(labels))
+    vanished = square(F - F.mean(axis=0)) < VANISHED * n_clusters  # orthonormal ones have c - 1
+    if n_clusters == 1 or not (vanished or n_used < n_clusters):
+        return
+    what = "are the same for all samples" if vanished else f"use {n_used} of {n_clusters} clusters"
+    fewer = "" if vanished else ", or choose a smaller n_clusters"
+    warn(
+        f"The pseudo-labels have collapsed: they {what}, so that the ranking means little. "
+        f"Decrease alpha, or increase orthogonality{fewer}.",
+        UserWarning,
+        stacklevel=3,
+    )

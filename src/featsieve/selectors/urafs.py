@@ -15,7 +15,7 @@ from featsieve.selectors.initial_labels import first_labels
 from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
 from featsieve.solvers.stiefel import random_frame
 from featsieve.terms.orthogonality import indicator, normalised_indicator
-from featsieve.validation import check_callback, check_n_clusters, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option
 
 UPDATES = ("safe", "paper")
 # All weights have vanished where no row is this many times longer than the smoothing.
@@ -175,26 +175,13 @@ class URAFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "URAFS":
-        """Find pseudo-labels and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find pseudo-labels and the features that predict them."""
+        operator = self._operator(X)
         if self.scale == "raw":
             operator = as_operator(X)  # the intercept centres
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         first = self._first_labels(X, operator, n_clusters, random_state)
         problem = URAFSProblem(
@@ -208,7 +195,6 @@ class URAFS(UnsupervisedSelector):
         self.labels_ = label_rows(frame, n_clusters, given=given, random_state=random_state)
         turn = polar(frame.T @ normalised_indicator(self.labels_, n_clusters))
         self._set_weights(operator, W @ turn, n_selected)
-        return self
 
     def _first_labels(
         self,

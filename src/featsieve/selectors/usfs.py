@@ -15,7 +15,6 @@ from featsieve.terms.orthogonality import indicator
 from featsieve.validation import (
     check_auto_number,
     check_callback,
-    check_n_clusters,
     check_number,
     check_option,
 )
@@ -191,24 +190,11 @@ class USFS(UnsupervisedSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "USFS":
-        """Find soft labels and the features that predict them.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, operator = self._prepare(X)
+    def _fit(self, X: Any) -> None:
+        """Find soft labels and the features that predict them."""
+        operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0], low=1)
+        n_clusters = self._count_clusters(X)
         if self.n_components is not None and self.n_components > X.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[1]} features: choose "
@@ -251,7 +237,6 @@ class USFS(UnsupervisedSelector):
                 stacklevel=2,
             )
         self._set_weights(operator, P, n_selected, warned=bool(trivial))
-        return self
 
     def _first_memberships(
         self,

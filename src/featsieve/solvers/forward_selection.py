@@ -14,7 +14,7 @@ in R^d. They are the same numbers; which is cheaper depends on the shape of the 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Protocol
+from typing import Any, Protocol
 
 import array_api_extra as xpx
 import numpy as np
@@ -54,11 +54,14 @@ class SelectionPath:
         The largest lambda that still selects each of them (running minimum of the half gains).
     loss : float array of shape (n_steps + 1,)
         1/2 ||ZW - Y||^2 + (mu/2)||W||^2 at the best W on every support, from the empty one on.
+    curve : CriterionCurve or None
+        The label-free criterion that chose the number of features, if one did.
     """
 
     order: np.ndarray
     half_gains: np.ndarray
     loss: np.ndarray
+    curve: Any = None
 
     @property
     def sparsity(self) -> np.ndarray:

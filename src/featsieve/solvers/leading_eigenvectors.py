@@ -52,7 +52,7 @@ def leading_eigenvectors(
     """
     xp = namespace_of(start)
     d = start.shape[0]
-    size = min(d, count + max(EXTRA, int(SHARE * count)))
+    size = basis_size(count, d)
     kept = count + (size - count) // 3
     rng = np.random.default_rng(0)
     V = xp.zeros((size, d), dtype=xp.float64, device=device_of(start))  # rows: orthonormal basis
@@ -82,6 +82,11 @@ def leading_eigenvectors(
         used, targets, U = kept, (size,), np.eye(kept)
     vectors = xp.asarray(U[:, :count], device=device_of(start))
     return theta[:count], V[:used, :].T @ vectors
+
+
+def basis_size(count: int, d: int) -> int:
+    """Return the vectors of a full basis for ``count`` eigenvectors: about as many products."""
+    return min(d, count + max(EXTRA, int(SHARE * count)))
 
 
 def _continue(V: Array, image: Array, rng: np.random.Generator) -> tuple[Array, float, Array]:

@@ -1,4 +1,4 @@
-"""Projected gradient steps for non-negative, nearly orthonormal pseudo-labels F.
+"""Projected Newton steps for non-negative, nearly orthonormal pseudo-labels F.
 
     J(F) = <F, A(F)> - 2 <F, B> + (nu/2) ||F'F - I||^2,   F >= 0,
 
@@ -7,26 +7,37 @@ nothing has to be split by sign.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from featsieve.solvers.alternate import relative_change
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.solvers.protocol import Status
 from featsieve.validation import check_number
 
 # Sufficient decrease (Armijo): the share of the decrease that the gradient promises. Half of it is
-# what a step of 1/curvature gives. Longer steps (a small share, or those of Barzilai and Borwein)
-# need fewer iterations, but overshoot in stiff directions and blow up rounding: the same table
-# stored in another format would get other labels.
-SUFFICIENT = 0.5
-# By how much a step first exceeds the one before it.
-GROWTH = 1.5
+# what a gradient step of 1/curvature gives: longer ones overshoot in stiff directions and blow up
+# rounding.
+SUFFICIENT, HALF = 0.1, 0.5
+# By how much a gradient step first exceeds the one before it.
+GROWTH = 2.0
 # After so many halvings the promised decrease is below rounding.
 MAX_TRIALS = 60
+# Most products of one Newton system. The penalty is stiff in c(c + 1)/2 directions only, and
+# conjugate gradients need few more than these.
+MAX_PRODUCTS = 200
+# Share of the slope that conjugate gradients may leave.
+INEXACT = 0.5
+# Slopes above this are far from the solution, where the curvature may be negative.
+FAR = 1e-2
+# Changes of J below this, relative to J (or to 1), are rounding.
+ROUNDING = 1e-15
+# Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
+FLOOR = 1e-14
 
 
 def penalty_sequence(orthogonality: Any) -> tuple[float, ...]:
@@ -42,6 +53,14 @@ def penalty_sequence(orthogonality: Any) -> tuple[float, ...]:
             f"(10, 100, 1000, 10000); got {orthogonality!r}."
         )
     return penalties
+
+
+def hardly_changes(history: Sequence[float], tol: float, *, n_clusters: int) -> bool:
+    """Say whether the last change is below ``tol``, relatively, or nothing but rounding."""
+    if len(history) < 2:
+        return False
+    rounding = abs(history[-1] - history[-2]) <= FLOOR * n_clusters
+    return rounding or relative_change(history) < tol
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,17 @@ class LabelProblem:
         """Return 2 (A(F) - B) + 2 nu F (F'F - I), given image = A(F)."""
         return 2.0 * (image - self.linear + self.orthogonality * (F @ (F.T @ F) - F))
 
+    def curvature(self, F: np.ndarray, V: np.ndarray, *, convex: bool = False) -> np.ndarray:
+        """Return 2 A(V) + 2 nu (F (F'V + V'F) + V (F'F - I)), the change of the gradient along V.
+
+        ``convex``: without the last term, as that of Gauss and Newton, which bends up only.
+        """
+        cross = F.T @ V
+        bend = F @ (cross + cross.T)
+        if not convex:
+            bend += V @ (F.T @ F) - V
+        return 2.0 * (self.product(V) + self.orthogonality * bend)
+
 
 @dataclass(frozen=True)
 class LabelState:
@@ -80,22 +110,30 @@ class LabelState:
     image: np.ndarray  # A(F)
     value: float
     gradient: np.ndarray
-    step_size: float  # of the step that led here
-    stable: bool = False  # no step lowers J
+    step_size: float  # of the gradient step
+    stable: bool = False  # no step lowers J measurably
+
+    def slope(self) -> np.ndarray:
+        """Return the gradient without the entries that lead out of the non-negative matrices."""
+        return np.where((self.F > 0.0) | (self.gradient < 0.0), self.gradient, 0.0)
 
 
-class ProjectedGradient:
-    """Solver of :class:`LabelProblem`:  F <- max(F - t gradient, 0), J never rises.
+class ProjectedNewton:
+    """Solver of :class:`LabelProblem`:  J never rises beyond rounding.
 
-    t is tried a little larger than in the step before, and halved until J falls by half of what the
-    gradient promises.
+    A step is a gradient step  F <- max(F - t gradient, 0), which finds the entries that are zero,
+    and then  F <- max(F + t D, 0)  with the Newton direction D of those that are not, by conjugate
+    gradients. Gradient steps alone stall, because nu is stiff. Quasi-Newton steps need about as
+    many products, but depend on rounding: the same table stored in another format would get other
+    labels.
 
     Parameters
     ----------
     start : ndarray of shape (n, c)
         The first F, non-negative.
     tol : float
-        Relative decrease of J, against its largest size so far, that ends the run.
+        Length of the projected gradient that ends the run, relative to that of orthonormal labels
+        (and to nu/1e4, where that is more than 1).
     """
 
     def __init__(self, start: np.ndarray, *, tol: float = 1e-9) -> None:
@@ -104,29 +142,23 @@ class ProjectedGradient:
     def init(self, problem: LabelProblem) -> LabelState:
         """Start at the given F, with the inverse of the curvature along F as the first step."""
         F = self.start
-        image = problem.product(F)
+        state = _at(problem, F, 1.0)
         length = max(float(np.linalg.norm(F)), 1e-300)
-        curvature = 2.0 * float(np.linalg.norm(image)) / length
+        curvature = 2.0 * float(np.linalg.norm(state.image)) / length
         curvature += 4.0 * problem.orthogonality * max(float(np.linalg.norm(F.T @ F, 2)), 1.0)
-        gradient = problem.gradient(F, image)
-        step_size = 1.0 / max(curvature, 1e-300)
-        return LabelState(F, image, problem.value(F, image), gradient, step_size)
+        return replace(state, step_size=1.0 / max(curvature, 1e-300))
 
     def step(self, problem: LabelProblem, state: LabelState) -> LabelState:
-        """Take one step that lowers J enough, or find that there is none."""
-        t = GROWTH * state.step_size
-        for _ in range(MAX_TRIALS):
-            F = np.maximum(state.F - t * state.gradient, 0.0)
-            moved = F - state.F
-            promised = float(np.sum(state.gradient * moved))  # <= -||moved||^2 / t
-            if promised >= 0.0:
-                break
-            image = problem.product(F)
-            value = problem.value(F, image)
-            if value <= state.value + SUFFICIENT * promised:
-                return LabelState(F, image, value, problem.gradient(F, image), t)
-            t *= 0.5
-        return LabelState(state.F, state.image, state.value, state.gradient, t, stable=True)
+        """Take a gradient step and a Newton step; say so where they bring nothing measurable."""
+        first = _search(
+            problem, state, -state.slope(), size=GROWTH * state.step_size, sufficient=HALF
+        )
+        near = state if first is None else first
+        slope = np.where(near.F > 0.0, near.gradient, 0.0)
+        direction = newton_direction(problem, near.F, slope)
+        found = _search(problem, near, direction, size=1.0, sufficient=SUFFICIENT)
+        last = near if found is None else replace(found, step_size=near.step_size)
+        return replace(last, stable=last.value >= state.value - _rounding(state.value))
 
     def objective(self, problem: LabelProblem, state: LabelState) -> float:
         """Return J."""
@@ -135,10 +167,67 @@ class ProjectedGradient:
     def terminate(
         self, problem: LabelProblem, state: LabelState, history: Sequence[float]
     ) -> Status | None:
-        """End when no step is left, or when J hardly falls."""
-        if state.stable:
-            return Status.STATIONARY
-        if len(history) < 2:
-            return None
-        size = max(abs(history[0]), abs(history[-1]))
-        return Status.CONVERGED if history[-2] - history[-1] <= self.tol * size else None
+        """End where the projected gradient vanishes, or when no step is left."""
+        limit = self.tol * max(1.0, 1e-4 * problem.orthogonality) * state.F.shape[1] ** 0.5
+        if float(np.linalg.norm(state.slope())) <= limit:
+            return Status.CONVERGED
+        return Status.STATIONARY if state.stable else None
+
+
+def newton_direction(problem: LabelProblem, F: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Return D with  curvature(D) = -slope  in the entries where the slope is not zero.
+
+    Conjugate gradients, ended early far from the solution, and where the curvature is negative.
+    """
+    free = slope != 0.0
+    direction, residual = np.zeros_like(F), -slope
+    search, square = residual, float(np.sum(slope * slope))
+    length = square**0.5
+    limit = (min(INEXACT, length**0.5) * length) ** 2
+    for _ in range(MAX_PRODUCTS):
+        image = np.where(free, problem.curvature(F, search, convex=length > FAR), 0.0)
+        bend = float(np.sum(search * image))
+        if bend <= 0.0:
+            return direction if direction.any() else search
+        direction = direction + (square / bend) * search
+        residual = residual - (square / bend) * image
+        before, square = square, float(np.sum(residual * residual))
+        if square <= limit:
+            break
+        search = residual + (square / before) * search
+    return direction
+
+
+def _search(
+    problem: LabelProblem,
+    state: LabelState,
+    direction: np.ndarray,
+    *,
+    size: float,
+    sufficient: float,
+) -> LabelState | None:
+    """Return the first of the halved steps along a direction that lowers J enough."""
+    slack = _rounding(state.value)
+    for trial in range(MAX_TRIALS):
+        F = np.maximum(state.F + size * direction, 0.0)
+        promised = float(np.sum(state.gradient * (F - state.F)))
+        if promised < 0.0:
+            found = _at(problem, F, size)
+            # The last digits of F change J by less than its rounding.
+            allowed = slack if trial == 0 and promised > -10.0 * slack else 0.0
+            if found.value <= state.value + sufficient * promised + allowed:
+                return found
+        size *= 0.5
+    return None
+
+
+def _at(problem: LabelProblem, F: np.ndarray, step_size: float) -> LabelState:
+    """Return the state at F."""
+    image = problem.product(F)
+    value, gradient = problem.value(F, image), problem.gradient(F, image)
+    return LabelState(F, image, value, gradient, step_size)
+
+
+def _rounding(value: float) -> float:
+    """Return the size of the rounding of a value of J."""
+    return ROUNDING * max(abs(value), 1.0)

@@ -9,10 +9,12 @@ the inverse weights of the rows. They are the leading ones of gamma P^(-1), whic
 by an e_j that has become tiny, and has two forms:
 
     gram form    gamma E^(1/2) (E^(1/2) M E^(1/2) + gamma I_d)^(-1) E^(1/2)              d <= n
-    sample form  E - E Z'R (R'Z E Z'R + gamma I_r)^(-1) R'Z E,    L = RR', r < n         d > n
+    sample form  E - E Z'T Z E,    T = (gamma I_n + L Z E Z')^(-1) L                     d > n
 
-The sample form is never written down: Lanczos multiplies with it. A column that does not vary gets
-e_j = 0 and so a zero row of W. (It would otherwise come first: it has no scatter.)
+The sample form is never written down: Lanczos multiplies with it. The product form is the first
+one, with conjugate gradients in the place of the inverse (see product_form.py): no n x n, no d x d
+matrix. A column that does not vary gets e_j = 0 and so a zero row of W. (It would otherwise come
+first: it has no scatter.)
 """
 
 from collections.abc import Sequence
@@ -26,23 +28,20 @@ import scipy.sparse as sp
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.leading_eigenvectors import TOLERANCE, leading_eigenvectors
+from featsieve.solvers.leading_eigenvectors import basis_size, leading_eigenvectors
+from featsieve.solvers.product_form import BLOCKED, CALLS, ProductForm, TableForm, safe_gamma
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 from featsieve.validation import check_option
 
-FORMS = ("auto", "gram", "sample")
+FORMS = ("auto", "gram", "sample", "product")
 INITS = ("roughness", "identity")
-# Eigenvalues of L below this share of the largest are zero.
-RANK = 1e-12
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
 # The first weights: see first_inverse_weights. Bounds of p, and of |log e|.
 SPREAD, STEEPEST, LARGEST_WEIGHT = 3.0, 100.0, 5.0
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
 UNSHIFTED = 0.1
-# Products with a float32 table carry no more digits than this.
-SINGLE_TOLERANCE = 1e-6
 
 
 class QuadraticForm(Protocol):
@@ -75,7 +74,8 @@ class GramForm:
         xp = self.xp
         root = xp.sqrt(inverse)
         A = root[:, None] * self.M * root[None, :]
-        A = gamma * root[:, None] * xp.linalg.inv(A + _shift(A, gamma) * self.eye) * root[None, :]
+        shift = safe_gamma(gamma, to_numpy(A).diagonal())
+        A = gamma * root[:, None] * xp.linalg.inv(A + shift * self.eye) * root[None, :]
         A = 0.5 * (A + A.T)
         if A.shape[0] > max(LARGEST_FULL, 5 * count):
             return leading_eigenvectors(lambda v: A @ v, start, count, n_guards=int(count > 1))
@@ -83,40 +83,77 @@ class GramForm:
         return to_numpy(theta)[::-1][:count], xp.flip(vectors, axis=1)[:, :count]
 
 
-class SampleForm:
-    """M through products with the table, and the factor R of L (n x r, computed once)."""
-
-    def __init__(self, operator: DataOperator, L: sp.csr_array) -> None:
-        self.operator, self.xp, self.L = operator, operator.xp, L
-        energy, basis = np.linalg.eigh(L.toarray())
-        kept = energy > RANK * max(float(energy[-1]), 0.0)
-        factor = basis[:, kept] * np.sqrt(energy[kept])
-        self.R = self.xp.asarray(factor, device=operator.device)
-        single = operator.dtype == self.xp.float32
-        self.tolerance = SINGLE_TOLERANCE if single else TOLERANCE
-
-    def scatter(self, W: Array) -> float:
-        """Return tr((ZW)'L(ZW))."""
-        fitted = to_numpy(self.operator.matmul(W))
-        return float(np.sum(fitted * (self.L @ fitted)))
+class SampleForm(TableForm):
+    """M through products with the table; the inverse through an n x n matrix, in every step."""
 
     def leading(
         self, inverse: Array, gamma: float, *, start: Array, count: int
     ) -> tuple[np.ndarray, Array]:
-        """Run Lanczos; a product costs two with the table and three of size n."""
-        operator, xp, R = self.operator, self.xp, self.R
-        A = R.T @ operator.sample_gram(inverse) @ R
+        """Run Lanczos; a product costs two with the table and one of size n."""
+        operator, xp = self.operator, self.xp
+        A = self.smoothed(operator.sample_gram(inverse))
         eye = xp.eye(A.shape[0], dtype=xp.float64, device=operator.device)
-        core = xp.linalg.inv(0.5 * (A + A.T) + _shift(A, gamma) * eye)
+        shift = safe_gamma(gamma, to_numpy(A).diagonal())
+        T = xp.linalg.solve(A + shift * eye, self.smoothed(eye))
+        T = 0.5 * (T + T.T)
 
         def apply(v: Array) -> Array:
             scaled = inverse[:, None] * v
-            inside = R.T @ operator.matmul(scaled)
-            return scaled - inverse[:, None] * operator.rmatmul(R @ (core @ inside))
+            return scaled - inverse[:, None] * operator.rmatmul(T @ operator.matmul(scaled))
 
         return leading_eigenvectors(
             apply, start, count, n_guards=int(count > 1), tolerance=self.tolerance
         )
+
+
+class CheapestForm:
+    """In every step the cheaper one of the product form and a dense one.
+
+    The dense one is the form whose matrix is smaller. Its cost is, k being the vectors of Lanczos
+    and nnz the stored entries of the table (in the units of product_form.py),
+
+        gram form      B d^3 + k d^2, and d nnz or less for M in the first such step
+        sample form    4/3 B n^3 + k (2 nnz + n^2), and n nnz or less for Z E Z'
+
+    with B = 0.05. The product form takes t k (2 nnz + ...) for t steps of conjugate gradients: less
+    for large sparse tables once few rows are live, and for the largest from the start.
+    """
+
+    def __init__(self, operator: DataOperator, L: sp.csr_array) -> None:
+        self.operator = operator
+        self.products = ProductForm(operator, L)
+
+    @cached_property
+    def dense(self) -> QuadraticForm:
+        """The dense form, made when it is needed for the first time."""
+        n, d = self.operator.shape
+        return (SampleForm if d > n else GramForm)(self.operator, self.products.L)
+
+    def scatter(self, W: Array) -> float:
+        """Return tr(W'MW)."""
+        form = self.dense if "dense" in vars(self) else self.products
+        return form.scatter(W)
+
+    def leading(
+        self, inverse: Array, gamma: float, *, start: Array, count: int
+    ) -> tuple[np.ndarray, Array]:
+        """Estimate both costs, and hand over."""
+        cost = self.dense_cost(count)
+        if self.products.cost(count) < cost:
+            plan = self.products.plan(inverse, gamma, count)
+            if plan.cost < cost:
+                return self.products.follow(plan, inverse, gamma, start=start, count=count)
+        return self.dense.leading(inverse, gamma, start=start, count=count)
+
+    def dense_cost(self, count: int) -> float:
+        """Return the cost of ``count`` eigenvectors in the dense form."""
+        n, d = self.operator.shape
+        nnz, k, side = self.operator.n_stored, basis_size(count, d), min(n, d)
+        # Z E Z' or M, once: every column (row) of the table with itself
+        square = nnz * nnz / max(n, d) * (BLOCKED if nnz == n * d else 1.0)
+        if d > n:
+            return square + 4 / 3 * BLOCKED * side**3 + k * (CALLS + 2.0 * nnz + side**2)
+        return square * ("dense" not in vars(self)) + BLOCKED * side**3 + k * (CALLS + side**2)
 
 
 @dataclass(frozen=True)
@@ -133,8 +170,8 @@ class SparseProjection:
         m, at most the number of columns that vary.
     gamma : float
         Weight of the rows' lengths, above 0.
-    form : {"auto", "gram", "sample"}
-        "auto" takes the one whose matrix is smaller.
+    form : {"auto", "gram", "sample", "product"}
+        "auto" takes the cheapest, in every step.
     """
 
     operator: DataOperator
@@ -149,10 +186,8 @@ class SparseProjection:
     @cached_property
     def quadratic(self) -> QuadraticForm:
         """M, in the chosen form."""
-        n, d = self.operator.shape
-        wide = d > n if self.form == "auto" else self.form == "sample"
-        form = SampleForm if wide else GramForm
-        return form(self.operator, self.laplacian)
+        forms: dict[str, type] = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
+        return forms.get(self.form, CheapestForm)(self.operator, self.laplacian)
 
     @cached_property
     def varies(self) -> Array:
@@ -248,10 +283,3 @@ def _relative_gap(theta: np.ndarray, s: float) -> float:
     """Return (lam_{m+1} - lam_m)/lam_{m+1}, the eigenvalues being lam = gamma (1/theta + s)."""
     last, beyond = float(theta[-2]), max(float(theta[-1]), 0.0)
     return 1.0 - (beyond + s * beyond * last) / (last + s * beyond * last)
-
-
-def _shift(A: Array, gamma: float) -> float:
-    """Return gamma, or what rounding of A would swallow if that is more."""
-    diagonal = to_numpy(A).diagonal()
-    floor = A.shape[0] * np.finfo(np.float64).eps * float(diagonal.max(initial=0.0))
-    return max(gamma, floor)

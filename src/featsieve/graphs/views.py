@@ -1,0 +1,91 @@
+"""Views of the samples: neighbour graphs in the metrics in which clusters may show.
+
+"hat" (the metric of the ridge hat matrix of all features, which evens out directions) is the best
+where many features take part; few informative columns drown in it, and show in plain distances:
+"raw" ones if their variance is large, "scaled" ones (unit variance) if it is not.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.graphs.coordinates import hat_coordinates
+from featsieve.graphs.knn import euclidean_distances, hat_distances, self_tuning_graph
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.structure import leave_one_out_accuracy
+
+# Plain views, and the scale of the columns whose distances they take.
+PLAIN = {"raw": "none", "scaled": "unit"}
+VIEWS = ("hat", *PLAIN)
+# Labels that the other samples predict less well than this (leave one out, balanced) are doubtful:
+# where the hat metric works it is above 0.8, where it drowns in noise near 0.5.
+DOUBTFUL = 0.8
+# Modularity beyond that of permuted columns that is surely not chance.
+STRUCTURE = 0.08
+
+
+@dataclass(frozen=True)
+class SampleView:
+    """A neighbour graph of the samples.
+
+    Attributes
+    ----------
+    name : {"hat", "raw", "scaled"}
+    graph : csr_array of shape (n, n)
+    coordinates : ndarray of shape (n, r)
+        The hat coordinates E; none (r = 0) in plain views.
+    """
+
+    name: str
+    graph: sp.csr_array
+    coordinates: np.ndarray
+
+    @property
+    def bridge(self) -> np.ndarray | None:
+        """Directions of the samples, which link the parts of a graph that is not connected."""
+        E = self.coordinates
+        if E.shape[1] == 0:
+            return None
+        length = np.sqrt(np.einsum("ij,ij->i", E, E))
+        return E / np.maximum(length, 1e-300)[:, None]
+
+
+def sample_view(
+    X: Any, name: str, *, n_clusters: int = 2, n_neighbors: int = 5, shrinkage: float = 1.0
+) -> SampleView:
+    """Return a view of the rows of X; ``n_clusters`` is the largest number it must tell apart."""
+    if name in PLAIN:
+        operator = as_operator(X, scale=PLAIN[name])
+        n = operator.shape[0]
+        graph = self_tuning_graph(euclidean_distances(operator), n, n_neighbors=n_neighbors)
+        return SampleView(name, graph, np.zeros((n, 0)))
+    operator = as_operator(X, scale="unit")
+    E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
+    graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=n_neighbors)
+    return SampleView(name, graph, E)
+
+
+def view_of_labels(X: Any, labels: np.ndarray, *, n_neighbors: int = 5) -> SampleView:
+    """Return the view that shows a clustering 0..c-1 best.
+
+    The hat view, unless the labels are hardly predictable there; then that of largest modularity.
+    """
+    n_clusters = int(labels.max()) + 1
+    hat = sample_view(X, "hat", n_clusters=n_clusters, n_neighbors=n_neighbors)
+    if leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= DOUBTFUL:
+        return hat
+    plain = [sample_view(X, name, n_neighbors=n_neighbors) for name in PLAIN]
+    return max([hat, *plain], key=lambda view: float(modularity(view.graph, labels)))
+
+
+def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:
+    """Return the balanced accuracy of predicting each label by the vote of its neighbours."""
+    n, c = len(labels), int(labels.max()) + 1
+    member = sp.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, c))
+    votes = sp.csr_array(graph @ member).toarray()
+    hits = np.bincount(labels, weights=votes.argmax(axis=1) == labels, minlength=c)
+    return float(np.mean(hits / np.maximum(np.bincount(labels, minlength=c), 1)))

@@ -1,0 +1,60 @@
+"""The regularisation path of JASFS: a solution for every lambda, or every number of features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from featsieve.selectors.jasfs_joint import (
+    JointProblem,
+    JointState,
+    rank_features,
+    solve_joint,
+)
+from featsieve.solvers.forward_selection import ForwardState
+from featsieve.solvers.protocol import Solution
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """A solution on the path."""
+
+    problem: JointProblem
+    solution: Solution[JointState]
+
+    def priced(self) -> tuple[np.ndarray, float]:
+        """Return the scores of all features, and the largest lambda that selects as many."""
+        state = self.solution.state
+        scores, _, path = rank_features(self.problem, state, path_length=len(state.support))
+        if self.problem.sparsity > 0.0 or path is None:
+            return scores, self.problem.sparsity
+        return scores, float(path.sparsity[len(state.support) - 1])
+
+
+def path_problems(
+    problem: JointProblem, *, sizes: Sequence[int] = (), sparsities: Sequence[float] = ()
+) -> list[JointProblem]:
+    """Return the problem of every point: few features first."""
+    fixed = [replace(problem, n_features=int(size)) for size in sizes]
+    return fixed + [replace(problem, sparsity=value) for value in sparsities]
+
+
+def solve_path(
+    problems: Sequence[JointProblem], labels: np.ndarray, *, max_iter: int, tol: float
+) -> list[PathPoint]:
+    """Solve every problem from the labels (and the nested path) of the one before.
+
+    Problems that select nothing are left out.
+    """
+    points: list[PathPoint] = []
+    known: ForwardState | None = None
+    for problem in problems:
+        solution = solve_joint(problem, labels, path=known, max_iter=max_iter, tol=tol)
+        state = solution.state
+        if len(state.support) == 0:
+            continue
+        points.append(PathPoint(problem, solution))
+        labels = state.labels
+        same = state.path_labels is not None and np.array_equal(state.path_labels, labels)
+        known = state.path if same else None
+    return points

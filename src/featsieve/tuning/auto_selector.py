@@ -1,0 +1,111 @@
+"""AutoSelector: any selector, with the number of features found without labels."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+
+from featsieve.base import UnsupervisedSelector
+from featsieve.tuning.automatic import RankedPath, choose_count
+from featsieve.tuning.curve import check_sizes
+from featsieve.validation import check_selector
+
+
+class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
+    """Keep as many features of a selector's ranking as a criterion finds best, without labels.
+
+    The selector is fitted once, selections of several sizes are judged by what they say about the
+    whole table, and the best size is kept.
+
+    Parameters
+    ----------
+    selector : UnsupervisedSelector
+        Any selector of featsieve. It is cloned; its ``n_features_to_select`` is not used.
+    criterion : str, Criterion or None, default=None
+        How to judge a selection: "modularity", "agreement", "centroid_accuracy",
+        "full_silhouette", or an object (see :class:`~featsieve.tuning.Criterion`). None is
+        "modularity" for JASFS and "agreement" for all others.
+    sizes : iterable of int or None, default=None
+        Numbers of features to look at. None: some from 5 to 400, or up to all of a narrow table.
+    sparsest : bool, default=False
+        Whether to prefer the fewest features that are nearly as good as the best (within two
+        standard errors) to those within the criterion's own, smaller tolerance.
+
+    Attributes
+    ----------
+    path_ : RankedPath
+        The features, best first, and the ``curve`` of the criterion: ``path_.curve.table()``,
+        ``path_.curve.plot()``.
+    equivalent_range_ : tuple of int
+        The smallest and the largest number that are nearly as good as the one chosen.
+    selector_ : UnsupervisedSelector
+        The fitted selector, with that number.
+    scores_, ranking_, support_, n_features_selected_
+        Those of ``selector_``.
+    labels_ : ndarray of shape (n_samples,)
+        Those of ``selector_``, if it finds clusters.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    LabelFreeSearchCV : Searches any parameter.
+    StabilitySelection : Keeps the features that are selected again and again.
+
+    Notes
+    -----
+    The same as ``n_features_to_select="auto"`` of the selector, with a choice of criterion and
+    sizes. Cost: one fit of the selector (a second one where the selection depends on its size),
+    and for each size ten k-means runs on so many columns (none for "centroid_accuracy").
+
+    Examples
+    --------
+    >>> from featsieve import AutoSelector, LaplacianScore
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> sieve = AutoSelector(LaplacianScore()).fit(planted.X)
+    >>> sieve.n_features_selected_ <= 20
+    True
+    """
+
+    _automatic = False
+
+    def __init__(
+        self,
+        selector: Any,
+        *,
+        criterion: Any = None,
+        sizes: Any = None,
+        sparsest: bool = False,
+    ) -> None:
+        self.selector = selector
+        self.criterion = criterion
+        self.sizes = sizes
+        self.sparsest = sparsest
+
+    def _check_parameters(self) -> None:
+        check_selector(self.selector)
+
+    def _fit(self, X: Any) -> None:
+        """Fit the selector, judge the sizes, keep the best."""
+        sizes = check_sizes(self.sizes, X.shape[1])
+        selector = clone(self.selector).set_params(n_features_to_select=int(sizes[-1]))
+        names = getattr(self, "feature_names_in_", None)
+        self.selector_ = selector.fit(X)
+        curve = choose_count(
+            self.selector_, X, criterion=self.criterion, sizes=sizes, sparsest=self.sparsest
+        )
+        self.selector_.set_params(n_features_to_select=curve.chosen)
+        if selector._follows_count:
+            self.selector_.fit(X)
+        order = np.argsort(self.selector_.ranking_)
+        self.selector_._set_selection(self.selector_.scores_, curve.chosen, order=order)
+        if names is not None:
+            self.selector_.feature_names_in_ = names
+        self._varies = self.selector_._varies
+        self._set_selection(self.selector_.scores_, curve.chosen, order=order)
+        self.path_ = RankedPath(order, curve)
+        self.equivalent_range_ = curve.equivalent_range
+        if hasattr(self.selector_, "labels_"):
+            self.labels_ = self.selector_.labels_

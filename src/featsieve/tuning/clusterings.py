@@ -1,0 +1,83 @@
+"""k-means on selected columns: what a support says about the samples."""
+
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.validation import check_number, check_option
+
+# ``scale`` of the columns, and that of the operator that knows it.
+SCALES = {"unit": "std", "none": "none"}
+# Centres are sought among at most this many samples (but 20 per cluster); all are then assigned.
+MOST_ROWS = 1500
+ROWS_PER_CLUSTER = 20
+
+
+class SelectedClusterings:
+    """Clusters the samples by a few columns, several times, with the same seeds for all supports.
+
+    One k-means++ run each: the mean over runs says how reliably a support shows clusters, which
+    the best of many runs would hide.
+
+    Parameters
+    ----------
+    X : array or scipy.sparse matrix of shape (n_samples, n_features)
+    n_clusters : int
+    scale : {"unit", "none"}
+        Whether columns are brought to unit variance first.
+    n_runs : int
+    random_state : RandomState
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        n_clusters: int,
+        *,
+        scale: str = "unit",
+        n_runs: int = 10,
+        random_state: np.random.RandomState,
+    ) -> None:
+        check_option("scale", scale, tuple(SCALES))
+        check_number("n_runs", n_runs, low=1, integer=True)
+        self.X = X.tocsc() if is_sparse(X) else X
+        self.n_clusters = n_clusters
+        operator = as_operator(X, scale=SCALES[scale])
+        self.factor = to_numpy(operator.inverse_scale)
+        self.mean = to_numpy(operator.original_mean)
+        self.seeds = random_state.randint(np.iinfo(np.int32).max, size=n_runs)
+        n = X.shape[0]
+        most = max(MOST_ROWS, ROWS_PER_CLUSTER * n_clusters)
+        self.rows = None if n <= most else np.sort(random_state.permutation(n)[:most])
+
+    def __call__(self, support: np.ndarray) -> np.ndarray:
+        """Return the labels of every run, shape (n_runs, n_samples); support holds indices."""
+        points = self.points(support)
+        fitted = points if self.rows is None else points[self.rows]
+        labels = np.empty((len(self.seeds), len(points)), dtype=np.intp)
+        with catch_warnings():
+            # "fewer distinct points than clusters": a poor support is judged as such.
+            simplefilter("ignore", ConvergenceWarning)
+            for run, seed in enumerate(self.seeds.tolist()):
+                model = KMeans(self.n_clusters, n_init=1, random_state=seed).fit(fitted)
+                labels[run] = model.labels_ if self.rows is None else model.predict(points)
+        return labels
+
+    def points(self, support: np.ndarray) -> np.ndarray:
+        """Return the samples in the selected columns, rotated into n dimensions if these are more.
+
+        A rotation changes no distance, and k-means costs less in fewer dimensions.
+        """
+        columns = self.X[:, support]
+        columns = columns.toarray() if is_sparse(columns) else np.asarray(columns)
+        points = (columns - self.mean[support]) * self.factor[support]
+        n, k = points.shape
+        if k <= n or self.rows is not None:
+            return points
+        energy, U = np.linalg.eigh(points @ points.T)
+        return U * np.sqrt(np.maximum(energy, 0.0))

@@ -1,0 +1,257 @@
+"""What makes a selection good when there are no labels to ask.
+
+Every criterion compares what the selected columns show with something the WHOLE table says: its
+neighbour graph, its pseudo-labels, its distances. Indices computed in the selected columns alone
+(silhouette, Davies-Bouldin, Calinski-Harabasz, the gap) are not offered: a handful of columns
+nearly always looks more clearly clustered than the table it came from, so they choose far too few,
+and do worse than chance.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.graphs import principal_coordinates
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.views import view_of_labels
+from featsieve.tuning.clusterings import SelectedClusterings
+
+# Of larger tables, this many samples are looked at.
+MOST_SAMPLES = 5000
+
+# Values of the runs for a support (indices of features).
+Evaluation = Callable[[np.ndarray], np.ndarray]
+
+
+class Criterion(ABC):
+    """How good a selection is. Call it, or :meth:`prepare` it once for many supports.
+
+    Parameters
+    ----------
+    scale : {"unit", "none"}, default="unit"
+        Whether columns have unit variance where distances between samples are taken.
+    n_runs : int, default=10
+        k-means++ runs that are averaged.
+    tolerance : float
+        Loss of the criterion that is given up for fewer features.
+    random_state : int, RandomState instance or None, default=0
+        Seeds k-means, with the same seeds for every support.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        *,
+        scale: str = "unit",
+        n_runs: int = 10,
+        tolerance: float = 0.01,
+        random_state: Any = 0,
+    ) -> None:
+        self.scale = scale
+        self.n_runs = n_runs
+        self.tolerance = tolerance
+        self.random_state = random_state
+
+    def __call__(self, X: Any, support: Any, labels: Any) -> float:
+        """Return the criterion of one selection; higher is better.
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n_samples, n_features)
+        support : bool array of shape (n_features,), or indices of features
+        labels : array of shape (n_samples,)
+            Pseudo-labels. Criteria that do not compare with them take the number of clusters.
+        """
+        support = np.asarray(support)
+        indices = np.flatnonzero(support) if support.dtype == bool else support
+        if support.dtype == bool and support.shape != (X.shape[1],):
+            raise ValueError(
+                f"support must be a mask of the {X.shape[1]} columns of X, or indices of columns; "
+                f"got a mask of shape {support.shape}."
+            )
+        if len(indices) == 0:
+            raise ValueError("support selects no feature: there is nothing to judge.")
+        return float(np.mean(self.prepare(X, labels)(indices)))
+
+    def prepare(self, X: Any, labels: Any) -> Evaluation:
+        """Return the function from a support (indices) to the values of the runs."""
+        random_state = check_random_state(self.random_state)
+        _, codes = np.unique(np.asarray(labels), return_inverse=True)
+        if len(codes) != X.shape[0]:
+            raise ValueError(f"labels has {len(codes)} entries but X has {X.shape[0]} rows.")
+        if X.shape[0] > MOST_SAMPLES:
+            rows = np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES])
+            X, codes = X[rows], np.unique(codes[rows], return_inverse=True)[1]
+        return self._prepare(X, codes, random_state)
+
+    @abstractmethod
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        """Prepare for labels 0..c-1 and a table of bounded length."""
+
+    def _clusterings(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> SelectedClusterings:
+        return SelectedClusterings(
+            X,
+            int(labels.max()) + 1,
+            scale=self.scale,
+            n_runs=self.n_runs,
+            random_state=random_state,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(scale={self.scale!r}, tolerance={self.tolerance!r})"
+
+
+class Modularity(Criterion):
+    """Modularity of k-means labels of the selected columns on the neighbour graph of all of them.
+
+    The share of the graph's edges inside clusters, less what chance would give: do samples that
+    are neighbours in the whole table stay together in the selected columns? The graph is that of
+    the view in which the pseudo-labels show (:mod:`featsieve.graphs.views`).
+
+    Parameters
+    ----------
+    scale, n_runs, tolerance, random_state
+        See :class:`Criterion`.
+    n_neighbors : int, default=5
+        Neighbours in the graph.
+    graph : scipy.sparse matrix of shape (n_samples, n_samples), optional
+        The graph, if there is one already.
+    """
+
+    name = "modularity"
+
+    def __init__(
+        self,
+        *,
+        scale: str = "unit",
+        n_runs: int = 10,
+        tolerance: float = 0.01,
+        random_state: Any = 0,
+        n_neighbors: int = 5,
+        graph: sp.csr_array | None = None,
+    ) -> None:
+        super().__init__(scale=scale, n_runs=n_runs, tolerance=tolerance, random_state=random_state)
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+
+    def on_graph(self, graph: sp.csr_array) -> "Modularity":
+        """Return the same criterion on a given graph."""
+        return Modularity(
+            scale=self.scale,
+            n_runs=self.n_runs,
+            tolerance=self.tolerance,
+            random_state=self.random_state,
+            n_neighbors=self.n_neighbors,
+            graph=graph,
+        )
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        graph = self.graph
+        if graph is None or graph.shape[0] != X.shape[0]:
+            graph = view_of_labels(X, labels, n_neighbors=self.n_neighbors).graph
+        return lambda support: modularity(graph, clusterings(support))
+
+
+class LabelAgreement(Criterion):
+    """Agreement (adjusted Rand index) of k-means in the selected columns with the pseudo-labels."""
+
+    name = "agreement"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        return lambda support: np.array(
+            [adjusted_rand_score(labels, found) for found in clusterings(support)]
+        )
+
+
+class CentroidAccuracy(Criterion):
+    """How well the nearest centroid in the selected columns predicts the pseudo-labels.
+
+    Leave-one-out balanced accuracy, in closed form and without k-means: cheap. Removing sample i
+    from its cluster of n_k moves the centroid away from it: its distance grows by n_k/(n_k - 1).
+    """
+
+    name = "centroid_accuracy"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        return lambda support: np.array([centroid_accuracy(clusterings.points(support), labels)])
+
+
+class FullSilhouette(Criterion):
+    """Silhouette, in ALL columns, of k-means labels of the selected ones."""
+
+    name = "full_silhouette"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        operator = as_operator(X, scale="std" if self.scale == "unit" else "none")
+        # All distances: wide tables keep them in n columns, tall ones have few already.
+        wide = operator.shape[0] <= operator.shape[1]
+        points = principal_coordinates(operator)[0] if wide else operator.rows(0, operator.shape[0])
+        points = to_numpy(points)
+
+        def value(found: np.ndarray) -> float:
+            n_found = len(np.unique(found))
+            return float(silhouette_score(points, found)) if 1 < n_found < len(found) else -1.0
+
+        return lambda support: np.array([value(found) for found in clusterings(support)])
+
+
+CRITERIA: dict[str, type[Criterion]] = {
+    kind.name: kind for kind in (Modularity, LabelAgreement, CentroidAccuracy, FullSilhouette)
+}
+
+
+def as_criterion(criterion: Any, *, scale: str = "unit") -> Criterion:
+    """Return a criterion given by name or as an object."""
+    if isinstance(criterion, Criterion):
+        return criterion
+    if isinstance(criterion, str) and criterion in CRITERIA:
+        return CRITERIA[criterion](scale=scale)
+    names = ", ".join(repr(name) for name in CRITERIA)
+    raise ValueError(f"criterion must be one of {names}, or a Criterion; got {criterion!r}.")
+
+
+def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:
+    """Return the leave-one-out balanced accuracy of the nearest centroid.
+
+    A cluster of one sample has no centroid without it: that sample counts as missed.
+    """
+    sizes = np.bincount(labels)
+    member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
+    centres = (member @ points) / sizes[:, None]
+    own = np.arange(len(labels)), labels
+    distance = euclidean_distances(points, centres, squared=True)
+    # x - m' = n_k/(n_k - 1) (x - m) for the centroid m' of the others.
+    others = np.maximum(sizes[labels] - 1, 0)
+    distance[own] *= (sizes[labels] / np.where(others > 0, others, 1)) ** 2
+    distance[own] = np.where(others > 0, distance[own], np.inf)
+    hits = np.bincount(labels, weights=distance.argmin(axis=1) == labels)
+    return float(np.mean(hits / sizes))

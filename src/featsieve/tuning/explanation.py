@@ -1,0 +1,296 @@
+"""Why a feature was selected or not: one row of facts for every feature."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.tables import Table
+from featsieve.validation import check_finite, check_number, refuse_text
+
+# Dense temporaries stay near this many elements (32 MiB of float64).
+BLOCK_ELEMENTS = 2**22
+# Correlations that differ by less are equal: what products in this precision may leave.
+ROUNDING = {"float32": 1e-4, "float64": 1e-9}
+# Tables up to this many (stored) elements are looked at in double precision.
+CONVERT_ELEMENTS = 2**24
+
+
+def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9) -> Table:
+    """Say of every feature why it was selected or not.
+
+    Parameters
+    ----------
+    selector : fitted selector of featsieve
+    X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+        The table that was fitted. A sparse one is not densified.
+    labels : array-like of shape (n_samples,), optional
+        Clusters of the samples, as integers or text; by default the ``labels_`` of the selector.
+        Methods without labels need them for the columns about clusters: take those of another
+        method, ``JASFS(n_clusters=...).fit(X).labels_``, or of k-means,
+        ``KMeans(n_clusters=...).fit_predict(selector.transform(X))``.
+    redundant : float in (0, 1], default=0.9
+        Absolute correlation with a selected feature from which another one is called redundant.
+
+    Returns
+    -------
+    Table
+        One row per feature, in the order of the columns of X, with
+
+        - feature, index : name (x0, x1, ... if X had no names) and position in X;
+        - selected, rank, score : as in ``support_``, ``ranking_`` (1 is the best), ``scores_``;
+        - selection_frequency : share of the subsamples that selected it, if the selector has
+          looked at subsamples; else NaN;
+        - best_cluster : the cluster that the feature tells best from all other samples; -1
+          (or "" if the clusters have text labels) if there are no labels, or only one, or the
+          feature is constant;
+        - separation : (mean inside that cluster - mean outside) / standard deviation within the
+          two groups: positive if the feature is high in the cluster; infinite if it does not vary
+          within them; NaN without a best cluster;
+        - eta_squared : share of the feature's variance that lies between the clusters, from 0 to
+          1; NaN if there are no labels, or the feature is constant;
+        - closest_selected, correlation : the selected feature, other than itself, that correlates
+          most with it, and that (signed) correlation; "" and NaN if there is none;
+        - status : "selected", "constant", "redundant" or "low score";
+        - reason : the same in a few words, such as "redundant: r=0.97 with gene_12".
+
+    See Also
+    --------
+    JASFS : Finds clusters and the features that carry them.
+
+    Notes
+    -----
+    With r the correlation of a feature with the indicator of a cluster of m among n samples,
+
+        separation = r / √(1 - r²) √(n - 2) √(n / (m (n - m))).
+
+    The best cluster is that of the largest abs(r), hence of the largest t statistic, not of the
+    largest separation: by chance a tiny cluster lies far from the others in almost any feature.
+    Of two clusters, which are equally well told apart, it is the one in which the feature is high.
+
+    "redundant" says that the selection knows the feature already, not that the method looked for
+    that. Clusters that were found in the same X differ in its features by construction:
+    ``separation`` and ``eta_squared`` describe them, and are no evidence that they exist.
+
+    Cost: for k selected features and c clusters, products of X with k + c vectors, O(nd(k + c))
+    (sparse: with the stored entries in place of nd), in blocks of bounded size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve import MaxVariance
+    >>> from featsieve.tuning import explain
+    >>> X = np.array([[0, 1, 0, 7], [1, 3, 0, 7], [8, 17, 1, 7], [9, 19, 0, 7]])
+    >>> selector = MaxVariance(n_features_to_select=1).fit(X)
+    >>> table = explain(selector, X, labels=[0, 0, 1, 1])
+    >>> table["reason"].tolist()
+    ['redundant: r=1.00 with x1', 'selected', 'low score', 'constant']
+    >>> table.sorted_by("rank")["feature"].tolist()
+    ['x1', 'x0', 'x2', 'x3']
+    >>> table.select("feature", "best_cluster", "separation", "correlation")
+    feature  best_cluster  separation  correlation
+    -------  ------------  ----------  -----------
+    x0                  1       11.31            1
+    x1                  1       11.31            -
+    x2                  1           1       0.5013
+    x3                 -1           -            -
+    """
+    check_number("redundant", redundant, low=0.0, strict=True)
+    if redundant > 1.0:
+        raise ValueError(f"redundant is an absolute correlation, at most 1; got {redundant!r}.")
+    support, rank, score = _selection(selector)
+    X = _check_table(selector, X)
+    clusters = _clusters(selector, labels, X.shape[0])
+    frequency = _find(selector, "selection_frequency_")
+    d = len(support)
+    names = np.asarray(getattr(selector, "feature_names_in_", [f"x{j}" for j in range(d)]), str)
+
+    double = X.dtype.kind == "f" and X.size <= CONVERT_ELEMENTS
+    operator = as_operator(X.astype(np.float64, copy=False) if double else X, scale="unit")
+    rounding = ROUNDING[np.dtype(operator.dtype).name]
+    varies = to_numpy(operator.varies)
+    # Of copies the best one is named: in the order of the ranks.
+    chosen = np.flatnonzero(support & varies)
+    chosen = chosen[np.argsort(rank[chosen], kind="stable")]
+    closest, correlation = _closest(operator, chosen, rounding)
+    best, separation, eta_squared = _separate(operator, clusters, rounding)
+
+    status = np.where(np.abs(correlation) >= redundant - rounding, "redundant", "low score")
+    status = np.where(varies, status, "constant")
+    status = np.where(support, "selected", status)
+    reason = np.where(support & ~varies, "selected, but constant", status)
+    closest_name = np.where(closest < 0, "", names[closest])
+    return Table(
+        {
+            "feature": names,
+            "index": np.arange(d),
+            "selected": support,
+            "rank": rank,
+            "score": score,
+            "selection_frequency": np.full(d, np.nan) if frequency is None else frequency,
+            "best_cluster": best,
+            "separation": separation,
+            "eta_squared": eta_squared,
+            "closest_selected": closest_name,
+            "correlation": correlation,
+            "status": status,
+            "reason": [
+                f"redundant: r={r:.2f} with {name}" if word == "redundant" else word
+                for word, r, name in zip(reason.tolist(), correlation, closest_name, strict=True)
+            ],
+        }
+    )
+
+
+def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return support, ranks and scores; refuse what is no fitted selector."""
+    if isinstance(selector, Pipeline):
+        where = [i for i, (_, step) in enumerate(selector.steps) if hasattr(step, "get_support")]
+        i = where[-1] if where else -1
+        raise TypeError(
+            "explain takes a selector, not the Pipeline around it, and the table that this step "
+            f"saw: explain(pipeline[{i}], {f'pipeline[:{i}].transform(X)' if i else 'X'})."
+        )
+    if not hasattr(selector, "get_support"):
+        raise TypeError(f"explain takes a fitted selector of featsieve; got {selector!r}.")
+    check_is_fitted(selector)
+    support = np.array(selector.get_support())
+    rank, score = _find(selector, "ranking_"), _find(selector, "scores_")
+    if rank is None or score is None:
+        raise TypeError(
+            "explain takes a selector of featsieve, which has scores_ and ranking_; "
+            f"{type(selector).__name__} has not."
+        )
+    return support, rank, score
+
+
+def _find(selector: Any, name: str) -> np.ndarray | None:
+    """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
+    while selector is not None:
+        if hasattr(selector, name):
+            return np.array(getattr(selector, name))
+        selector = getattr(selector, "selector_", None)
+    return None
+
+
+def _check_table(selector: Any, X: Any) -> Any:
+    """Return X as a numeric array or CSR matrix; refuse other columns than in fit."""
+    refuse_text(X)
+    X = validate_data(
+        selector,
+        X,
+        reset=False,
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_min_samples=2,
+        ensure_all_finite=False,
+    )
+    check_finite(X, owner="explain", names=getattr(selector, "feature_names_in_", None))
+    return X
+
+
+def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
+    """Return one label per sample, as integers or text; None if there are no labels."""
+    given = labels is not None
+    labels = np.asarray(labels) if given else _find(selector, "labels_")
+    if labels is None:
+        return None
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"labels must hold one cluster for each of the {n_samples} rows of X; "
+            f"got an array of shape {labels.shape}."
+            if given
+            else f"X has {n_samples} rows but the selector was fitted on {len(labels)}: "
+            "pass the table that was fitted, or the clusters of these rows as labels."
+        )
+    if labels.dtype.kind == "O":
+        labels = np.asarray(labels.tolist())  # numbers or text, if all of them are
+    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == labels.round()).all():
+        labels = labels.astype(np.int64)
+    if labels.dtype.kind not in "biuU":
+        raise ValueError("labels must be integers or text, one per row, and none missing.")
+    return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
+
+
+def _closest(
+    operator: DataOperator, chosen: np.ndarray, rounding: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for every feature the closest of the chosen ones (-1: none), and the correlation."""
+    strongest = _Strongest(operator, rounding)
+    for block, r in _products(operator, lambda block: operator.columns(chosen[block]), len(chosen)):
+        itself = chosen[block], np.arange(r.shape[1])
+        strongest.update(block, r, barred=itself)
+    return np.append(chosen, -1)[strongest.position], strongest.value  # none (-1) finds the last
+
+
+def _separate(
+    operator: DataOperator, labels: np.ndarray | None, rounding: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for every feature its best cluster, the separation, and eta squared."""
+    n, d = operator.shape
+    if labels is None:
+        return np.full(d, -1), np.full(d, np.nan), np.full(d, np.nan)
+    names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    none = "" if names.dtype.kind == "U" else -1
+    eta_squared = np.where(to_numpy(operator.varies), 0.0, np.nan)
+    if len(names) == 1:
+        return np.full(d, none), np.full(d, np.nan), eta_squared
+    rest = n - sizes
+
+    def indicators(block: slice) -> np.ndarray:
+        # Centred, of unit norm: products with the columns are correlations.
+        inside = codes[:, None] == np.arange(block.start, block.stop)
+        return (inside - sizes[block] / n) / np.sqrt(sizes[block] * (rest[block] / n))
+
+    strongest = _Strongest(operator, rounding)
+    for block, r in _products(operator, indicators, len(names)):
+        strongest.update(block, r)
+        # Sum over clusters of m (mean inside)^2, of columns of unit norm: r^2 (n - m) / n.
+        eta_squared += r**2 @ (rest[block] / n)
+    best, r = strongest.position, strongest.value
+    within = 1.0 - r**2
+    perfect = within <= 2.0 * rounding
+    scale = np.sqrt(max(n - 2, 1) * n / (sizes[best] * rest[best].astype(np.float64)))
+    separation = np.where(perfect, np.inf, scale / np.sqrt(np.where(perfect, 1.0, within))) * r
+    return np.where(best >= 0, names[best], none), separation, np.clip(eta_squared, 0.0, 1.0)
+
+
+class _Strongest:
+    """The vector that correlates most with each feature, found in blocks of vectors.
+
+    Of equal correlations a positive one wins, then the first: rounding does not decide.
+    """
+
+    def __init__(self, operator: DataOperator, rounding: float) -> None:
+        self._varies = to_numpy(operator.varies)
+        self._rounding = rounding
+        self._key = np.full(operator.shape[1], -1.0)
+        self.position = np.full(operator.shape[1], -1)
+        self.value = np.full(operator.shape[1], np.nan)
+
+    def update(self, block: slice, r: np.ndarray, *, barred: Any = ()) -> None:
+        """Look at the correlations with a block of vectors; ``barred`` indexes those to ignore."""
+        key = np.abs(r)
+        key += 2.0 * self._rounding * (r > self._rounding)
+        if barred:
+            key[barred] = -1.0
+        largest = key.max(axis=1)
+        rows = np.flatnonzero(self._varies & (largest > self._key + self._rounding))
+        first = (key[rows] >= largest[rows, None] - self._rounding).argmax(axis=1)
+        self._key[rows] = largest[rows]
+        self.position[rows] = block.start + first
+        self.value[rows] = np.clip(r[rows, first], -1.0, 1.0)
+
+
+def _products(
+    operator: DataOperator, vectors: Callable[[slice], Any], n_vectors: int
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (block, Z' vectors(block)) for blocks of vectors."""
+    step = max(1, BLOCK_ELEMENTS // sum(operator.shape))
+    for start in range(0, n_vectors, step):
+        block = slice(start, min(start + step, n_vectors))
+        yield block, to_numpy(operator.rmatmul(vectors(block)))

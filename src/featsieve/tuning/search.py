@@ -1,0 +1,179 @@
+"""LabelFreeSearchCV: scikit-learn's parameter search, scored without labels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.pipeline import Pipeline
+
+from featsieve.graphs.views import sample_view
+from featsieve.tuning.automatic import labels_of_table
+from featsieve.tuning.criteria import Criterion, Modularity, as_criterion
+from featsieve.tuning.n_clusters import suggest_n_clusters
+from featsieve.validation import as_table, check_selector
+
+
+class WholeTable:
+    """The "split" of a search that fits and judges on all rows: without labels nothing leaks."""
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield all rows, twice."""
+        rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
+        yield rows, rows
+
+
+class LabelFreeSearchCV(GridSearchCV):
+    """Search any parameters of a selector without labels, in scikit-learn's conventions.
+
+    ``GridSearchCV`` with a label-free criterion in the place of a score: every candidate is fitted,
+    and its selection is judged by what it says about the whole table.
+
+    Parameters
+    ----------
+    estimator : UnsupervisedSelector or Pipeline
+        A selector, or a pipeline that ends with one.
+    param_grid : dict or list of dict
+        Names of parameters and the values to try, as in ``GridSearchCV``.
+    criterion : str or Criterion, default="modularity"
+        How to judge a selection: "modularity", "agreement", "centroid_accuracy",
+        "full_silhouette", or an object (see :class:`~featsieve.tuning.Criterion`).
+    cv : int, splitter, iterable or None, default=None
+        None fits and judges every candidate on all rows: there are no labels to overfit. With
+        folds, candidates are fitted on the training rows, and their selections judged on the rest.
+    refit : bool, default=True
+        Whether to fit the best candidate on all rows.
+    n_jobs : int or None, default=None
+        Candidates that are fitted at the same time, by joblib.
+    verbose : int, default=0
+    pre_dispatch : int or str, default="2*n_jobs"
+    error_score : "raise" or number, default=np.nan
+        The score of a candidate that cannot be fitted.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, best_estimator_, cv_results_, n_splits_, refit_time_
+        As in ``GridSearchCV``; the score is the criterion.
+
+    See Also
+    --------
+    AutoSelector : Finds the number of features, at the cost of one or two fits.
+
+    Notes
+    -----
+    "modularity" compares all candidates on one neighbour graph of the table. "agreement" and
+    "centroid_accuracy" compare every candidate with its OWN pseudo-labels: easy labels win, so do
+    not search ``n_clusters`` or ``init`` with them. No criterion knows which clusters matter to
+    you: the best score is not a truth.
+
+    Examples
+    --------
+    >>> from featsieve import LabelFreeSearchCV, LaplacianScore
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+    >>> search = LabelFreeSearchCV(LaplacianScore(10), {"n_neighbors": [3, 5, 10]})
+    >>> search.fit(planted.X).transform(planted.X).shape
+    (120, 10)
+    >>> sorted(search.best_params_)
+    ['n_neighbors']
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        criterion: Any = "modularity",
+        cv: Any = None,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+    ) -> None:
+        self.criterion = criterion
+        super().__init__(
+            estimator,
+            param_grid,
+            cv=cv,
+            refit=refit,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+        )
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit and judge every candidate, then fit the best one.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+        **params : dict
+            Passed on to ``fit`` of the estimator.
+
+        Returns
+        -------
+        self
+        """
+        last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+        check_selector(last)
+        criterion = as_criterion(self.criterion)
+        graph = None
+        if isinstance(criterion, Modularity) and last is self.estimator and self.cv is None:
+            # One graph for all candidates.
+            table = as_table(X, owner=type(self).__name__)
+            count = suggest_n_clusters(table, random_state=0)
+            graph = sample_view(table, count.view or "hat", n_clusters=count.n_clusters).graph
+        self._scorer = LabelFreeScorer(criterion, graph)
+        try:
+            return super().fit(X, None, **params)
+        finally:
+            del self._scorer
+
+    @property
+    def scoring(self) -> Any:
+        """The criterion as a scikit-learn scorer."""
+        return getattr(self, "_scorer", None) or LabelFreeScorer(as_criterion(self.criterion))
+
+    @scoring.setter
+    def scoring(self, value: Any) -> None:
+        """Ignore what GridSearchCV sets: the criterion decides."""
+
+    def _run_search(self, evaluate_candidates: Any) -> None:
+        """Evaluate the grid, on the whole table unless there are folds."""
+        if self.cv is None:
+            self.n_splits_ = 1
+            evaluate_candidates(ParameterGrid(self.param_grid), cv=WholeTable())
+        else:
+            evaluate_candidates(ParameterGrid(self.param_grid))
+
+
+@dataclass(frozen=True)
+class LabelFreeScorer:
+    """scorer(estimator, X): the criterion of the selection of a fitted selector."""
+
+    criterion: Criterion
+    graph: sp.csr_array | None = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+        """Return the criterion; X are the fitted rows or others."""
+        selector = estimator
+        if isinstance(estimator, Pipeline):
+            selector = estimator[-1]
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        X = as_table(X, owner="LabelFreeSearchCV")
+        criterion = self.criterion
+        if self.graph is not None and isinstance(criterion, Modularity):
+            criterion = criterion.on_graph(self.graph)
+        labels = getattr(selector, "labels_", None)
+        if labels is None or len(labels) != X.shape[0]:  # rows that it has not seen
+            labels = labels_of_table(selector, X)
+        return criterion(X, selector.support_, labels)

@@ -1,0 +1,134 @@
+"""Is there anything to select for: the table against itself with permuted columns."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.spectral_labels import spectral_labels
+from featsieve.graphs.structure import permute_columns
+from featsieve.graphs.views import VIEWS, sample_view
+from featsieve.tuning.criteria import MOST_SAMPLES
+from featsieve.validation import as_table, check_number, check_varying
+
+# Scores up to this are what noise reaches.
+NO_STRUCTURE = 0.05
+
+
+class NoStructureWarning(UserWarning):
+    """The table shows no more clusters than chance: a selection from it means little."""
+
+
+def structure_score(
+    X: Any,
+    labels: Any,
+    *,
+    n_permutations: int = 3,
+    n_neighbors: int = 5,
+    random_state: Any = 0,
+) -> float:
+    """Return how much clearer clusters are than in the same table without any.
+
+    The modularity of the labels on the neighbour graph of the samples, less that of clusters found
+    in tables whose columns were permuted one by one (the same columns, but no sample belongs with
+    another). Of the three metrics in which clusters may show (:mod:`featsieve.graphs.views`) the
+    largest difference counts.
+
+    Warns (:class:`NoStructureWarning`) below 0.05, which is what pure noise reaches.
+
+    Parameters
+    ----------
+    X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+        The table. Of more than 5000 samples, a random 5000 are looked at.
+    labels : array-like of shape (n_samples,)
+        Clusters of the samples, for example ``labels_`` of a selector.
+    n_permutations : int, default=3
+        Permuted tables that are averaged.
+    n_neighbors : int, default=5
+        Neighbours in the graph.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the permutations and k-means.
+
+    Returns
+    -------
+    float
+        About 0 for noise, up to about 0.7 for clear clusters.
+
+    Notes
+    -----
+    A high score says that there are clusters, not that they are those one is interested in. A
+    smooth continuum of samples (time, a gradient) also scores above 0.
+
+    Examples
+    --------
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.tuning import structure_score
+    >>> planted = make_planted(n_samples=120, n_features=50, n_clusters=4, random_state=0)
+    >>> structure_score(planted.X, planted.labels) > 0.2
+    True
+    """
+    score = excess_modularity(
+        X,
+        labels,
+        n_permutations=n_permutations,
+        n_neighbors=n_neighbors,
+        random_state=random_state,
+    )
+    if score < NO_STRUCTURE:
+        warn(no_structure(score), NoStructureWarning, stacklevel=2)
+    return score
+
+
+def no_structure(score: float) -> str:
+    """Say in plain words that there is nothing to select for."""
+    return (
+        f"The table shows no more clusters than the same columns permuted at random (structure "
+        f"score {score:.2f}, noise reaches {NO_STRUCTURE}): features are ranked, but there is no "
+        "cluster structure for them to carry. Check that rows are samples; that units, batches or "
+        "outliers do not hide the structure; or try another n_clusters."
+    )
+
+
+def excess_modularity(
+    X: Any,
+    labels: Any,
+    *,
+    n_permutations: int = 3,
+    n_neighbors: int = 5,
+    random_state: Any = 0,
+) -> float:
+    """Return the structure score, without a warning."""
+    check_number("n_permutations", n_permutations, low=1, integer=True)
+    check_number("n_neighbors", n_neighbors, low=1, integer=True)
+    X = as_table(X, owner="structure_score")
+    check_varying(X)
+    labels = np.asarray(labels)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(
+            f"labels must hold one cluster per row of X, shape ({X.shape[0]},); got {labels.shape}."
+        )
+    random_state = check_random_state(random_state)
+    if X.shape[0] > MOST_SAMPLES:
+        rows = np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES])
+        X, labels = X[rows], labels[rows]
+    codes = np.unique(labels, return_inverse=True)[1]
+    n_clusters = int(codes.max()) + 1
+    if n_clusters == 1:
+        return 0.0
+    permuted = [permute_columns(X, random_state) for _ in range(n_permutations)]
+
+    def by_chance(table: Any, name: str) -> float:
+        view = sample_view(table, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
+        found = spectral_labels(
+            view.graph, n_clusters, random_state=random_state, bridge=view.bridge
+        )
+        return float(modularity(view.graph, found))
+
+    excesses = []
+    for name in VIEWS:
+        view = sample_view(X, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
+        chance = np.mean([by_chance(table, name) for table in permuted])
+        excesses.append(float(modularity(view.graph, codes)) - float(chance))
+    return max(excesses)

@@ -1,0 +1,187 @@
+"""Views of the samples, and what is judged in them: votes, and labels left out one by one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
+from featsieve.graphs.views import PLAIN, VIEWS, sample_view, view_of_labels, vote_accuracy
+
+
+def in_one_column(n=100, d=300, c=3, *, seed=0):
+    """Return a table whose clusters lie far apart in one column of noise, and the clusters."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % c)
+    X = rng.standard_normal((n, d))
+    X[:, 0] += 100.0 * labels
+    return X, labels
+
+
+def in_all_columns(n=90, d=60, c=3, *, seed=0):
+    """Return clusters that every column tells apart a little, and the clusters."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % c)
+    return rng.standard_normal((n, d)) + 3.0 * rng.standard_normal((c, d))[labels], labels
+
+
+def graph_of(n, edges):
+    """Return the graph of the given (i, j, weight)."""
+    A = np.zeros((n, n))
+    for i, j, weight in edges:
+        A[i, j] = A[j, i] = weight
+    return sp.csr_array(A)
+
+
+# sample_view ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_plain_views_link_the_nearest_samples_of_the_columns_they_are_named_after(name, kind):
+    X = np.random.default_rng(0).standard_normal((40, 6)) * [1.0, 20.0, 1.0, 1.0, 0.1, 1.0]
+    view = sample_view(kind(X), name, n_neighbors=4)
+    points = X if name == "raw" else StandardScaler().fit_transform(X)
+    A = NearestNeighbors(n_neighbors=4).fit(points).kneighbors_graph().toarray()
+    np.testing.assert_array_equal(view.graph.toarray() > 0, np.maximum(A, A.T) > 0)
+    assert view.name == name
+    assert view.coordinates.shape == (40, 0)
+    assert view.bridge is None
+
+
+def test_units_matter_in_the_raw_view_only():
+    X = np.random.default_rng(1).standard_normal((30, 5))
+    units = np.array([1e3, 1.0, 1e-3, 1.0, 10.0])
+    for name in VIEWS:
+        one, other = (sample_view(table, name).graph.toarray() for table in (X, X * units))
+        same = np.allclose(one, other, atol=1e-8)
+        assert same == (name != "raw")
+
+
+def test_the_hat_view_holds_coordinates_and_their_directions():
+    X, _ = in_all_columns(n=30, d=20)
+    view = sample_view(X, "hat", n_clusters=3)
+    Z = StandardScaler().fit_transform(X) / np.sqrt(30)  # unit norm
+    ridge = np.trace(Z.T @ Z) / 20
+    hat = Z @ np.linalg.inv(Z.T @ Z + ridge * np.eye(20)) @ Z.T
+    E = view.coordinates
+    np.testing.assert_allclose(E @ E.T, hat, atol=1e-10)
+    length = np.sqrt(np.diag(hat))
+    np.testing.assert_allclose(view.bridge @ view.bridge.T, hat / np.outer(length, length))
+
+
+def test_a_sample_at_the_mean_has_no_direction_but_no_nan_either():
+    X = np.array([[1.0, 2.0], [-1.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
+    bridge = sample_view(X, "hat", n_neighbors=2).bridge
+    np.testing.assert_allclose(np.linalg.norm(bridge, axis=1), [1, 1, 1, 1, 0], atol=1e-12)
+
+
+# view_of_labels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_that_show_only_in_raw_distances_choose_them(seed):
+    X, labels = in_one_column(seed=seed)
+    view = view_of_labels(X, labels)
+    assert view.name == "raw"
+    assert modularity(view.graph, labels) > 0.6
+    assert modularity(sample_view(X, "scaled").graph, labels) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_clear_blobs_in_many_columns_choose_the_hat_view(seed, kind):
+    X, labels = in_all_columns(seed=seed)
+    view = view_of_labels(kind(X), labels)
+    assert view.name == "hat"
+    assert modularity(view.graph, labels) > 0.5
+
+
+def test_labels_that_show_nowhere_take_the_view_of_largest_modularity():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X, labels = rng.standard_normal((50, 80)), rng.permutation(np.arange(50) % 3)
+        graphs = {name: sample_view(X, name, n_clusters=3).graph for name in VIEWS}
+        quality = {name: float(modularity(graph, labels)) for name, graph in graphs.items()}
+        assert view_of_labels(X, labels).name == max(quality, key=quality.get)
+
+
+# vote_accuracy --------------------------------------------------------------------------------
+
+
+def test_votes_are_counted_by_weight_and_balanced_by_cluster():
+    # Sample 1 leans towards cluster 1 by weight, though more of its neighbours are of cluster 0.
+    graph = graph_of(5, [(0, 1, 0.3), (1, 2, 0.3), (1, 3, 0.9), (3, 4, 1.0), (0, 2, 1.0)])
+    labels = np.array([0, 0, 0, 1, 1])
+    assert vote_accuracy(graph, labels) == pytest.approx((2 / 3 + 1) / 2)
+
+
+def test_components_predict_themselves_and_a_bipartite_graph_never():
+    labels = np.array([0, 0, 1, 1, 1])
+    inside = graph_of(5, [(0, 1, 1.0), (2, 3, 1.0), (3, 4, 1.0)])
+    across = graph_of(5, [(0, 2, 1.0), (1, 3, 1.0), (0, 4, 1.0)])
+    assert vote_accuracy(inside, labels) == 1.0
+    assert vote_accuracy(across, labels) == 0.0
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(3, 12), c=st.integers(1, 4))
+def test_vote_accuracy_is_what_a_loop_counts(seed, n, c):
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.6), 1)
+    A = A + A.T
+    assume(A.any(axis=1).all())
+    labels = np.unique(rng.integers(0, c, n), return_inverse=True)[1]
+    shares = []
+    for cluster in range(labels.max() + 1):
+        hits = []
+        for i in np.flatnonzero(labels == cluster):
+            votes = [A[i][labels == k].sum() for k in range(labels.max() + 1)]
+            hits.append(int(np.argmax(votes)) == cluster)
+        shares.append(np.mean(hits))
+    assert vote_accuracy(sp.csr_array(A), labels) == pytest.approx(np.mean(shares))
+
+
+# structure: labels left out, permuted columns --------------------------------------------------
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(6, 14), d=st.integers(1, 18), c=st.integers(2, 3))
+def test_leave_one_out_accuracy_is_that_of_ridge_regressions_without_each_sample(seed, n, d, c):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % c)
+    X = rng.standard_normal((n, d)) + 0.7 * rng.standard_normal((c, d))[labels]
+    E = sample_view(X, "hat", n_clusters=c).coordinates
+    Z = (X - X.mean(axis=0)) / (X.std(axis=0) * np.sqrt(n))
+    ridge = d / min(n, d)  # tr(ZZ') = d
+    targets = (labels[:, None] == np.arange(c)).astype(float)
+    right = np.empty(n)
+    for i in range(n):
+        others = np.arange(n) != i
+        predicted = Ridge(alpha=ridge).fit(Z[others], targets[others]).predict(Z[[i]])[0]
+        first, second = np.sort(predicted)[::-1][:2]
+        assume(first - second > 1e-8)
+        right[i] = predicted.argmax() == labels[i]
+    expected = np.mean([right[labels == k].mean() for k in range(c)])
+    assert leave_one_out_accuracy(labels, E, c) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
+def test_permuted_columns_are_the_same_columns_sparse_or_dense(kind):
+    X = np.random.default_rng(0).poisson(0.5, (30, 12)).astype(float)
+    before = kind(X)
+    dense = permute_columns(X, np.random.RandomState(3))
+    sparse = permute_columns(before, np.random.RandomState(3))
+    np.testing.assert_array_equal(sparse.toarray(), dense)
+    np.testing.assert_array_equal(before.toarray(), X)  # the caller's table is as it was
+    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(X, axis=0))
+    assert (dense != X).any(axis=0).all()
+
+
+def test_every_column_is_permuted_on_its_own():
+    X = np.tile(np.arange(20.0)[:, None], (1, 6))
+    shuffled = permute_columns(X, np.random.RandomState(0))
+    assert len({tuple(column) for column in shuffled.T}) == 6

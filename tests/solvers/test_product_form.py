@@ -1,0 +1,296 @@
+"""Conjugate gradients in the projection: the inverse, the bound on the steps, cost and memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.arrays import as_operator
+from featsieve.graphs.affinity import laplacian
+from featsieve.solvers import product_form
+from featsieve.solvers.leading_eigenvectors import basis_size
+from featsieve.solvers.product_form import (
+    ProductForm,
+    conjugate_gradients,
+    largest_steps,
+    safe_gamma,
+)
+from featsieve.solvers.sparse_projection import (
+    CheapestForm,
+    GramForm,
+    SampleForm,
+    SparseProjection,
+    first_inverse_weights,
+    solve_projection,
+)
+from tests.solvers.test_sparse_projection import refuse_matrices_beyond, solve, table
+
+
+def ring_laplacian(n):
+    """Return the Laplacian of a ring of n samples."""
+    A = sp.diags_array([np.ones(n - 1)], offsets=[1], shape=(n, n)).tolil()
+    A[0, n - 1] = 1.0
+    return laplacian(sp.csr_array(A + A.T))
+
+
+def weights(d, n_live, seed=0):
+    """Return inverse weights of a late step: a few live rows, the others dropped."""
+    rng = np.random.default_rng(seed)
+    e = 3e-8 * rng.uniform(1.0, 2.0, d)
+    e[rng.choice(d, n_live, replace=False)] = rng.uniform(0.2, 2.0, n_live)
+    return e
+
+
+def make_form(shape=(30, 50), *, cls=ProductForm, density=None, dtype=np.float64):
+    X = table(shape).astype(dtype)
+    if density is not None:
+        X = sp.random_array(shape, density=density, format="csr", rng=np.random.default_rng(0))
+    return cls(as_operator(X, scale="std"), ring_laplacian(shape[0]))
+
+
+def system_of(form, e, gamma):
+    """Return Z'LZ and I + N, dense."""
+    Z = form.operator.rows(0, form.operator.shape[0])
+    M = Z.T @ (form.L @ Z)
+    root = np.sqrt(e)
+    return M, np.eye(len(e)) + root[:, None] * M * root / gamma
+
+
+# The inverse --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (50, 30)])
+@pytest.mark.parametrize("n_live", [6, 25])
+@pytest.mark.parametrize("gamma", [0.1, 10.0, 1000.0])
+def test_same_eigenvectors_as_the_dense_inverse(shape, n_live, gamma):
+    form, e = make_form(shape), weights(shape[1], n_live)
+    M, _ = system_of(form, e, gamma)
+    start = np.random.default_rng(1).standard_normal(shape[1])
+    theta, vectors = form.leading(e, gamma, start=start, count=4)
+    expected, basis = np.linalg.eigh(gamma * np.linalg.inv(M + gamma * np.diag(1.0 / e)))
+    np.testing.assert_allclose(theta[:3], expected[::-1][:3], rtol=1e-8)
+    basis = basis[:, ::-1][:, :3]
+    np.testing.assert_allclose(vectors[:, :3] @ vectors[:, :3].T, basis @ basis.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("density", [None, 0.05])
+@pytest.mark.parametrize("shape", [(60, 90), (90, 60)])
+def test_same_search_as_the_dense_forms(shape, density):
+    X = table(shape)
+    if density is not None:
+        X = sp.csr_array(np.where(X > 1.2, X, 0.0))
+    L = ring_laplacian(shape[0])
+    dense = solve(X, L=L, n_iter=12, form="sample" if shape[1] > shape[0] else "gram")[0]
+    product = solve(X, L=L, n_iter=12, form="product")[0]
+    np.testing.assert_allclose(product.objective[1:], dense.objective[1:], rtol=1e-10)
+    lengths = [np.sqrt((s.state.W**2).sum(axis=1)) for s in (product, dense)]
+    np.testing.assert_allclose(lengths[0], lengths[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(60, 90), (90, 60)])
+def test_switching_between_the_forms_changes_nothing(shape, monkeypatch):
+    X, L = table(shape), ring_laplacian(shape[0])
+    dense = solve(X, L=L, n_iter=8)[0]
+    costs = iter([0.0, np.inf] * 4)  # the product form in every other step, whatever it costs
+    monkeypatch.setattr(CheapestForm, "dense_cost", lambda form, count: next(costs))
+    used, real = [], ProductForm.follow
+
+    def counted(form, plan, *args, **options):
+        used.append(plan)
+        return real(form, plan, *args, **options)
+
+    monkeypatch.setattr(ProductForm, "follow", counted)
+    mixed = solve(X, L=L, n_iter=8)[0]
+    assert len(used) == 4
+    np.testing.assert_allclose(mixed.objective[1:], dense.objective[1:], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(mixed.state.W), np.abs(dense.state.W), atol=1e-8)
+
+
+def test_columns_that_do_not_vary():
+    X = np.insert(table((20, 30)), 4, 7.0, axis=1)
+    form = ProductForm(as_operator(X, scale="std"), ring_laplacian(20))
+    e = weights(31, 5) * np.asarray(form.operator.varies)
+    _, vectors = form.leading(e, 1.0, start=np.ones(31) * (e > 0.0), count=3)
+    np.testing.assert_array_equal(vectors[4], 0.0)
+
+
+def test_single_precision():
+    e = weights(50, 8)
+    single, double = (make_form(dtype=dtype) for dtype in (np.float32, np.float64))
+    start = np.random.default_rng(1).standard_normal(50)
+    theta = [form.leading(e, 5.0, start=start, count=4)[0][:3] for form in (single, double)]
+    assert single.tolerance > double.tolerance
+    np.testing.assert_allclose(theta[0], theta[1], rtol=1e-5)
+
+
+# Conjugate gradients ------------------------------------------------------------------------------
+
+
+def test_conjugate_gradients_solve():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 40))
+    A = A @ A.T + np.eye(40)
+    b = rng.standard_normal((40, 1))
+    diagonal = 1.0 / A.diagonal()[:, None]
+    x, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: diagonal * r, b, tol=1e-13)
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-9, atol=1e-11)
+    assert 10 < n_steps < product_form.MAX_STEPS
+    x, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: r, 0.0 * b, tol=1e-13)
+    assert n_steps == 0
+    np.testing.assert_array_equal(x, 0.0)
+
+
+def test_conjugate_gradients_give_up(monkeypatch):
+    monkeypatch.setattr(product_form, "MAX_STEPS", 3)
+    A = np.diag(10.0 ** np.arange(8))
+    _, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: r, np.ones((8, 1)), tol=1e-15)
+    assert n_steps == 3
+
+
+@settings(max_examples=60)
+@given(
+    n=st.integers(5, 30),
+    d=st.integers(6, 40),
+    n_live=st.integers(1, 5),
+    log_gamma=st.floats(-4.0, 3.0),
+    log_dead=st.floats(-8.0, 0.0),
+    seed=st.integers(0, 100),
+)
+def test_the_bound_on_the_condition_number(n, d, n_live, log_gamma, log_dead, seed):
+    form = make_form((n, d))
+    rng = np.random.default_rng(seed)
+    e = 10.0**log_dead * rng.random(d)
+    live = np.sort(rng.choice(d, n_live, replace=False))
+    e[live] = rng.uniform(0.2, 2.0, n_live)
+    gamma = 10.0**log_gamma
+    _, A = system_of(form, e, gamma)
+    dead = np.setdiff1d(np.arange(d), live)
+    delta = np.linalg.eigvalsh(A[np.ix_(dead, dead)])[-1] - 1.0
+    preconditioner = np.eye(d)
+    preconditioner[np.ix_(live, live)] = np.linalg.inv(A[np.ix_(live, live)])
+    half = np.linalg.cholesky(preconditioner)
+    values = np.linalg.eigvalsh(half.T @ A @ half)
+    r = np.sqrt(delta) + delta
+    assert values[-1] / values[0] <= (1.0 + r) ** 2 * (1.0 + 1e-8)
+    assert delta <= np.sum(A[dead, dead] - 1.0) * (1.0 + 1e-10)
+    # The products of the form are those of these matrices.
+    product, precondition = form.system(live, e, gamma)
+    v = rng.standard_normal((d, 1))
+    np.testing.assert_allclose(product(v), A @ v, atol=1e-9 * values[-1] * np.abs(A).max())
+    np.testing.assert_allclose(precondition(v), preconditioner @ v, atol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 30.0, 1000.0])
+def test_the_steps_stay_below_the_plan(gamma):
+    form, e = make_form((40, 80)), weights(80, 6)
+    plan = form.plan(e, gamma, 4)
+    system = form.system(plan.live, e, gamma)
+    b = np.random.default_rng(2).standard_normal((80, 1))
+    _, n_steps = conjugate_gradients(*system, b, tol=0.01 * form.tolerance)
+    assert 1 < n_steps <= plan.n_steps + 2.0
+    assert set(plan.live) == set(np.flatnonzero(e > 1e-3))
+    # Without them it takes more.
+    system = form.system(np.zeros(0, dtype=np.intp), e, gamma)
+    assert conjugate_gradients(*system, b, tol=0.01 * form.tolerance)[1] > n_steps
+
+
+def test_largest_steps():
+    t = largest_steps(0.3, 1e-15)
+    assert 2.0 * (0.3 / 2.3) ** t == pytest.approx(1e-15)
+    assert largest_steps(0.0, 1e-15) == 1.0
+
+
+def test_gamma_below_rounding():
+    diagonal = np.array([1.0, 1e8, 3.0])
+    assert safe_gamma(2.0, diagonal) == 2.0
+    assert safe_gamma(1e-30, diagonal) == pytest.approx(3 * 2.2e-16 * 1e8, rel=0.01)
+
+
+# Cost ---------------------------------------------------------------------------------------------
+
+
+def chosen(form, e, gamma, count, monkeypatch):
+    """Return the name of the form that takes a step."""
+    names = []
+
+    def note(name):
+        return lambda *args, **options: names.append(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GramForm, "leading", note("gram"))
+        patch.setattr(SampleForm, "leading", note("sample"))
+        patch.setattr(ProductForm, "follow", note("product"))
+        form.leading(e, gamma, start=np.ones(len(e)), count=count)
+    return names
+
+
+def test_the_cheapest_form(monkeypatch):
+    sparse = make_form((1500, 2000), cls=CheapestForm, density=0.005)
+    gamma = 10.0 * float(sparse.products.roughness.mean())
+    few, many = weights(2000, 50), np.random.default_rng(0).uniform(0.5, 100.0, 2000)
+    assert chosen(sparse, few, gamma, 21, monkeypatch) == ["product"]
+    assert chosen(sparse, many, 1e-3 * gamma, 21, monkeypatch) == ["sample"]
+    tall = make_form((2000, 1500), cls=CheapestForm, density=0.005)
+    assert chosen(tall, many[:1500], 1e-3 * gamma, 21, monkeypatch) == ["gram"]
+    for shape, name in (((100, 800), "sample"), ((60, 40), "gram")):
+        dense = make_form(shape, cls=CheapestForm)
+        assert chosen(dense, weights(shape[1], 5), gamma, 6, monkeypatch) == [name]
+
+
+def test_costs_grow_with_what_they_count():
+    form = make_form((40, 80))
+    assert form.cost(4) < form.cost(8) < form.cost(8, n_steps=10.0)
+    assert form.cost(8, n_live=10) < form.cost(8, n_live=20)
+    products = basis_size(4, 80) * product_form.FEWEST_STEPS
+    assert form.cost(4) > products * 2 * form.operator.n_stored
+
+
+def test_no_plan_is_made_where_it_cannot_pay(monkeypatch):
+    form = make_form((40, 80), cls=CheapestForm)
+    monkeypatch.setattr(ProductForm, "plan", None)  # not to be called
+    form.leading(weights(80, 5), 1.0, start=np.ones(80), count=3)
+
+
+# Size ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1500, 2000), (2000, 1500)])
+def test_no_large_matrix_for_a_large_sparse_table(shape, monkeypatch):
+    # Late steps of a search, as "auto" takes them: neither n x n nor d x d.
+    n, d = shape
+    rng = np.random.default_rng(0)
+    operator = as_operator(sp.random_array(shape, density=0.005, format="csr", rng=rng))
+    form = ProductForm(operator, ring_laplacian(n))
+    gamma = 10.0 * float(form.roughness.mean())
+    problem = SparseProjection(operator, form.L, 5, gamma)
+    refuse_matrices_beyond(monkeypatch, 300)
+    operator.columns(np.arange(2))  # the table by columns, kept
+    tracemalloc.start()
+    try:
+        solution = solve_projection(problem, weights(d, 40), max_iter=3, tol=0.0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert solution.n_iter == 3
+    assert peak < 0.3 * 8 * min(n, d) ** 2
+
+
+def test_the_product_form_needs_no_matrix_from_the_start(monkeypatch):
+    rng = np.random.default_rng(0)
+    operator = as_operator(sp.random_array((400, 500), density=0.02, format="csr", rng=rng))
+    L = ring_laplacian(400)
+    rough = ProductForm(operator, L).roughness
+    first = first_inverse_weights(rough, "roughness", 5)
+    gamma = 10.0 * float(rough.mean())
+    dense = solve_projection(SparseProjection(operator, L, 5, gamma, "sample"), first, max_iter=3)
+    refuse_matrices_beyond(monkeypatch, 150)
+    product = solve_projection(
+        SparseProjection(operator, L, 5, gamma, "product"), first, max_iter=3
+    )
+    np.testing.assert_allclose(product.objective[1:], dense.objective[1:], rtol=1e-10)
+    np.testing.assert_allclose(
+        product.state.W @ product.state.W.T, dense.state.W @ dense.state.W.T, atol=1e-8
+    )

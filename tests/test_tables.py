@@ -1,0 +1,192 @@
+"""The small table: a dict of columns that prints, sorts, and goes everywhere."""
+
+import copy
+import csv
+import operator
+import os
+import pickle
+import stat
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.tables import MOST_ROWS, WIDEST_CELL, Table
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def table():
+    return Table(
+        {
+            "feature": ["b", "a, or c", 'the "d"', ""],
+            "index": np.arange(4),
+            "score": [0.1, NAN, 1.0 / 3.0, -np.inf],
+            "selected": [True, False, True, False],
+        }
+    )
+
+
+def test_it_prints_as_a_table(table):
+    lines = repr(table).splitlines()
+    assert lines == [
+        "feature  index   score  selected",
+        "-------  -----  ------  --------",
+        "b            0     0.1      True",
+        "a, or c      1       -     False",
+        'the "d"      2  0.3333      True',
+        "             3    -inf     False",
+    ]
+    long = Table({"i": range(MOST_ROWS + 1), "text": ["x" * 100] * (MOST_ROWS + 1)})
+    lines = repr(long).splitlines()
+    assert lines[-1] == "... 1 more row"
+    assert len(lines) == MOST_ROWS + 3
+    assert lines[2].endswith("x" * (WIDEST_CELL - 3) + "...")
+    assert "two lines" in repr(Table({"text": ["two\nlines"]}))
+    assert repr(Table({"i": range(99)})).endswith("... 79 more rows")
+
+
+def test_columns_must_fit(table):
+    with pytest.raises(ValueError, match=r"same length.*'a': 2, 'b': 3"):
+        Table({"a": [1, 2], "b": [1, 2, 3]})
+    with pytest.raises(ValueError, match="one dimension"):
+        Table({"a": 3.0})
+    with pytest.raises(ValueError, match="one dimension"):
+        table["square"] = np.eye(4)
+    with pytest.raises(ValueError, match="same length"):
+        table["short"] = [1]
+    with pytest.raises(KeyError, match="no column 'scores', only 'feature', 'index'"):
+        table["scores"]
+    table["double"] = [0, 2, 4, 6]
+    assert table.rows(table["double"] > 2)["index"].tolist() == [2, 3]
+    Table({"only": [1, 2]})["only"] = [1, 2, 3]  # the only column may get another length
+
+
+def test_rows_by_mask_slice_and_index(table):
+    assert table.rows(table["selected"])["index"].tolist() == [0, 2]
+    assert table.rows([True, False, False, True])["index"].tolist() == [0, 3]
+    assert table.rows(pd.Series(table["selected"]))["index"].tolist() == [0, 2]
+    assert table.rows(slice(1, 3))["index"].tolist() == [1, 2]
+    assert table.rows([3, 0, 0])["index"].tolist() == [3, 0, 0]
+    assert table.rows(-1)["index"].tolist() == [3]
+    for nothing in ([], slice(0), np.zeros(4, dtype=bool)):
+        empty = table.rows(nothing)
+        assert isinstance(empty, Table)
+        assert (list(empty), empty.n_rows) == (list(table), 0)
+        assert len(repr(empty).splitlines()) == 2
+    with pytest.raises(ValueError, match=r"mask has 2 entries but the table has 4 rows"):
+        table.rows([True, False])
+    with pytest.raises(IndexError):
+        table.rows([4])
+
+
+def test_select_keeps_the_order_asked_for(table):
+    assert list(table.select("score", "feature")) == ["score", "feature"]
+    with pytest.raises(KeyError, match="no column 'rank'"):
+        table.select("rank")
+
+
+def test_an_empty_table_has_no_rows():
+    assert Table({}).n_rows == 0
+    assert Table({}) == {}
+
+
+def test_nan_is_last_in_either_order(table):
+    assert table.sorted_by("score")["index"].tolist() == [3, 0, 2, 1]
+    assert table.sorted_by("score", descending=True)["index"].tolist() == [2, 0, 3, 1]
+    assert table.sorted_by("feature")["feature"].tolist() == sorted(table["feature"].tolist())
+    assert table.sorted_by("selected", descending=True)["index"].tolist() == [0, 2, 1, 3]
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, NAN])), st.booleans())
+def test_sorting_is_stable(values, descending):
+    numbered = Table({"value": np.array(values, dtype=float), "index": np.arange(len(values))})
+    sign = -1.0 if descending else 1.0
+    expected = sorted(
+        range(len(values)), key=lambda i: (np.isnan(values[i]), sign * np.nan_to_num(values[i]), i)
+    )
+    found = numbered.sorted_by("value", descending=descending)
+    assert found["index"].tolist() == expected
+
+
+def test_equality_looks_at_the_values(table):
+    assert table == Table(dict(table))
+    assert table == dict(table)
+    assert table != table.rows(slice(3))
+    assert table != table.select("index", "score")
+    other = copy.deepcopy(table)
+    assert not operator.ne(table, other)
+    other["score"][0] = 0.2
+    assert table != other
+    assert table != "table"
+
+
+@pytest.mark.parametrize(
+    "again", [lambda t: pickle.loads(pickle.dumps(t)), copy.copy, copy.deepcopy, Table.copy]
+)
+def test_copies_are_tables(table, again):
+    other = again(table)
+    assert type(other) is Table
+    assert other == table
+    assert list(other) == list(table)
+    other["new"] = range(4)
+    assert "new" not in table
+
+
+def test_data_frames_take_it(table):
+    frame = pd.DataFrame(table)
+    assert list(frame.columns) == list(table)
+    pd.testing.assert_frame_equal(frame, table.to_pandas())
+    for name, values in table.items():
+        np.testing.assert_array_equal(frame[name].to_numpy(), values)
+    of_polars = pl.DataFrame(table)
+    assert of_polars.schema == {
+        "feature": pl.String, "index": pl.Int64, "score": pl.Float64, "selected": pl.Boolean,
+    }  # fmt: skip
+    for name, values in table.items():
+        np.testing.assert_array_equal(of_polars[name].to_numpy(), values)
+
+
+def test_csv_comes_back_with_all_digits(table, tmp_path):
+    path = tmp_path / "table.csv"
+    table["feature"] = ["µ, ü", 'the "d"', "two\nlines", " blank"]
+    table.to_csv(path)
+    with open(path, encoding="utf-8", newline="") as file:
+        cells = list(csv.reader(file))
+    assert cells[0] == list(table)
+    assert [row[0] for row in cells[1:]] == table["feature"].tolist()
+    assert cells[2][2] == ""  # NaN
+    assert [float(row[2] or NAN) for row in cells[1:]][2] == 1.0 / 3.0
+    assert list(pd.read_csv(path)["feature"]) == table["feature"].tolist()
+    assert pl.read_csv(path)["score"].to_list() == [0.1, None, 1.0 / 3.0, -np.inf]
+
+
+def test_an_interrupted_csv_leaves_the_old_file(table, tmp_path):
+    class Interrupts:
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    path = tmp_path / "table.csv"
+    table.to_csv(str(path))
+    before = path.read_bytes()
+    table["broken"] = np.array(["fine", "fine", Interrupts(), "fine"], dtype=object)
+    with pytest.raises(KeyboardInterrupt):
+        table.to_csv(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["table.csv"]
+    with pytest.raises(FileNotFoundError):
+        table.to_csv(tmp_path / "missing" / "table.csv")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
+def test_a_csv_is_as_readable_as_any_other_file_and_follows_links(table, tmp_path):
+    plain, path, link = tmp_path / "plain", tmp_path / "table.csv", tmp_path / "link.csv"
+    plain.touch()
+    link.symlink_to(path)
+    table.to_csv(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)

@@ -1,0 +1,442 @@
+"""explain: every column of its table against an independent computation."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import VarianceThreshold, f_classif
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import featsieve
+from featsieve import JASFS, LaplacianScore, MaxVariance, RandomSelector
+from featsieve.arrays import operator as operator_module
+from featsieve.tuning import explanation as explain_module
+from featsieve.tuning.explanation import explain
+
+COLUMNS = [
+    "feature", "index", "selected", "rank", "score", "selection_frequency", "best_cluster",
+    "separation", "eta_squared", "closest_selected", "correlation", "status", "reason",
+]  # fmt: skip
+LABELS = np.repeat([0, 1, 2], 4)
+
+
+def fitted(X, support, *, ranking=None, **attributes):
+    """Return a selector that has chosen the given columns."""
+    sieve = RandomSelector(1, random_state=0).fit(X)
+    sieve.support_ = np.isin(np.arange(sieve.n_features_in_), support)
+    if ranking is None:
+        ranking = np.argsort(np.argsort(~sieve.support_, kind="stable")) + 1
+    sieve.ranking_ = np.asarray(ranking)
+    sieve.scores_ = 1.0 / sieve.ranking_
+    for name, value in attributes.items():
+        setattr(sieve, name, value)
+    return sieve
+
+
+@pytest.fixture
+def known():
+    """Return 12 samples in 3 clusters: what the columns are is in their names."""
+    rng = np.random.default_rng(0)
+    high = np.where(LABELS == 1, 5.0, 0.0) + np.tile([1.0, -1.0], 6)
+    return pd.DataFrame(
+        {
+            "high in 1": high,
+            "constant": np.full(12, 0.1),
+            "copy": high,
+            "negative": 3.0 - 1000.0 * high,
+            "noise": rng.standard_normal(12),
+            "low in 2": np.where(LABELS == 2, -1.0, 1.0),
+        }
+    )
+
+
+def test_a_table_with_known_answers(known):
+    sieve = fitted(known, [0, 5], labels_=LABELS)
+    table = explain(sieve, known)
+    assert list(table) == COLUMNS
+    assert table["feature"].tolist() == list(known.columns)
+    assert table["index"].tolist() == list(range(6))
+    np.testing.assert_array_equal(table["selected"], sieve.support_)
+    np.testing.assert_array_equal(table["rank"], sieve.ranking_)
+    np.testing.assert_array_equal(table["score"], sieve.scores_)
+    assert np.isnan(table["selection_frequency"]).all()
+    assert table["status"].tolist() == [
+        "selected", "constant", "redundant", "redundant", "low score", "selected",
+    ]  # fmt: skip
+    assert table["reason"].tolist() == [
+        "selected", "constant", "redundant: r=1.00 with high in 1",
+        "redundant: r=-1.00 with high in 1", "low score", "selected",
+    ]  # fmt: skip
+    assert table["closest_selected"].tolist()[:4] == ["low in 2", "", "high in 1", "high in 1"]
+    np.testing.assert_allclose(table["correlation"][[2, 3]], [1.0, -1.0])
+    # The columns "high in 1" and "low in 2" are each other's closest.
+    np.testing.assert_allclose(table["correlation"][0], table["correlation"][5])
+    assert table["best_cluster"][[0, 1, 2, 3, 5]].tolist() == [1, -1, 1, 1, 2]
+    # Means 5 and 0; 12 squares of 1 within the groups, 10 degrees of freedom.
+    high = 5.0 / np.sqrt(12.0 / 10.0)
+    np.testing.assert_allclose(table["separation"][[0, 2, 3]], [high, high, -high])
+    assert np.isnan(table["separation"][1])
+    assert table["separation"][5] == -np.inf
+    # Between 4 * 25 * 8 / 12 = 200/3, within 12.
+    np.testing.assert_allclose(table["eta_squared"][0], (200 / 3) / (200 / 3 + 12))
+    np.testing.assert_allclose(table["eta_squared"][5], 1.0)
+    assert np.isnan(table["eta_squared"][1])
+    assert table.sorted_by("rank")["feature"].tolist()[:2] == ["high in 1", "low in 2"]
+
+
+def test_selected_copies_show_in_the_correlation(known):
+    table = explain(fitted(known, [0, 2, 3]), known)
+    assert table["status"].tolist()[:4] == ["selected", "constant", "selected", "selected"]
+    assert table["reason"].tolist()[0] == "selected"
+    assert table["closest_selected"].tolist()[:4] == ["copy", "", "high in 1", "high in 1"]
+    np.testing.assert_allclose(table["correlation"][[0, 2, 3]], [1.0, 1.0, -1.0])
+
+
+def test_of_several_copies_the_best_ranked_is_named(known):
+    X = np.column_stack([known["noise"]] * 4)
+    table = explain(fitted(X, [0, 1, 2], ranking=[3, 1, 2, 4]), X)
+    assert table["closest_selected"].tolist() == ["x1", "x2", "x1", "x1"]
+
+
+def test_nothing_else_is_selected(known):
+    table = explain(fitted(known, [4]), known)
+    assert table["closest_selected"][4] == ""
+    assert np.isnan(table["correlation"][4])
+    assert table["closest_selected"][0] == "noise"
+    only_constant = explain(fitted(known, [1]), known)
+    assert set(only_constant["closest_selected"]) == {""}
+    assert set(only_constant["status"]) == {"selected", "low score"}
+    assert only_constant["reason"][1] == "selected, but constant"
+
+
+def test_the_limit_of_redundancy():
+    # Columns of unit norm, the second at a correlation of 0.8 = 4/5 with the first.
+    a, b = np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])
+    X = np.column_stack([a, 0.8 * a + 0.6 * b, -2.0 * a])
+    sieve = fitted(X, [0])
+    np.testing.assert_allclose(explain(sieve, X)["correlation"][1:], [0.8, -1.0])
+    assert explain(sieve, X)["status"].tolist() == ["selected", "low score", "redundant"]
+    for limit in (0.8, 0.5):
+        assert explain(sieve, X, redundant=limit)["status"][1] == "redundant"
+    exact = explain(sieve, X, redundant=1)["status"].tolist()
+    assert exact == ["selected", "low score", "redundant"]
+    # Rounding leaves 1 - 1e-16 of many a copy's correlation.
+    rng = np.random.default_rng(0)
+    copies = np.outer(rng.standard_normal(37), rng.uniform(-9.0, 9.0, 50))
+    table = explain(fitted(copies, [0]), copies, redundant=1.0)
+    assert set(table["status"][1:]) == {"redundant"}
+
+
+@given(
+    n=st.integers(4, 30),
+    d=st.integers(1, 8),
+    n_clusters=st.integers(2, 4),
+    seed=st.integers(0, 2**16),
+    data=st.data(),
+)
+def test_against_brute_force(n, d, n_clusters, seed, data):
+    rng = np.random.default_rng(seed)
+    X = 10.0 * rng.standard_normal(d) + rng.standard_normal((n, d)) * rng.uniform(0.1, 9.0, d)
+    labels = np.append(np.arange(n_clusters), rng.integers(n_clusters, size=n - n_clusters))
+    chosen = data.draw(st.lists(st.integers(0, d - 1), min_size=1, unique=True))
+    table = explain(fitted(X, chosen), X, labels=labels)
+
+    r = np.atleast_2d(np.corrcoef(X, rowvar=False))
+    for j in range(d):
+        others = [i for i in chosen if i != j]
+        if not others:
+            assert table["closest_selected"][j] == ""
+            continue
+        closest = max(others, key=lambda i: abs(r[i, j]))
+        assert table["closest_selected"][j] == f"x{closest}"
+        np.testing.assert_allclose(table["correlation"][j], r[closest, j], atol=1e-12)
+        redundant = not table["selected"][j] and abs(r[closest, j]) >= 0.9
+        assert (table["status"][j] == "redundant") == redundant
+
+    if n > n_clusters:  # F = (eta² / (c - 1)) / ((1 - eta²) / (n - c))
+        F = f_classif(X, labels)[0] * (n_clusters - 1) / (n - n_clusters)
+        np.testing.assert_allclose(table["eta_squared"], F / (1.0 + F), atol=1e-10)
+    for j in range(d):
+        best, inside = table["best_cluster"][j], labels == table["best_cluster"][j]
+        t = [ttest_ind(X[labels == c, j], X[labels != c, j]).statistic for c in range(n_clusters)]
+        np.testing.assert_allclose(abs(t[best]), np.max(np.abs(t)), rtol=1e-6)
+        # Cohen's d from the t statistic of two groups.
+        expected = t[best] * np.sqrt(1.0 / inside.sum() + 1.0 / (~inside).sum())
+        np.testing.assert_allclose(table["separation"][j], expected, rtol=1e-6)
+
+
+@given(seed=st.integers(0, 2**16))
+def test_of_two_clusters_the_one_with_the_higher_mean_is_named(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 5))
+    labels = rng.permutation(np.repeat(["left", "right"], 6))
+    table = explain(fitted(X, [0]), X, labels=labels)
+    higher = X[labels == "right"].mean(axis=0) > X[labels == "left"].mean(axis=0)
+    assert table["best_cluster"].tolist() == np.where(higher, "right", "left").tolist()
+    assert (table["separation"] > 0.0).all()
+
+
+def make(name):
+    cls = getattr(featsieve, name)
+    settings = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0}
+    return cls(
+        **{key: settings[key] for key in settings if key in inspect.signature(cls).parameters}
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", featsieve.selectors.__all__)
+def test_every_selector(name, small_planted):
+    X = small_planted.X
+    sieve = make(name).fit(X)
+    table = explain(sieve, X)
+    assert list(table) == COLUMNS
+    assert table["feature"].tolist() == [f"x{j}" for j in range(60)]
+    np.testing.assert_array_equal(table["rank"], sieve.ranking_)
+    assert (table["status"] == "selected").sum() == 8
+    assert np.isfinite(table["correlation"]).all()
+    if hasattr(sieve, "labels_"):
+        assert set(table["best_cluster"]) <= set(sieve.labels_.tolist())
+        # The planted features are those that differ between the clusters that were found.
+        informative = small_planted.informative
+        assert table["eta_squared"][informative].min() > table["eta_squared"][~informative].max()
+    else:
+        assert set(table["best_cluster"]) == {-1}
+        assert np.isnan(table["separation"]).all()
+        assert np.isnan(table["eta_squared"]).all()
+        assert not np.isnan(explain(sieve, X, labels=small_planted.labels)["separation"]).any()
+    assert repr(table).splitlines()[0].split() == COLUMNS
+    frame, of_polars = pd.DataFrame(table), pl.DataFrame(table)
+    assert list(frame["reason"]) == of_polars["reason"].to_list() == table["reason"].tolist()
+
+
+def test_meta_estimators_are_looked_into(known):
+    inner = fitted(known, [0, 5], labels_=LABELS)
+
+    class Outer(RandomSelector):
+        """What StabilitySelection and AutoSelector look like after fit."""
+
+        def get_support(self):
+            return self.selector_.get_support()
+
+    outer = Outer().fit(known)
+    for attribute in ("scores_", "ranking_", "support_"):
+        delattr(outer, attribute)
+    outer.selector_ = inner
+    assert explain(outer, known) == explain(inner, known)
+    outer.selection_frequency_ = np.linspace(0.0, 1.0, 6)
+    table = explain(outer, known)
+    np.testing.assert_array_equal(table["selection_frequency"], outer.selection_frequency_)
+    table["selection_frequency"][:] = 0.0  # the table is the user's own
+    assert outer.selection_frequency_[-1] == 1.0
+
+
+def assert_close(first, second, atol=1e-9):
+    for name, values in first.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(second[name], values, rtol=atol, atol=atol, err_msg=name)
+        else:
+            np.testing.assert_array_equal(second[name], values, err_msg=name)
+
+
+@pytest.fixture
+def counts():
+    """Return a table of small counts, mostly 0, in 3 clusters, with copies and a constant."""
+    rng = np.random.default_rng(1)
+    labels = rng.permutation(np.arange(60) % 3)
+    X = rng.poisson(0.3 + 2.0 * (labels[:, None] == np.arange(30) % 5))
+    X[:, 7], X[:, 8], X[:, 9] = X[:, 3], 4 * X[:, 3] + 2, 0
+    return X, labels
+
+
+def test_other_storage_gives_the_same_table(counts, monkeypatch):
+    X, labels = counts
+    sieve = fitted(X, [0, 1, 3, 8, 11])
+    expected = explain(sieve, X.astype(float), labels=labels)
+    assert set(expected["status"]) == {"selected", "constant", "redundant", "low score"}
+    narrow = X.astype(np.uint8)
+    stored = (
+        X,
+        narrow,
+        np.asfortranarray(X),
+        sp.csr_matrix(X),
+        sp.csc_array(narrow),
+        sp.coo_array(X),
+    )
+    for table in stored:
+        assert_close(expected, explain(sieve, table, labels=labels))
+    single = (X.astype(np.float32), sp.csr_array(X.astype(np.float32)), X.astype(np.float16))
+    for table in (*single, X.astype(np.longdouble)):
+        assert_close(expected, explain(sieve, table, labels=labels))
+    monkeypatch.setattr(explain_module, "CONVERT_ELEMENTS", 0)  # large tables keep their type
+    for table in single:
+        assert_close(expected, explain(sieve, table, labels=labels), atol=1e-4)
+    monkeypatch.setattr(operator_module, "CONVERT_ELEMENTS", 0)  # integers stay integers
+    assert_close(expected, explain(sieve, narrow, labels=labels))
+
+
+@pytest.mark.parametrize("elements", [1, 200, 300])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_blocks_do_not_show(counts, form, elements, monkeypatch):
+    X, labels = form(counts[0]), counts[1]
+    sieve = fitted(X, np.arange(0, 30, 2))
+    expected = explain(sieve, X, labels=labels)
+    monkeypatch.setattr(explain_module, "BLOCK_ELEMENTS", elements)
+    assert_close(expected, explain(sieve, X, labels=labels))
+
+
+def test_permuting_the_features_permutes_the_rows(counts):
+    X, labels = counts
+    sieve = fitted(X, [0, 1, 3, 8, 11])
+    order = np.random.default_rng(2).permutation(30)
+    permuted = fitted(X[:, order], np.flatnonzero(sieve.support_[order]))
+    permuted.ranking_, permuted.scores_ = sieve.ranking_[order], sieve.scores_[order]
+    first = explain(sieve, X, labels=labels).rows(order)
+    second = explain(permuted, X[:, order], labels=labels)
+    for name in ("selected", "rank", "score", "best_cluster", "status"):
+        np.testing.assert_array_equal(second[name], first[name])
+    for name in ("separation", "eta_squared", "correlation"):
+        np.testing.assert_allclose(second[name], first[name], rtol=1e-9, atol=1e-9)
+    assert [f"x{order[int(name[1:])]}" if name else "" for name in second["closest_selected"]] == (
+        first["closest_selected"].tolist()
+    )
+
+
+def test_units_change_nothing(counts):
+    X, labels = counts
+    sieve = fitted(X, [0, 1, 3, 8, 11])
+    scale = 10.0 ** np.random.default_rng(3).integers(-6, 7, 30)
+    other = X * scale + 100.0 * scale
+    assert_close(explain(sieve, X, labels=labels), explain(sieve, other, labels=labels), atol=1e-8)
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_a_perfect_cluster_far_from_zero_in_single_precision(large, monkeypatch):
+    if large:
+        monkeypatch.setattr(explain_module, "CONVERT_ELEMENTS", 0)
+    labels = np.arange(5000) % 3
+    X = np.column_stack([50.0 + (labels == 2), np.arange(5000.0)]).astype(np.float32)
+    for table in (X, sp.csr_array(X)):
+        found = explain(fitted(X, [1]), table, labels=labels)
+        assert found["separation"][0] == np.inf
+        assert found["best_cluster"][0] == 2
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABELS.tolist(),
+        LABELS.astype(np.uint64),
+        LABELS.astype(float),
+        pd.Series(LABELS, dtype="Int64"),
+        LABELS.astype(object),
+    ],
+)
+def test_integer_labels_of_any_type(known, labels):
+    table = explain(fitted(known, [0]), known, labels=labels)
+    assert table["best_cluster"].dtype == np.int64
+    assert table["best_cluster"][:3].tolist() == [1, -1, 1]
+
+
+def test_labels_of_text_and_given_ones_before_fitted_ones(known):
+    text = np.array(["a", "b", "c"])[LABELS]
+    sieve = fitted(known, [0], labels_=LABELS)
+    for labels in (text, text.astype(object), pd.Series(text), pd.Categorical(text)):
+        table = explain(sieve, known, labels=labels)
+        assert table["best_cluster"][:3].tolist() == ["b", "", "b"]
+    flags = explain(sieve, known, labels=LABELS == 1)
+    assert flags["best_cluster"][0] == 1
+
+
+def test_a_single_cluster_separates_nothing(known):
+    table = explain(fitted(known, [0]), known, labels=np.zeros(12, dtype=int))
+    assert set(table["best_cluster"]) == {-1}
+    assert np.isnan(table["separation"]).all()
+    assert table["eta_squared"][0] == 0.0
+
+
+def test_every_sample_a_cluster():
+    X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    table = explain(fitted(X, [0]), X, labels=[0, 1])
+    assert table["best_cluster"].tolist() == [1, -1]
+    assert table["separation"][0] == np.inf
+    np.testing.assert_allclose(table["eta_squared"][0], 1.0)
+
+
+def test_wrong_labels_are_refused(known):
+    sieve = fitted(known, [0])
+    for labels in ([0, 1], LABELS[:, None], 3):
+        with pytest.raises(ValueError, match="one cluster for each of the 12 rows"):
+            explain(sieve, known, labels=labels)
+    missing = LABELS.astype(object)
+    missing[3] = None
+    for labels in (missing, np.linspace(0, 1, 12), np.append(LABELS[:-1], np.nan), 1j * LABELS):
+        with pytest.raises(ValueError, match="integers or text"):
+            explain(sieve, known, labels=labels)
+
+
+def test_another_table_is_refused(known):
+    sieve = fitted(known, [0], labels_=LABELS)
+    with pytest.raises(ValueError, match="pass the table that was fitted, or the clusters"):
+        explain(sieve, known[:9])
+    assert explain(sieve, known[:9], labels=LABELS[:9])["best_cluster"][0] == 1
+    with pytest.raises(ValueError, match="feature names should match"):
+        explain(sieve, known.rename(columns={"noise": "other"}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        explain(sieve, known[known.columns[::-1]])
+    unnamed = fitted(known.to_numpy(), [0])
+    with pytest.raises(ValueError, match="expecting 6 features"):
+        explain(unnamed, known.to_numpy()[:, :5])
+    with pytest.raises(ValueError, match=r"NaN: 12 non-finite values in 1 column \(noise\)"):
+        explain(sieve, known.assign(noise=np.nan))
+    with pytest.raises(ValueError, match="not hold numbers"):
+        explain(sieve, known.assign(noise="loud"))
+    with pytest.raises(ValueError, match="minimum of 2"):
+        explain(sieve, known[:1])
+
+
+def test_what_is_no_fitted_selector_is_refused(known):
+    with pytest.raises(NotFittedError):
+        explain(LaplacianScore(), known)
+    failed = MaxVariance()
+    with pytest.raises(ValueError, match="constant"):
+        failed.fit(np.ones((5, 3)))
+    with pytest.raises(NotFittedError):
+        explain(failed, np.ones((5, 3)))
+    with pytest.raises(TypeError, match="fitted selector of featsieve; got StandardScaler"):
+        explain(StandardScaler().fit(known), known)
+    with pytest.raises(TypeError, match="VarianceThreshold has not"):
+        explain(VarianceThreshold().fit(known), known)
+    for wrong, error in ((0.0, ValueError), (1.1, ValueError), ("high", TypeError)):
+        with pytest.raises(error, match="redundant"):
+            explain(fitted(known, [0]), known, redundant=wrong)
+
+
+def test_the_advice_about_pipelines_works(known):
+    sieve = MaxVariance(n_features_to_select=2)
+    for pipeline, advice in (
+        (make_pipeline(StandardScaler(), sieve), "(pipeline[1], pipeline[:1].transform(X))"),
+        (make_pipeline(sieve, KMeans(2, n_init=1)), "(pipeline[0], X)"),
+        (make_pipeline(StandardScaler()), "(pipeline[-1], pipeline[:-1].transform(X))"),
+    ):
+        with pytest.raises(TypeError, match="not the Pipeline around it") as caught:
+            explain(pipeline, known)
+        assert advice in str(caught.value)
+    scaled = make_pipeline(StandardScaler(), sieve).fit(known)
+    assert explain(scaled[1], scaled[:1].transform(known))["selected"].sum() == 2
+
+
+def test_the_input_is_not_changed(counts):
+    for X in (counts[0].astype(float), sp.csr_array(counts[0])):
+        before = X.copy()
+        explain(JASFS(3, n_features_to_select=4, random_state=0).fit(X), X)
+        assert (before != X).sum() == 0

@@ -1,0 +1,119 @@
+"""Selections for other numbers of clusters, against fits and sets made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from featsieve import JASFS, MCFS, SPEC, LaplacianScore
+from featsieve.datasets import make_planted
+from featsieve.tuning import cluster_sensitivity, suggest_n_clusters
+
+COLUMNS = ["n_clusters", "n_features", "jaccard", "shared", "label_agreement", "reference"]
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return make_planted(90, 40, n_informative=15, n_clusters=4, signal=2.5, random_state=0)
+
+
+def sieve(n_clusters=4, **settings):
+    return JASFS(n_clusters, n_features_to_select=6, random_state=0, **settings)
+
+
+def test_rows_are_fits_compared_with_the_one_for_the_own_number(planted):
+    table = cluster_sensitivity(planted.X, sieve(), n_clusters=[7, 2, 3])
+    assert list(table) == COLUMNS
+    assert table["n_clusters"].tolist() == [2, 3, 4, 7]
+    own = sieve().fit(planted.X)
+    mine = set(np.flatnonzero(own.support_))
+    for row, c in enumerate((2, 3, 4, 7)):
+        other = sieve(c).fit(planted.X)
+        theirs = set(np.flatnonzero(other.support_))
+        assert table["n_features"][row] == len(theirs) == 6
+        assert table["jaccard"][row] == pytest.approx(len(mine & theirs) / len(mine | theirs))
+        assert table["shared"][row] == pytest.approx(len(mine & theirs) / len(mine))
+        agreement = adjusted_rand_score(own.labels_, other.labels_)
+        assert table["label_agreement"][row] == pytest.approx(agreement)
+    assert (table["jaccard"] < 1).any()  # or there was nothing to compare
+
+
+def test_the_reference_is_the_own_number_and_agrees_with_itself(planted):
+    table = cluster_sensitivity(planted.X, sieve(), n_clusters=[3])
+    own = table.rows(table["reference"])
+    assert own["n_clusters"].tolist() == [4]
+    assert (own["jaccard"][0], own["shared"][0], own["label_agreement"][0]) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("own", "tried"), [(2, [2, 3, 4]), (4, [2, 3, 4, 6, 8]), (6, [3, 4, 6, 9, 12])]
+)
+def test_by_default_half_to_twice_the_own_number_is_tried(own, tried, planted):
+    selector = MCFS(own, n_features_to_select=5)
+    table = cluster_sensitivity(planted.X, selector)
+    assert table["n_clusters"].tolist() == tried
+    assert table["n_clusters"][table["reference"]].tolist() == [own]
+
+
+def test_no_more_clusters_than_samples_are_tried_by_default(planted):
+    table = cluster_sensitivity(planted.X[:14], MCFS(9, n_features_to_select=5, n_neighbors=3))
+    assert table["n_clusters"].tolist() == [4, 7, 9, 14]
+
+
+def test_the_number_may_be_found_first(planted):
+    found = suggest_n_clusters(planted.X, random_state=0).n_clusters
+    table = cluster_sensitivity(planted.X, sieve("auto"), n_clusters=[found + 1])
+    assert table["n_clusters"].tolist() == [found, found + 1]
+    assert table["reference"].tolist() == [True, False]
+
+
+def test_selectors_without_labels_have_no_agreement(planted):
+    table = cluster_sensitivity(planted.X, MCFS(4, n_features_to_select=5), n_clusters=[3])
+    assert np.isnan(table["label_agreement"]).all()
+    assert table["jaccard"][table["reference"]].tolist() == [1.0]
+
+
+def test_the_selector_is_left_as_it_was(planted):
+    selector = sieve()
+    before = selector.get_params()
+    cluster_sensitivity(planted.X, selector, n_clusters=[3])
+    assert selector.get_params() == before
+    assert not hasattr(selector, "support_")
+
+
+def test_frames_lists_and_sparse_tables(planted):
+    expected = cluster_sensitivity(planted.X, sieve(), n_clusters=[3])
+    for table in (pd.DataFrame(planted.X), planted.X.tolist(), sp.csr_array(planted.X)):
+        found = cluster_sensitivity(table, sieve(), n_clusters=[3])
+        assert found["shared"].tolist() == expected["shared"].tolist()
+
+
+def test_a_selector_without_a_number_of_clusters_is_refused(planted):
+    with pytest.raises(ValueError, match="LaplacianScore has no parameter n_clusters"):
+        cluster_sensitivity(planted.X, LaplacianScore(5))
+
+
+def test_a_number_that_is_not_set_is_refused(planted):
+    with pytest.raises(ValueError, match=r"n_clusters is None: set the number .* or 'auto'"):
+        cluster_sensitivity(planted.X, SPEC(5))
+
+
+@pytest.mark.parametrize("selector", [JASFS, "JASFS", None, 4])
+def test_only_selectors_are_taken(selector, planted):
+    with pytest.raises(TypeError, match="selector must be a selector of featsieve"):
+        cluster_sensitivity(planted.X, selector)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "fix"),
+    [
+        ([1], ValueError, "at least 2"),
+        ([91], ValueError, "choose n_clusters between 2 and 90"),
+        ([2.5], TypeError, "at least 2"),
+        (["3"], TypeError, "at least 2"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(numbers, error, fix, planted):
+    with pytest.raises(error, match=fix):
+        cluster_sensitivity(planted.X, sieve(), n_clusters=numbers)

@@ -1,0 +1,447 @@
+"""StabilitySelection: against the same fits made by hand, and what a user may do with it."""
+
+import pickle
+import threading
+import warnings
+from typing import ClassVar
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_selection import SelectFromModel, SelectorMixin, VarianceThreshold
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
+
+from featsieve import JASFS, NDFS, LaplacianScore, MaxVariance, RandomSelector
+from featsieve.datasets import make_planted
+from featsieve.evaluation.stability import selection_stability
+from featsieve.tuning.stability_selection import StabilitySelection
+
+TOO_FEW = ValueError("too few rows.")
+
+
+class Recorder(RandomSelector):
+    """A selector that keeps the tables and seeds it is fitted with."""
+
+    fits: ClassVar[list] = []
+
+    def fit(self, X, y=None):
+        self.fits.append((X, self.random_state))
+        return super().fit(X)
+
+
+class Failing(SelectorMixin, BaseEstimator):
+    """A selector that cannot be fitted to fewer rows than ``n_rows``."""
+
+    def __init__(self, n_rows, error=TOO_FEW):
+        self.n_rows = n_rows
+        self.error = error
+
+    def fit(self, X, y=None):
+        if len(X) < self.n_rows:
+            raise self.error
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) < 2
+
+
+class Warner(RandomSelector):
+    """A selector that warns whenever it is fitted to fewer than 80 rows."""
+
+    def fit(self, X, y=None):
+        if len(X) < 80:
+            warnings.warn("not converged.", ConvergenceWarning, stacklevel=2)
+        return super().fit(X)
+
+
+class InnerModel(BaseEstimator):
+    """Random importances, to see whether seeds reach a nested estimator."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        self.coef_ = np.random.default_rng(self.random_state).random(X.shape[1])
+        return self
+
+
+@pytest.fixture
+def recorder():
+    Recorder.fits.clear()
+    yield Recorder
+    Recorder.fits.clear()
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return make_planted(
+        n_samples=200, n_features=100, n_informative=10, n_clusters=4, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def planted_sieve(planted):
+    selector = JASFS(4, n_features_to_select=10)
+    return StabilitySelection(selector, n_subsamples=12, random_state=0).fit(planted.X)
+
+
+def quick(**settings):
+    settings = {"n_subsamples": 6, "random_state": 0} | settings
+    selector = JASFS(3, n_features_to_select=8, init="spectral", max_iter=1)
+    return StabilitySelection(selector, **settings)
+
+
+def assert_same_fit(first, second):
+    np.testing.assert_array_equal(first.selections_, second.selections_)
+    np.testing.assert_array_equal(first.ranking_, second.ranking_)
+    np.testing.assert_array_equal(first.support_, second.support_)
+    assert first.stability_ == second.stability_
+
+
+def test_planted_features_are_found_again_and_again(planted, planted_sieve):
+    sieve = planted_sieve
+    assert sieve.stability_ > 0.8
+    assert sieve.stability_interval_[0] < sieve.stability_ <= sieve.stability_interval_[1] <= 1.0
+    assert set(np.argsort(sieve.ranking_)[:10]) == set(np.flatnonzero(planted.informative))
+    np.testing.assert_array_equal(sieve.support_, planted.informative)
+    assert sieve.selections_.shape == (12, 100)
+    assert sieve.selections_.dtype == bool
+    np.testing.assert_array_equal(sieve.transform(planted.X), planted.X[:, planted.informative])
+
+
+def test_noise_is_not_selected_again():
+    noise = make_planted(150, 100, n_informative=0, n_clusters=4, random_state=0).X
+    sieve = StabilitySelection(
+        JASFS(4, n_features_to_select=10), n_subsamples=10, n_features_to_select=10, random_state=0
+    ).fit(noise)
+    assert abs(sieve.stability_) < 0.1
+    assert sieve.selection_frequency_.max() < 0.6
+
+
+def test_subsamples_of_noise_agree_by_the_rows_they_share():
+    # What the documentation warns of: scores of single columns repeat, as the tables overlap.
+    noise = make_planted(200, 100, n_informative=0, random_state=0).X
+    of_share = {
+        share: StabilitySelection(
+            MaxVariance(10), n_features_to_select=10, subsample_size=share, random_state=0
+        )
+        .fit(noise)
+        .stability_
+        for share in (0.2, 0.5, 0.8)
+    }
+    assert 0.0 < of_share[0.2] < of_share[0.5] < of_share[0.8]
+    assert of_share[0.8] > 0.3
+
+
+def test_the_same_fits_by_hand_give_the_same_frequencies(small_planted, recorder):
+    X = small_planted.X
+    sieve = StabilitySelection(
+        recorder(12, random_state=3),
+        n_subsamples=15,
+        subsample_size=0.7,
+        threshold=0.2,
+        random_state=4,
+    ).fit(X)
+    (of_all, own_seed), *of_subsamples = recorder.fits.copy()
+    assert own_seed == 3
+    np.testing.assert_array_equal(of_all, X)
+    assert len(of_subsamples) == 15
+    supports = []
+    for rows, seed in of_subsamples:
+        positions = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rows]
+        assert len(set(positions)) == len(rows) == 56  # rows of X, none of them twice
+        supports.append(RandomSelector(12, random_state=seed).fit(rows).support_)
+    assert len({seed for _, seed in of_subsamples}) == 15
+    assert len({rows.tobytes() for rows, _ in of_subsamples}) == 15
+    np.testing.assert_array_equal(sieve.selections_, supports)
+    np.testing.assert_array_equal(sieve.selection_frequency_, np.sum(supports, axis=0) / 15)
+    np.testing.assert_array_equal(sieve.scores_, sieve.selection_frequency_)
+    np.testing.assert_array_equal(sieve.support_, np.sum(supports, axis=0) >= 3)
+    stability = selection_stability(supports)
+    assert sieve.stability_ == stability.value
+    assert sieve.stability_interval_ == stability.interval
+
+
+def test_pseudo_labels_are_found_anew_in_every_subsample(small_planted):
+    X = small_planted.X
+    seen = []
+
+    def labels(rows, n_clusters, random_state):
+        seen.append(len(rows))
+        return KMeans(n_clusters, n_init=1, random_state=0).fit(rows).labels_
+
+    selector = JASFS(3, n_features_to_select=8, init=labels)
+    StabilitySelection(selector, n_subsamples=4, subsample_size=0.6, random_state=0).fit(X)
+    assert seen == [80, 48, 48, 48, 48]
+
+
+def test_ranking_is_by_frequency_and_ties_by_the_fit_to_all_rows(planted_sieve):
+    sieve = planted_sieve
+    full = sieve.selector_.ranking_
+    expected = sorted(range(100), key=lambda j: (-sieve.selection_frequency_[j], full[j]))
+    np.testing.assert_array_equal(np.argsort(sieve.ranking_), expected)
+    assert len(set(sieve.selection_frequency_)) < 100  # there are ties
+
+
+def test_the_fit_to_all_rows_is_the_one_of_the_selector(small_planted):
+    selector = JASFS(3, n_features_to_select=8, random_state=3)
+    sieve = StabilitySelection(selector, n_subsamples=2, random_state=0).fit(small_planted.X)
+    alone = clone(selector).fit(small_planted.X)
+    assert sieve.selector_.random_state == 3
+    np.testing.assert_array_equal(sieve.selector_.scores_, alone.scores_)
+    np.testing.assert_array_equal(sieve.labels_, alone.labels_)
+    assert not hasattr(selector, "support_")
+    without_labels = StabilitySelection(LaplacianScore(8), n_subsamples=2).fit(small_planted.X)
+    assert not hasattr(without_labels, "labels_")
+
+
+def test_nested_random_states_get_seeds(small_planted):
+    selector = SelectFromModel(InnerModel(), max_features=10, threshold=-np.inf)
+    first, second = (
+        StabilitySelection(selector, n_features_to_select=10, random_state=seed)
+        .fit(small_planted.X)
+        .selections_
+        for seed in (0, 0)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert len({row.tobytes() for row in first}) == 50
+    assert selector.estimator.random_state is None
+
+
+@pytest.mark.parametrize("make_state", [lambda: 5, lambda: np.random.RandomState(5)])
+def test_same_seed_same_answer(small_planted, make_state):
+    first = quick(random_state=make_state()).fit(small_planted.X)
+    assert_same_fit(first, quick(random_state=make_state()).fit(small_planted.X))
+    other = quick(random_state=6).fit(small_planted.X)
+    assert not np.array_equal(first.selections_, other.selections_)
+
+
+def test_workers_do_not_change_the_answer(small_planted):
+    alone = quick(n_jobs=1).fit(small_planted.X)
+    assert_same_fit(alone, quick(n_jobs=2).fit(small_planted.X))
+    assert_same_fit(alone, quick(n_jobs=2, progress=True).fit(small_planted.X))
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert_same_fit(alone, quick().fit(small_planted.X))
+
+
+def test_parallel_config_is_respected(small_planted):
+    threads = set()
+
+    def labels(rows, n_clusters, random_state):
+        threads.add(threading.current_thread())
+        return KMeans(n_clusters, n_init=1, random_state=0).fit(rows).labels_
+
+    selector = JASFS(3, n_features_to_select=8, init=labels)
+    StabilitySelection(selector, n_subsamples=4, random_state=0).fit(small_planted.X)
+    assert len(threads) == 1
+    with joblib.parallel_config("threading", n_jobs=2):
+        StabilitySelection(selector, n_subsamples=4, random_state=0).fit(small_planted.X)
+    assert len(threads) > 1
+
+
+def test_progress_is_on_stderr_and_only_if_asked_for(small_planted, capsys):
+    quick().fit(small_planted.X)
+    assert capsys.readouterr() == ("", "")
+    quick(progress=True).fit(small_planted.X)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.split("\r")
+    assert lines == ["", *(f"StabilitySelection: {i} of 6 fits" for i in range(1, 6)), lines[-1]]
+    assert lines[-1] == "StabilitySelection: 6 of 6 fits\n"
+    with pytest.raises(ValueError, match="subsample 1 of 4"):
+        StabilitySelection(Failing(80), n_subsamples=4, progress=True).fit(small_planted.X)
+    assert capsys.readouterr().err == "\n"  # the traceback begins on a line of its own
+
+
+def test_threshold_and_number_of_features(small_planted):
+    X = small_planted.X
+    selector = RandomSelector(20)
+    make = {"n_subsamples": 10, "random_state": 0}
+    sieve = StabilitySelection(selector, threshold=0.4, **make).fit(X)
+    np.testing.assert_array_equal(sieve.support_, sieve.selection_frequency_ >= 0.4)
+    assert sieve.n_features_selected_ == sieve.support_.sum() > 1
+    sieve = StabilitySelection(selector, n_features_to_select=7, **make).fit(X)
+    np.testing.assert_array_equal(sieve.support_, sieve.ranking_ <= 7)
+    sieve = StabilitySelection(selector, n_features_to_select=0.5, **make).fit(X)
+    assert sieve.n_features_selected_ == 30
+
+
+def test_no_feature_reaches_the_threshold(small_planted):
+    sieve = StabilitySelection(RandomSelector(3), threshold=0.9, random_state=0)
+    with pytest.warns(UserWarning, match="No feature was selected in 90% of the subsamples"):
+        sieve.fit(small_planted.X)
+    np.testing.assert_array_equal(sieve.support_, sieve.ranking_ == 1)
+    assert sieve.selection_frequency_[sieve.support_] == sieve.selection_frequency_.max()
+
+
+def test_stability_is_not_defined_if_everything_is_selected(small_planted):
+    sieve = StabilitySelection(MaxVariance(1.0), n_subsamples=3).fit(small_planted.X)
+    assert np.isnan(sieve.stability_)
+    assert sieve.support_.all()
+
+
+def test_columns_that_are_constant_in_some_subsamples(small_planted):
+    X = small_planted.X.copy()
+    X[:, 5], X[:, 6] = 3.0, 0.0
+    X[7, 6] = 1.0  # varies in one row only
+    for selector in (JASFS(3, n_features_to_select=8), NDFS(3, n_features_to_select=8)):
+        sieve = StabilitySelection(
+            selector, n_subsamples=5, n_features_to_select=8, random_state=0
+        ).fit(X)
+        assert sieve.selection_frequency_[5] == 0.0
+        assert np.isfinite(sieve.stability_)
+
+
+def test_sparse_tables_give_the_answer_of_dense_ones(small_planted):
+    dense = np.where(small_planted.X > 0.3, small_planted.X, 0.0)
+    sieve = StabilitySelection(
+        LaplacianScore(8), n_subsamples=6, n_features_to_select=8, random_state=0
+    )
+    expected = clone(sieve).fit(dense)
+    for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array):
+        assert_same_fit(sieve.fit(kind(dense)), expected)
+        assert sp.issparse(sieve.transform(kind(dense)))
+    assert_same_fit(sieve.fit(dense.tolist()), expected)
+
+
+def test_data_frames_keep_their_names(small_planted):
+    names = [f"gene {j}" for j in range(60)]
+    frame = pd.DataFrame(small_planted.X, columns=names)
+    expected = quick().fit(small_planted.X)
+    sieve = quick().set_output(transform="pandas").fit(frame)
+    assert_same_fit(sieve, expected)
+    chosen = sieve.transform(frame)
+    kept = [name for name, keep in zip(names, expected.support_, strict=True) if keep]
+    assert list(chosen.columns) == list(sieve.get_feature_names_out()) == kept
+    assert list(sieve.selector_.feature_names_in_) == names
+    sieve = quick().set_output(transform="polars").fit(pl.DataFrame(frame))
+    assert_same_fit(sieve, expected)
+    assert sieve.transform(pl.DataFrame(frame)).columns == kept
+
+
+def test_clone_and_pickle(planted, planted_sieve):
+    again = pickle.loads(pickle.dumps(planted_sieve))
+    assert_same_fit(again, planted_sieve)
+    fresh = clone(planted_sieve)
+    assert fresh.get_params()["selector__n_features_to_select"] == 10
+    with pytest.raises(NotFittedError):
+        fresh.transform(planted.X)
+
+
+def test_pipeline_and_grid_search(small_planted):
+    sieve = StabilitySelection(
+        LaplacianScore(), n_subsamples=3, n_features_to_select=6, random_state=0
+    )
+    model = make_pipeline(VarianceThreshold(), sieve, KMeans(3, n_init=1, random_state=0))
+    grid = {"stabilityselection__selector__n_features_to_select": [4, 8]}
+    search = GridSearchCV(model, grid, cv=2).fit(small_planted.X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_[1].selections_[0].sum() in (4, 8)
+
+
+def test_input_is_not_modified(small_planted):
+    X = small_planted.X.copy()
+    X.flags.writeable = False
+    quick().fit(X)
+    np.testing.assert_array_equal(X, small_planted.X)
+
+
+def test_other_errors_and_interrupts(small_planted):
+    X = small_planted.X
+    sieve = StabilitySelection(Failing(80, KeyError("gone")), n_subsamples=3)
+    with pytest.raises(RuntimeError, match=r"subsample 1 of 3 .* with KeyError: 'gone'\. It could"):
+        sieve.fit(X)
+    sieve = StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0).fit(X)
+    with pytest.raises(KeyboardInterrupt):
+        sieve.set_params(selector=Failing(80, KeyboardInterrupt())).fit(X)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(sieve)
+
+
+def test_more_clusters_than_rows_in_a_subsample(small_planted):
+    sieve = StabilitySelection(JASFS(50, n_features_to_select=8), subsample_size=0.5)
+    with pytest.raises(ValueError, match=r"n_clusters=50 .*=40.* increase subsample_size"):
+        sieve.fit(small_planted.X)
+    # Where not even all rows are enough, subsamples are not spoken of.
+    with pytest.raises(ValueError, match=r"^n_clusters=81 is more than n_samples=80"):
+        sieve.set_params(selector__n_clusters=81).fit(small_planted.X)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_of_the_fits_are_given_once(small_planted, n_jobs):
+    sieve = StabilitySelection(
+        Warner(20), n_subsamples=4, n_features_to_select=3, n_jobs=n_jobs, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match=r"4 of the 4 fits .*not converged") as caught:
+        sieve.fit(small_planted.X)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with joblib.parallel_config("threading", n_jobs=2), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sieve.fit(small_planted.X)
+    assert sieve.n_features_selected_ == 3
+
+
+def test_wrong_parameters_are_refused(small_planted):
+    X = small_planted.X
+    for wrong in ("JASFS", KMeans(3)):
+        with pytest.raises(TypeError, match="selector must be a feature selector"):
+            StabilitySelection(wrong).fit(X)
+    for share in (0.0, 1.0, -0.5, 40):
+        with pytest.raises(ValueError, match="subsample_size"):
+            quick(subsample_size=share).fit(X)
+    for threshold in (0.0, 1.1):
+        with pytest.raises(ValueError, match="threshold"):
+            quick(threshold=threshold).fit(X)
+    with pytest.raises(ValueError, match="n_subsamples"):
+        quick(n_subsamples=1).fit(X)
+    with pytest.raises(TypeError, match="n_subsamples"):
+        quick(n_subsamples=2.5).fit(X)
+    with pytest.raises(ValueError, match="n_features_to_select must be"):
+        quick(n_features_to_select=61).fit(X)
+    with pytest.raises(ValueError, match="at least 3 rows"):
+        StabilitySelection(MaxVariance(1)).fit(X[:2])
+    assert StabilitySelection(MaxVariance(1), n_subsamples=3).fit(X[:3, :1]).support_.all()
+
+
+@pytest.mark.parametrize(
+    "selector", [LaplacianScore(0.5), NDFS(2, n_features_to_select=0.5, max_iter=5)], ids=str
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_checks_pass(selector):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning)
+        sieve = StabilitySelection(selector, n_subsamples=2)
+        results = check_estimator(sieve, on_fail=None, on_skip=None)
+    failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
+    passed = [r["check_name"] for r in results if r["status"] == "passed"]
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert failed == []
+    assert len(passed) >= 40
+    assert skipped <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failed_fit_says_which_subsample_and_why(small_planted, n_jobs):
+    X = small_planted.X
+    sieve = StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0).fit(X)
+    sieve.set_params(selector=Failing(80), n_jobs=n_jobs)
+    # Which one fails first is left to chance where there are several workers.
+    message = r"failed on subsample [123] of 3 \(64 of 80 rows\) with ValueError: too few rows"
+    with pytest.raises(ValueError, match=message):
+        sieve.fit(X)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(sieve)
+    with pytest.raises(NotFittedError):
+        sieve.transform(X)
+    assert not hasattr(sieve, "stability_")
