@@ -46,6 +46,7 @@ class TwoClustersAtLeast(JASFS):
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_scikit_learn_checks_pass(settings):
     reason = "n_clusters = 1 is an error"
     results = check_estimator(
@@ -70,6 +71,7 @@ def test_scikit_learn_checks_pass(settings):
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_checks_that_insist_on_one_cluster_pass_with_two(settings):
     ran = set()
     estimator = TwoClustersAtLeast(n_clusters=3, **settings)

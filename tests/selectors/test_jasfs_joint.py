@@ -23,6 +23,7 @@ from featsieve.selectors.jasfs_joint import JointProblem, solve_joint
 from featsieve.selectors.jasfs_paper import PaperProblem, solve_paper
 from featsieve.solvers import RowSparseRegression, forward_selection
 from featsieve.terms import NeighbourGraph, is_feasible, normalised_indicator
+from featsieve.tuning import NoStructureWarning
 
 
 @st.composite
@@ -46,6 +47,7 @@ def tables(draw):
 def quiet_fit(X, n_clusters, **settings_):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", NoStructureWarning)
         return JASFS(n_clusters, **{"random_state": 0, **settings_}).fit(X)
 
 
@@ -75,7 +77,10 @@ def test_the_objective_never_increases(table, w_step):
 def test_the_recorded_objective_is_the_documented_one(table):
     """J = 1/2||H(ZW-F)||² + alpha tr(F'L_S F) + beta KL(S|a) + mu/2||W||² + lam |S|, explicitly."""
     X, c, _ = table
-    model = quiet_fit(X, c, alpha=0.7, beta=0.05)
+    options = {"alpha": 0.7, "beta": 0.05, "init": "spectral"}  # the prior is the hat graph
+    path = quiet_fit(X, c, max_iter=1, **options).path_
+    sparsity = float(path.sparsity[len(path.order) // 3])
+    model = quiet_fit(X, c, sparsity=sparsity, **options)
     operator = as_operator(X, scale="unit")
     E = hat_coordinates(operator)
     prior = self_tuning_graph(hat_distances(E), len(E), n_neighbors=5).toarray()
@@ -180,8 +185,9 @@ def test_rows_may_be_permuted(table):
     X, c, seed = table
     order = np.random.default_rng(seed).permutation(len(X))
     start = np.arange(len(X)) % c
-    model = quiet_fit(X, c, init=start, max_iter=1)
-    permuted = quiet_fit(X[order], c, init=start[order], max_iter=1)
+    k = (X.shape[1] + 1) // 2  # "auto" asks k-means, which draws samples in their order
+    model = quiet_fit(X, c, init=start, max_iter=1, n_features_to_select=k)
+    permuted = quiet_fit(X[order], c, init=start[order], max_iter=1, n_features_to_select=k)
     np.testing.assert_allclose(permuted.scores_, model.scores_, rtol=1e-6, atol=1e-10)
     np.testing.assert_array_equal(permuted.support_, model.support_)
 
@@ -267,7 +273,7 @@ def test_other_w_steps_find_planted_features(small_planted, w_step):
     assert (model.support_ & small_planted.informative).sum() >= 6
     assert not hasattr(model, "path_")
     by_itself = JASFS(3, w_step=w_step, random_state=0).fit(small_planted.X)
-    assert by_itself.support_[small_planted.informative].sum() >= 6
+    assert small_planted.informative[by_itself.support_].mean() >= 0.8
 
 
 def test_iht_is_not_forward_selection_in_disguise(small_planted):
@@ -314,7 +320,8 @@ def test_doubtful_start_is_replaced_and_recorded():
     planted = make_planted(random_state=0)
     assert JASFS(4, random_state=0).fit(planted.X).init_ == "raw"
     assert JASFS(4, init="best", random_state=0).fit(planted.X).init_ == "raw"
-    assert JASFS(4, init="spectral", random_state=0).fit(planted.X).init_ == "spectral"
+    with pytest.warns(NoStructureWarning, match="no more clusters than"):
+        assert JASFS(4, init="spectral", random_state=0).fit(planted.X).init_ == "spectral"
     easy = make_planted(80, 60, n_informative=30, n_clusters=3, signal=3.0, random_state=0)
     assert JASFS(3, random_state=0).fit(easy.X).init_ == "spectral"
     assert JASFS(3, init="k-means", random_state=0).fit(easy.X).init_ == "k-means"
@@ -347,7 +354,7 @@ def test_joint_solver_runs_on_any_array_api_library(small_planted, w_step):
         ).state
         for X in (small_planted.X, array_api_strict.asarray(small_planted.X))
     ]
-    np.testing.assert_array_equal(results[0].support, results[1].support)
+    np.testing.assert_array_equal(*(np.sort(result.support) for result in results))
     np.testing.assert_allclose(results[0].value, results[1].value, rtol=1e-10)
 
 

@@ -111,7 +111,7 @@ def assert_same_fit(first, second):
 def test_planted_features_are_found_again_and_again(planted, planted_sieve):
     sieve = planted_sieve
     assert sieve.stability_ > 0.8
-    assert sieve.stability_interval_[0] < sieve.stability_ <= sieve.stability_interval_[1] <= 1.0
+    assert sieve.stability_interval_[0] <= sieve.stability_ <= sieve.stability_interval_[1] <= 1.0
     assert set(np.argsort(sieve.ranking_)[:10]) == set(np.flatnonzero(planted.informative))
     np.testing.assert_array_equal(sieve.support_, planted.informative)
     assert sieve.selections_.shape == (12, 100)

@@ -88,7 +88,18 @@ def test_one_label_is_no_structure(small_planted):
 
 def test_the_score_without_a_warning():
     X = np.random.default_rng(0).standard_normal((40, 10))
-    assert excess_modularity(X, np.arange(40) % 2) < NO_STRUCTURE
+    score, certain = excess_modularity(X, np.arange(40) % 2)
+    assert score < NO_STRUCTURE
+    assert not certain
+
+
+@pytest.mark.parametrize("n_columns", [2, 3, 5])
+def test_wide_gaps_in_few_columns_are_structure_though_permuting_keeps_them(n_columns):
+    rng = np.random.default_rng(n_columns)
+    labels = rng.integers(0, 3, 150)
+    X = rng.standard_normal((150, 200))
+    X[:, :n_columns] += 20.0 * rng.standard_normal((3, n_columns))[labels]
+    structure_score(X, labels)  # a warning would be an error
 
 
 def test_the_warning_points_at_the_caller_and_says_what_to_do():

@@ -76,14 +76,14 @@ class SpectralClusterings:
             )
             for count in counts
         }
-        # The dense solver lists the largest eigenvalue last, Lanczos first.
-        self.rising = adjacency.shape[0] <= LARGEST_DENSE or most > adjacency.shape[0] // 3
 
     def labels(self, n_clusters: int) -> np.ndarray:
         """Return the labels for a number of clusters."""
         bridged = n_clusters <= self.n_bridged and self.n_bridged in self.vectors
         vectors = self.vectors[self.n_bridged if bridged else max(self.vectors)]
-        leading = vectors[:, -n_clusters:] if self.rising else vectors[:, :n_clusters]
+        # The dense solver lists the largest eigenvalue last, Lanczos first.
+        rising = _takes_dense(*vectors.shape)
+        leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
         return kmeans_labels(
             _unit_rows(leading),
             n_clusters,
@@ -162,6 +162,11 @@ def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return labels
 
 
+def _takes_dense(n: int, count: int) -> bool:
+    """Say whether so many eigenvectors come from the dense solver, largest last."""
+    return n <= LARGEST_DENSE or (count > n // 3 and n <= LARGEST_DENSE_ANYWAY)
+
+
 def _leading_eigenvectors(
     A: sp.csr_array,
     null: np.ndarray,
@@ -177,10 +182,9 @@ def _leading_eigenvectors(
     is run on the matrix without them.
     """
     n = A.shape[0]
-    dense = n <= LARGEST_DENSE or (count > n // 3 and n <= LARGEST_DENSE_ANYWAY)
     n_components, component = connected_components(A, directed=False)
     link = bridge if n_components >= count else None
-    if dense:
+    if _takes_dense(n, count):
         matrix = A.toarray()
         if link is not None:
             matrix += BRIDGE * (link @ link.T)

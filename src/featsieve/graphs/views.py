@@ -24,6 +24,11 @@ VIEWS = ("hat", *PLAIN)
 # Labels that the other samples predict less well than this (leave one out, balanced) are doubtful:
 # where the hat metric works it is above 0.8, where it drowns in noise near 0.5.
 DOUBTFUL = 0.8
+# Labels on which nearly all neighbours agree, among enough samples, are no chance either.
+CERTAIN = 0.99
+ENOUGH_SAMPLES = 60
+# The hat view of labels must show at least this share of the best modularity.
+SHARE_OF_BEST = 0.5
 # Modularity beyond that of permuted columns that is surely not chance.
 STRUCTURE = 0.08
 
@@ -72,14 +77,25 @@ def sample_view(
 def view_of_labels(X: Any, labels: np.ndarray, *, n_neighbors: int = 5) -> SampleView:
     """Return the view that shows a clustering 0..c-1 best.
 
-    The hat view, unless the labels are hardly predictable there; then that of largest modularity.
+    The hat view, unless the labels are hardly predictable there, or another shows them much more
+    clearly; then that of largest modularity.
     """
     n_clusters = int(labels.max()) + 1
     hat = sample_view(X, "hat", n_clusters=n_clusters, n_neighbors=n_neighbors)
-    if leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= DOUBTFUL:
+    views = [hat, *(sample_view(X, name, n_neighbors=n_neighbors) for name in PLAIN)]
+    shown = [float(modularity(view.graph, labels)) for view in views]
+    predictable = leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= DOUBTFUL
+    if predictable and shown[0] >= SHARE_OF_BEST * max(shown):
         return hat
-    plain = [sample_view(X, name, n_neighbors=n_neighbors) for name in PLAIN]
-    return max([hat, *plain], key=lambda view: float(modularity(view.graph, labels)))
+    return views[int(np.argmax(shown))]
+
+
+def is_certain(graph: sp.csr_array, labels: np.ndarray) -> bool:
+    """Say whether the neighbours of nearly every sample agree with its label, beyond chance.
+
+    Columns with wide gaps keep them when they are permuted: there modularity cannot tell.
+    """
+    return len(labels) >= ENOUGH_SAMPLES and vote_accuracy(graph, labels) >= CERTAIN
 
 
 def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:

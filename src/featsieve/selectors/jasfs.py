@@ -20,7 +20,7 @@ from featsieve.graphs.knn import hat_distances
 from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.graphs.structure import leave_one_out_accuracy
-from featsieve.graphs.views import PLAIN, SampleView
+from featsieve.graphs.views import PLAIN, SampleView, sample_view
 from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
@@ -325,14 +325,13 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         random_state: np.random.RandomState,
     ) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
-        hat, problem, labels = self._joint_start(
+        view, problem, labels = self._joint_start(
             X, operator, labels, n_clusters=n_clusters, random_state=random_state
         )
         path, curve = None, None
         if self._automatic:
             path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
-            graph = None if self.init_ in PLAIN else hat.graph
-            curve = self._curve(X, np.asarray(path.order), labels, graph=graph)
+            curve = self._curve(X, np.asarray(path.order), labels, graph=view.graph)
             problem = replace(problem, n_features=curve.chosen)
         elif k is None:
             problem = replace(problem, sparsity=float(self.sparsity))
@@ -363,7 +362,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         if curve is not None and path_of_all is not None:
             self.sparsity_ = float(path_of_all.sparsity[len(state.support) - 1])
         self.labels_ = state.labels if self.init_ == "given" else by_first_sample(state.labels)
-        self.label_accuracy_ = leave_one_out_accuracy(self.labels_, hat.coordinates, n_clusters)
+        self.label_accuracy_ = leave_one_out_accuracy(self.labels_, view.coordinates, n_clusters)
         W = np.zeros((operator.shape[1], n_clusters))
         selected = np.flatnonzero(self.support_)
         regression = problem.regression(self.labels_)
@@ -381,19 +380,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         n_clusters: int,
         random_state: np.random.RandomState,
     ) -> tuple[SampleView, JointProblem, np.ndarray]:
-        """Return the hat view, the problem (without any sparsity), and the first labels."""
+        """Return graph and hat coordinates, the problem without sparsity, and the first labels."""
         E = to_numpy(
             hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
         )
         graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
         hat = SampleView("hat", graph, E)
-        problem = JointProblem(
-            operator,
-            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
-            n_clusters=n_clusters,
-            ridge=self.ridge * mean_column_norm(operator),
-            w_step=self.w_step,
-        )
         self.init_ = "given"
         if labels is None:
             labels, self.init_ = joint_labels(
@@ -405,9 +397,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 n_neighbors=self.n_neighbors,
                 random_state=random_state,
             )
+        if self.init_ in PLAIN:  # clusters do not show in the hat graph: take the one they show in
+            graph = sample_view(X, self.init_, n_neighbors=self.n_neighbors).graph
+        problem = JointProblem(
+            operator,
+            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
+            n_clusters=n_clusters,
+            ridge=self.ridge * mean_column_norm(operator),
+            w_step=self.w_step,
+        )
         if self.init_ == "spectral":
             labels, _ = refine_labels(problem, labels, E)
-        return hat, problem, labels
+        return replace(hat, graph=graph), problem, labels
 
     def _fit_paper(
         self,

@@ -227,6 +227,7 @@ class SOGFS(UnsupervisedSelector):
         operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
         n_clusters = n_possible_clusters(self._count_clusters(X), X.shape[0])
+        self.n_clusters_ = n_clusters
         neighbours, weights, a = first_neighbours(
             euclidean_distances(operator), X.shape[0], self.n_neighbors
         )
@@ -271,13 +272,13 @@ class SOGFS(UnsupervisedSelector):
     def _set_outcome(self, solution: Solution[Any]) -> None:
         """Set what the solver reports; warn of a graph that more iterations would not mend."""
         n_parts = solution.state.n_parts
-        if solution.state.n_parts_free <= self.n_clusters or solution.status is Status.STOPPED:
+        if solution.state.n_parts_free <= self.n_clusters_ or solution.status is Status.STOPPED:
             super()._set_outcome(solution)
             return
         self.objective_ = np.asarray(solution.objective[1:])
         self.n_iter_, self.status_ = solution.n_iter, solution.status
         warn(
-            f"The graph falls into {n_parts} parts, more than n_clusters={self.n_clusters}, even "
+            f"The graph falls into {n_parts} parts, more than n_clusters={self.n_clusters_}, even "
             "without the condition on their number: samples of different parts are not among each "
             "other's neighbours, and more iterations would not change that. Raise n_neighbors, or "
             f"n_clusters up to {n_parts}. labels_ joins the parts that lie close.",

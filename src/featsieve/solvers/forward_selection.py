@@ -40,7 +40,7 @@ FEW_SAMPLES = 1000
 BATCH = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SelectionPath:
     """Nested supports of every size, from one run of forward selection.
 

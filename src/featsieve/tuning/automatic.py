@@ -15,14 +15,17 @@ from featsieve.tuning.criteria import MOST_SAMPLES, Criterion, LabelAgreement, a
 from featsieve.tuning.curve import CriterionCurve, check_sizes, judge
 from featsieve.tuning.n_clusters import suggest_n_clusters
 from featsieve.tuning.structure import (
-    NO_STRUCTURE,
     NoStructureWarning,
     excess_modularity,
     no_structure,
+    noise_level,
 )
 
+# Of longer tables, this many samples are asked whether there is any structure.
+MOST_CHECKED = 1000
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class RankedPath:
     """The selections of every size that a ranking holds.
 
@@ -113,11 +116,13 @@ def warn_without_structure(
     n_clusters = int(labels.max()) + 1
     if n_clusters == 1:
         return  # there is another warning for that
-    if accuracy is None:
-        E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
-        accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-    if accuracy >= DOUBTFUL:
-        return
-    score = excess_modularity(X, labels, n_permutations=1)
-    if score < NO_STRUCTURE:
+    n, d = X.shape
+    if n <= d:  # in tall tables any split along a direction is predictable
+        if accuracy is None:
+            E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
+            accuracy = leave_one_out_accuracy(labels, E, n_clusters)
+        if accuracy >= DOUBTFUL:
+            return
+    score, certain = excess_modularity(X, labels, most_samples=MOST_CHECKED)
+    if score < noise_level(n) and not certain:
         warn(no_structure(score), NoStructureWarning, stacklevel=stacklevel)

@@ -23,6 +23,7 @@ from featsieve.graphs import principal_coordinates
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.tuning.clusterings import SelectedClusterings
+from featsieve.validation import as_table, check_number
 
 # Of larger tables, this many samples are looked at.
 MOST_SAMPLES = 5000
@@ -88,6 +89,7 @@ class Criterion(ABC):
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
         """Return the function from a support (indices) to the values of the runs."""
+        X = as_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
         _, codes = np.unique(np.asarray(labels), return_inverse=True)
         if len(codes) != X.shape[0]:
@@ -165,6 +167,7 @@ class Modularity(Criterion):
     def _prepare(
         self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
     ) -> Evaluation:
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         clusterings = self._clusterings(X, labels, random_state)
         graph = self.graph
         if graph is None or graph.shape[0] != X.shape[0]:

@@ -18,7 +18,7 @@ EVERY_SIZE = 10
 STANDARD_ERRORS = 2.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CriterionCurve:
     """What a label-free criterion says about the supports of a path.
 
@@ -104,6 +104,8 @@ def check_sizes(sizes: Iterable[int] | None, n_features: int) -> np.ndarray:
     """Return a user's sizes, sorted; None means the default ones."""
     if sizes is None:
         return default_sizes(n_features)
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must list numbers of features, such as [10, 50]; got {sizes!r}.")
     given = list(sizes)
     for size in given:
         check_number("every one of sizes", size, low=1, integer=True)

@@ -9,7 +9,14 @@ from sklearn.utils import check_random_state
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
-from featsieve.graphs.views import PLAIN, STRUCTURE, sample_view, vote_accuracy
+from featsieve.graphs.views import (
+    CERTAIN,
+    ENOUGH_SAMPLES,
+    PLAIN,
+    STRUCTURE,
+    sample_view,
+    vote_accuracy,
+)
 from featsieve.tables import Table
 from featsieve.tuning.criteria import MOST_SAMPLES
 from featsieve.validation import as_table, check_number, check_varying
@@ -27,7 +34,7 @@ N_STARTS = 5
 UNCERTAINTY = 2.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterCount:
     """A number of clusters, and how it was found.
 
@@ -134,13 +141,14 @@ def suggest_n_clusters(
     shuffled = permute_columns(X, random_state)
     if (hat.modularity - search.look("hat", shuffled).modularity).max() >= STRUCTURE:
         return hat.count()
-    most_excess, best = STRUCTURE, None
+    shown = []
     for name in PLAIN:
         found = search.look(name)
         excess = (found.modularity - search.look(name, shuffled).modularity)[found.best]
-        if found.predictable.any() and excess >= most_excess:
-            most_excess, best = excess, found
-    return hat.nothing() if best is None else best.count()
+        certain = found.vote_accuracy[found.best] >= CERTAIN and X.shape[0] >= ENOUGH_SAMPLES
+        if found.predictable.any() and (excess >= STRUCTURE or certain):
+            shown.append((excess, found))
+    return max(shown, key=lambda pair: pair[0])[1].count() if shown else hat.nothing()
 
 
 def candidate_numbers(n_samples: int, most: int = MOST_CLUSTERS) -> np.ndarray:

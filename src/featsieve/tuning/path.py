@@ -13,7 +13,7 @@ from featsieve.tuning.curve import check_sizes
 from featsieve.validation import check_number, check_selector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparsityPath:
     """Selections of many sizes.
 

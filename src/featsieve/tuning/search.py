@@ -6,8 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import TransformerMixin
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.graphs.views import sample_view
 from featsieve.tuning.automatic import labels_of_table
@@ -27,7 +29,7 @@ class WholeTable:
         yield rows, rows
 
 
-class LabelFreeSearchCV(GridSearchCV):
+class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     """Search any parameters of a selector without labels, in scikit-learn's conventions.
 
     ``GridSearchCV`` with a label-free criterion in the place of a score: every candidate is fitted,
@@ -147,6 +149,11 @@ class LabelFreeSearchCV(GridSearchCV):
     def scoring(self, value: Any) -> None:
         """Ignore what GridSearchCV sets: the criterion decides."""
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns that the best candidate selects."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.get_feature_names_out(input_features)
+
     def _run_search(self, evaluate_candidates: Any) -> None:
         """Evaluate the grid, on the whole table unless there are folds."""
         if self.cv is None:
@@ -169,7 +176,7 @@ class LabelFreeScorer:
         if isinstance(estimator, Pipeline):
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        X = as_table(X, owner="LabelFreeSearchCV")
+        X = validate_data(selector, X, accept_sparse="csr", dtype="numeric", reset=False)
         criterion = self.criterion
         if self.graph is not None and isinstance(criterion, Modularity):
             criterion = criterion.on_graph(self.graph)

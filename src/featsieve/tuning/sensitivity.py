@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from featsieve.tables import Table
 from featsieve.tuning.n_clusters import suggest_n_clusters
-from featsieve.validation import check_n_clusters, check_selector
+from featsieve.validation import check_n_clusters, check_option, check_selector
 
 # Multiples of the number of clusters that are compared with it.
 FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
@@ -56,13 +56,17 @@ def cluster_sensitivity(X: Any, selector: Any, *, n_clusters: Iterable[int] | No
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     own = selector.get_params()["n_clusters"]
     if isinstance(own, str):
+        check_option("selector.n_clusters", own, ("auto",))
         own = suggest_n_clusters(X, random_state=0).n_clusters
     if own is None:
         raise ValueError("selector.n_clusters is None: set the number to compare with, or 'auto'.")
-    tried = [round(own * factor) for factor in FACTORS] if n_clusters is None else n_clusters
     if n_clusters is None:
-        tried = [min(max(number, 2), n_samples) for number in tried]
-    numbers = sorted({own, *(check_n_clusters(number, n_samples) for number in tried)})
+        tried = [min(max(round(own * factor), 2), n_samples) for factor in FACTORS]
+    elif isinstance(n_clusters, Iterable):
+        tried = [check_n_clusters(number, n_samples) for number in n_clusters]
+    else:
+        raise TypeError(f"n_clusters must list numbers, such as [3, 6]; got {n_clusters!r}.")
+    numbers = sorted({own, *tried})
     fits = {c: clone(selector).set_params(n_clusters=c).fit(X) for c in numbers}
     base = fits[own]
     n_common = np.array([np.sum(fits[c].support_ & base.support_) for c in numbers])

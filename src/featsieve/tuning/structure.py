@@ -9,12 +9,13 @@ from sklearn.utils import check_random_state
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import spectral_labels
 from featsieve.graphs.structure import permute_columns
-from featsieve.graphs.views import VIEWS, sample_view
+from featsieve.graphs.views import VIEWS, is_certain, sample_view
 from featsieve.tuning.criteria import MOST_SAMPLES
 from featsieve.validation import as_table, check_number, check_varying
 
-# Scores up to this are what noise reaches.
+# Scores up to this, or up to the second over the root of n, are what noise reaches.
 NO_STRUCTURE = 0.05
+SMALL_TABLE = 0.5
 
 
 class NoStructureWarning(UserWarning):
@@ -36,7 +37,8 @@ def structure_score(
     another). Of the three metrics in which clusters may show (:mod:`featsieve.graphs.views`) the
     largest difference counts.
 
-    Warns (:class:`NoStructureWarning`) below 0.05, which is what pure noise reaches.
+    Warns (:class:`NoStructureWarning`) below 0.05 (below 0.5/√n for fewer than 100 samples), which
+    is what pure noise reaches.
 
     Parameters
     ----------
@@ -59,7 +61,9 @@ def structure_score(
     Notes
     -----
     A high score says that there are clusters, not that they are those one is interested in. A
-    smooth continuum of samples (time, a gradient) also scores above 0.
+    smooth continuum of samples (time, a gradient) also scores above 0. A low score can be wrong:
+    a few columns with wide gaps keep these when permuted, and their clusters with them. (No warning
+    then, if nearly all neighbours agree on the labels.)
 
     Examples
     --------
@@ -69,25 +73,30 @@ def structure_score(
     >>> structure_score(planted.X, planted.labels) > 0.2
     True
     """
-    score = excess_modularity(
+    score, certain = excess_modularity(
         X,
         labels,
         n_permutations=n_permutations,
         n_neighbors=n_neighbors,
         random_state=random_state,
     )
-    if score < NO_STRUCTURE:
+    if score < noise_level(len(np.asarray(labels))) and not certain:
         warn(no_structure(score), NoStructureWarning, stacklevel=2)
     return score
+
+
+def noise_level(n_samples: int) -> float:
+    """Return the score that tables of noise reach."""
+    return max(NO_STRUCTURE, SMALL_TABLE / np.sqrt(n_samples))
 
 
 def no_structure(score: float) -> str:
     """Say in plain words that there is nothing to select for."""
     return (
         f"The table shows no more clusters than the same columns permuted at random (structure "
-        f"score {score:.2f}, noise reaches {NO_STRUCTURE}): features are ranked, but there is no "
-        "cluster structure for them to carry. Check that rows are samples; that units, batches or "
-        "outliers do not hide the structure; or try another n_clusters."
+        f"score {score:.2f}; clusters have more than {NO_STRUCTURE}): features are ranked, but "
+        "there is no cluster structure for them to carry. Check that rows are samples; that units, "
+        "batches or outliers do not hide the structure; or try another n_clusters."
     )
 
 
@@ -98,8 +107,9 @@ def excess_modularity(
     n_permutations: int = 3,
     n_neighbors: int = 5,
     random_state: Any = 0,
-) -> float:
-    """Return the structure score, without a warning."""
+    most_samples: int = MOST_SAMPLES,
+) -> tuple[float, bool]:
+    """Return the structure score, and whether the labels are certain all the same."""
     check_number("n_permutations", n_permutations, low=1, integer=True)
     check_number("n_neighbors", n_neighbors, low=1, integer=True)
     X = as_table(X, owner="structure_score")
@@ -110,13 +120,13 @@ def excess_modularity(
             f"labels must hold one cluster per row of X, shape ({X.shape[0]},); got {labels.shape}."
         )
     random_state = check_random_state(random_state)
-    if X.shape[0] > MOST_SAMPLES:
-        rows = np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES])
+    if X.shape[0] > most_samples:
+        rows = np.sort(random_state.permutation(X.shape[0])[:most_samples])
         X, labels = X[rows], labels[rows]
     codes = np.unique(labels, return_inverse=True)[1]
     n_clusters = int(codes.max()) + 1
     if n_clusters == 1:
-        return 0.0
+        return 0.0, False
     permuted = [permute_columns(X, random_state) for _ in range(n_permutations)]
 
     def by_chance(table: Any, name: str) -> float:
@@ -126,9 +136,10 @@ def excess_modularity(
         )
         return float(modularity(view.graph, found))
 
-    excesses = []
+    excesses, certain = [], False
     for name in VIEWS:
         view = sample_view(X, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
         chance = np.mean([by_chance(table, name) for table in permuted])
         excesses.append(float(modularity(view.graph, codes)) - float(chance))
-    return max(excesses)
+        certain = certain or is_certain(view.graph, codes)
+    return max(excesses), certain
