@@ -17,3 +17,11 @@ def test_the_demo_prints_and_writes_its_report(tmp_path):
         assert int(found) >= 0.9 * int(informative)
         assert int(found) >= int(published)
     assert "JASFS's own clusters" in report
+    automatic = re.findall(
+        r"^\| planted \d \| 4 \| (\d+) \| (\d+) \| (\d+) \|", report, re.MULTILINE
+    )
+    assert len(automatic) == 3
+    for clusters, features, informative in automatic:
+        assert 2 <= int(clusters) <= 8  # within a factor of two
+        assert int(informative) >= 0.8 * int(features)
+    assert "none: it warns" in report

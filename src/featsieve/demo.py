@@ -6,18 +6,21 @@ digits (which pixels, and do the clusters match the digits?). Labels are used to
 
 import argparse
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-from featsieve import JASFS
+from featsieve import JASFS, structure_score
 from featsieve.datasets import make_planted
 from featsieve.evaluation import (
     clustering_accuracy,
     normalized_mutual_information,
     paper_protocol,
 )
+from featsieve.tuning import NoStructureWarning
+from featsieve.tuning.structure import NO_STRUCTURE
 
 SEEDS = range(3)
 
@@ -62,6 +65,39 @@ def planted_section() -> list[str]:
     return [*lines, "", example, ""]
 
 
+def nothing_given_section() -> list[str]:
+    """Let everything be found: clusters, features, and that noise has none of them."""
+    lines = [
+        "## Nothing given: how many clusters, how many features, is there anything",
+        "",
+        'JASFS(n_clusters="auto") finds both numbers. The structure score compares its clusters',
+        "with those of permuted columns; below 0.05 there is nothing to select for.",
+        "",
+        "| table | clusters: true | found | features | of them informative | equally good | "
+        "structure score |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    tables = [(f"planted {seed}", make_planted(random_state=seed)) for seed in SEEDS]
+    for name, planted in tables:
+        sieve = JASFS("auto", random_state=0).fit(planted.X)
+        low, high = sieve.equivalent_range_
+        cells = [name, "4", str(sieve.n_clusters_), str(sieve.n_features_selected_)]
+        cells += [str(planted.informative[sieve.support_].sum()), f"{low} to {high}"]
+        cells.append(f"{structure_score(planted.X, sieve.labels_):.2f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    noise = np.random.default_rng(0).standard_normal((150, 1000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoStructureWarning)  # it is said in the table
+        sieve = JASFS("auto", random_state=0).fit(noise)
+        score = structure_score(noise, sieve.labels_)
+    warned = "none: it warns" if score < NO_STRUCTURE else "?"
+    lines.append(
+        f"| noise | none | {sieve.n_clusters_} | {sieve.n_features_selected_} | {warned} | "
+        f"| {score:.2f} |"
+    )
+    return [*lines, ""]
+
+
 def digits_section() -> list[str]:
     """Select pixels of the digits, draw them, and cluster before and after."""
     X, y = load_digits(return_X_y=True)
@@ -100,7 +136,8 @@ def main(argv: list[str] | None = None) -> int:
         "-o", "--output", type=Path, default=Path("demo-report"), help="folder of the report"
     )
     folder = parser.parse_args(argv).output
-    lines = ["# featsieve demo", "", *planted_section(), *digits_section()]
+    lines = ["# featsieve demo", "", *planted_section(), *nothing_given_section()]
+    lines += digits_section()
     text = "\n".join(lines)
     print(text)
     folder.mkdir(parents=True, exist_ok=True)

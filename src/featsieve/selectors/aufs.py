@@ -74,11 +74,11 @@ class AUFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c, the columns of F.
-    n_features_to_select : int, float or None, default=None
-        How many features to select: a count, or a fraction of the features. None leaves it to
-        ``sparsity``.
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``). None leaves it to ``sparsity``.
     sparsity : float or "auto", default="auto"
         λ, the price of a feature: it is selected while it lowers the objective by at least this
         much. "auto" takes the λ at which, for the first labels, a further feature adds 0.4 % of
@@ -169,6 +169,10 @@ class AUFS(UnsupervisedSelector):
         The σ that was used.
     ridge_ : float
         The μ that was used: ``ridge`` in units of the objective.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -227,9 +231,9 @@ class AUFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         sparsity: float | str = "auto",
         alpha: float = 0.01,
         sigma: float | str = "auto",

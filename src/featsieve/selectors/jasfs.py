@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -33,7 +33,7 @@ from featsieve.selectors.jasfs_joint import (
 )
 from featsieve.selectors.jasfs_paper import PaperProblem, solve_paper
 from featsieve.selectors.jasfs_paper import largest_sparsity as largest_paper_sparsity
-from featsieve.selectors.jasfs_path import path_problems, solve_path
+from featsieve.selectors.jasfs_path import as_path, path_problems, solve_path
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.protocol import Solution, Status
@@ -59,6 +59,15 @@ SCALES = ("auto", "unit", "none")
 AUTO_PAPER = 1e-3
 
 
+class Prepared(NamedTuple):
+    """What both solvers start from."""
+
+    operator: DataOperator
+    labels: np.ndarray | None  # the user's, if there are any
+    n_clusters: int
+    random_state: np.random.RandomState
+
+
 class JASFS(ClusterMixin, UnsupervisedSelector):
     """Select the features that carry the cluster structure of a table, without labels.
 
@@ -72,17 +81,23 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters c to look for, at least 2. It need not be exact: halving it costs more
-        than doubling it. More clusters make ``sparsity="auto"`` select more features.
-    n_features_to_select : int, float or None, default=None
+    n_clusters : int or "auto", default=8
+        Number of clusters c to look for, at least 2, or "auto": the number that the neighbour graph
+        supports best, right within a factor of about two
+        (:func:`~featsieve.tuning.suggest_n_clusters`). It need not be exact: halving it costs more
+        than doubling it.
+    n_features_to_select : int, float, "auto" or None, default=None
         How many features to select (k): a count, or a fraction of the features. None leaves it to
-        ``sparsity``. Columns that do not vary come last, and are selected only if k asks for all.
+        ``sparsity``; "auto" is the same as ``sparsity="auto"``. Columns that do not vary come last,
+        and are selected only if k asks for all.
     sparsity : float or "auto", default="auto"
         λ, the price of a feature. With the joint solver a feature is selected while it lowers the
-        loss by at least this much; "auto" takes features while each adds at least 0.4 % of what
-        the selected ones explain together (with ``w_step="iht"``: as many as that). It does not
-        notice that there is nothing to find. With ``solver="paper"``, "auto" is 1e-3.
+        loss by at least this much. "auto" takes the smallest selection that shows the clusters as
+        well as any: of up to 400 features, the fewest whose k-means labels have a modularity within
+        0.01 of the best, on the neighbour graph of all features (``path_.curve``). That is often
+        fewer than all that carry the structure: for these, set ``n_features_to_select``. It warns
+        where the table shows no structure (:class:`~featsieve.tuning.NoStructureWarning`). With
+        ``solver="paper"`` λ is 1e-3 then, and the number of its features is found likewise.
     alpha : float, default=0.3
         α, weight of the graph.
     beta : float, default=1.0
@@ -154,7 +169,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         Their number.
     path_ : SelectionPath
         The nested selections of every size up to ``path_length`` (``w_step="forward"``):
-        ``path_.order[:k]`` are the k best features for ``labels_``.
+        ``path_.order[:k]`` are the k best features for ``labels_``. Where the number was to be
+        found, ``path_.curve`` holds the criterion for every number that was looked at, with
+        ``table()`` and ``plot()``; it belongs to the first labels.
     objective_ : ndarray of shape (`n_iter_`,)
         J after every iteration. It never rises with the joint solver.
     n_iter_ : int
@@ -169,7 +186,13 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         Where the first labels came from: "spectral", "raw" or "scaled" (plain distances of the
         columns as given, or scaled), "k-means", "given".
     sparsity_ : float
-        The λ that was used (joint solver: 0 where a number of features decided).
+        The λ that was used (joint solver: 0 where a number of features decided; the largest λ that
+        selects as many where it was found, which is not part of ``objective_``).
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    equivalent_range_ : tuple of int
+        The smallest and the largest number of features that are nearly as good as the one that was
+        found (where it was to be found).
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -190,7 +213,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
     for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
     tables; a doubtful start of up to 5000 samples costs four more searches. No dense n × n array
-    exists when n > 5000.
+    exists when n > 5000. Finding the number of features costs a path of 400 and ten k-means runs
+    for each of about eleven numbers, on 1500 samples at most.
 
     The paper's program is kept for comparison: because its labels do not move, it is a regression
     on the first clustering, and because its inner solver stops after a few steps, the number of
@@ -261,16 +285,20 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""
-        n_clusters = self._count_clusters(X, low=2)
         k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
+        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
+        fit(X, self._prepare(X), k)
+
+    def _prepare(self, X: Any) -> Prepared:
+        """Return what both solvers start from."""
+        n_clusters = self._count_clusters(X, low=2)
         random_state = check_random_state(self.random_state)
         operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
         labels = initial_labels.labels_from_user(
             self.init, X, n_clusters, random_state=random_state
         )
-        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
-        fit(X, operator, labels, n_clusters=n_clusters, k=k, random_state=random_state)
+        return Prepared(operator, labels, n_clusters, random_state)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of new rows: where the fitted regression of the labels is largest.
@@ -314,20 +342,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     # The two solvers -----------------------------------------------------------------------------
 
-    def _fit_joint(
-        self,
-        X: Any,
-        operator: DataOperator,
-        labels: np.ndarray | None,
-        *,
-        n_clusters: int,
-        k: int | None,
-        random_state: np.random.RandomState,
-    ) -> None:
+    def _fit_joint(self, X: Any, prepared: Prepared, k: int | None) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
-        view, problem, labels = self._joint_start(
-            X, operator, labels, n_clusters=n_clusters, random_state=random_state
-        )
+        operator, n_clusters = prepared.operator, prepared.n_clusters
+        view, problem, labels = self._joint_start(X, prepared)
         path, curve = None, None
         if self._automatic:
             path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
@@ -372,15 +390,10 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self._set_regression(operator, W, problem.labels_matrix(self.labels_))
 
     def _joint_start(
-        self,
-        X: Any,
-        operator: DataOperator,
-        labels: np.ndarray | None,
-        *,
-        n_clusters: int,
-        random_state: np.random.RandomState,
+        self, X: Any, prepared: Prepared
     ) -> tuple[SampleView, JointProblem, np.ndarray]:
         """Return graph and hat coordinates, the problem without sparsity, and the first labels."""
+        operator, labels, n_clusters, random_state = prepared
         E = to_numpy(
             hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
         )
@@ -410,17 +423,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             labels, _ = refine_labels(problem, labels, E)
         return replace(hat, graph=graph), problem, labels
 
-    def _fit_paper(
-        self,
-        X: Any,
-        operator: DataOperator,
-        labels: np.ndarray | None,
-        *,
-        n_clusters: int,
-        k: int | None,
-        random_state: np.random.RandomState,
-    ) -> None:
+    def _fit_paper(self, X: Any, prepared: Prepared, k: int | None) -> None:
         """Fit by ``selectors/jasfs_paper.py``."""
+        operator, labels, n_clusters, random_state = prepared
         self.init_ = "given"
         if labels is None:
             self.init_ = "k-means" if self.init == "k-means" else "spectral"
@@ -474,37 +479,16 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """Return the solutions for many sizes or values of λ (see ``tuning.sparsity_path``)."""
         self._check_parameters()
         X = self._check_input(X)
-        n_clusters = self._count_clusters(X, low=2)
-        random_state = check_random_state(self.random_state)
-        operator = as_operator(X, scale=self._column_scale)
-        varies = to_numpy(operator.varies)
-        self._check_varies(varies)
-        labels = initial_labels.labels_from_user(
-            self.init, X, n_clusters, random_state=random_state
-        )
-        _, problem, labels = self._joint_start(
-            X, operator, labels, n_clusters=n_clusters, random_state=random_state
-        )
+        prepared = self._prepare(X)
+        _, problem, labels = self._joint_start(X, prepared)
         if not sparsities:
-            sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), int(varies.sum())))
+            n_varying = int(self._varies.sum())
+            sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), n_varying))
         problems = path_problems(problem, sizes=() if sparsities else sizes, sparsities=sparsities)
         points = solve_path(problems, labels, max_iter=self.max_iter, tol=self.tol)
         if not points:
             raise ValueError(_nothing_selected(sparsities[-1], largest_sparsity(problem, labels)))
-        priced = [point.priced() for point in points]
-        states = [point.solution.state for point in points]
-        supports = np.zeros((len(points), X.shape[1]), dtype=bool)
-        for support, state in zip(supports, states, strict=True):
-            support[state.support] = True
-        return SparsityPath(
-            n_features=supports.sum(axis=1),
-            sparsity=np.array([sparsity for _, sparsity in priced]),
-            supports=supports,
-            scores=np.stack([scores for scores, _ in priced]),
-            objective=np.array([point.solution.objective[-1] for point in points]),
-            statuses=[point.solution.status for point in points],
-            labels=np.stack([state.labels for state in states]),
-        )
+        return as_path(points)
 
     # How many features --------------------------------------------------------------------------
 

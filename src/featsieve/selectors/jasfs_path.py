@@ -13,6 +13,7 @@ from featsieve.selectors.jasfs_joint import (
 )
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Solution
+from featsieve.tuning.path import SparsityPath
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,21 @@ def solve_path(
         same = state.path_labels is not None and np.array_equal(state.path_labels, labels)
         known = state.path if same else None
     return points
+
+
+def as_path(points: Sequence[PathPoint]) -> SparsityPath:
+    """Return the points as arrays."""
+    priced = [point.priced() for point in points]
+    states = [point.solution.state for point in points]
+    supports = np.zeros((len(points), points[0].problem.operator.shape[1]), dtype=bool)
+    for support, state in zip(supports, states, strict=True):
+        support[state.support] = True
+    return SparsityPath(
+        n_features=supports.sum(axis=1),
+        sparsity=np.array([sparsity for _, sparsity in priced]),
+        supports=supports,
+        scores=np.stack([scores for scores, _ in priced]),
+        objective=np.array([point.solution.objective[-1] for point in points]),
+        statuses=[point.solution.status for point in points],
+        labels=np.stack([state.labels for state in states]),
+    )

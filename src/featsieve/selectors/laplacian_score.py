@@ -30,8 +30,9 @@ class LaplacianScore(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
         Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
@@ -53,6 +54,11 @@ class LaplacianScore(UnsupervisedSelector):
         The selected features.
     n_features_selected_ : int
         Their number.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -92,7 +98,7 @@ class LaplacianScore(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         *,
         affinity: Any = "heat",
         n_neighbors: int = 5,

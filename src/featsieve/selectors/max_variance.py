@@ -16,8 +16,9 @@ class MaxVariance(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
 
     Attributes
     ----------
@@ -29,6 +30,11 @@ class MaxVariance(UnsupervisedSelector):
         The selected features.
     n_features_selected_ : int
         Their number.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -57,7 +63,7 @@ class MaxVariance(UnsupervisedSelector):
     10
     """
 
-    def __init__(self, n_features_to_select: int | float = 0.1) -> None:
+    def __init__(self, n_features_to_select: int | float | str = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
 
     def _fit(self, X: Any) -> None:

@@ -25,11 +25,12 @@ class MCFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c to look for.
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features. It is also the number
-        of non-zero coefficients of every regression.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``). It is also the number of non-zero
+        coefficients of every regression.
     n_eigenvectors : int or None, default=None
         K, the number of functions. None is c - 1, which is how many tell c clusters apart; all
         further ones vary inside the clusters, and bring features that do so. The authors take
@@ -64,6 +65,13 @@ class MCFS(UnsupervisedSelector):
         The selected features.
     n_features_selected_ : int
         Their number.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -116,9 +124,9 @@ class MCFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         n_eigenvectors: int | None = None,
         ridge: float = 1e-3,
         affinity: Any = "heat",

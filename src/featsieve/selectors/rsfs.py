@@ -60,10 +60,11 @@ class RSFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c, the columns of F.
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
     alpha : float, default=1.0
         α, weight of the regression against the graph. While γ freezes F, only β/α and ν/α matter.
     beta : float or "auto", default="auto"
@@ -124,6 +125,13 @@ class RSFS(UnsupervisedSelector):
         Number of iterations.
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -167,9 +175,9 @@ class RSFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         alpha: float = 1.0,
         beta: float | str = "auto",
         nu: float | str = "auto",

@@ -71,12 +71,13 @@ class SOGFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c, the components of the graph: at most half the samples, because a
         component has at least two. (With fewer than 16 samples the graph gets half as many
         components as samples instead of an error, with a warning.)
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
     n_components : int or None, default=None
         m, the columns of W, fewer than the features that vary. None: as many as features are to be
         selected. With fewer, a large γ leaves weights to fewer features than that.
@@ -144,6 +145,13 @@ class SOGFS(UnsupervisedSelector):
         Number of iterations.
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -194,9 +202,9 @@ class SOGFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         n_components: int | None = None,
         gamma: float | str = "auto",
         init: str = "roughness",

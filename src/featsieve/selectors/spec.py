@@ -38,15 +38,16 @@ class SPEC(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
     criterion : {"normalized", "plain", "leading"}, default="normalized"
         Which of φ2, φ1 and φ3. "normalized" leaves the constant direction ξ_1 out, so that a
         feature's origin does not matter; with ``power=1`` it is the Laplacian score. "plain" mostly
         rewards a large mean where there is one. "leading" looks at the q smoothest directions only.
     power : float, default=1.0
         Exponent of g: large values punish high frequencies, small ones any change at all.
-    n_clusters : int or None, default=None
+    n_clusters : int, "auto" or None, default=None
         q, which "leading" needs and the other criteria do not use. Where λ_q repeats, all its
         eigenvectors are used.
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
@@ -75,6 +76,13 @@ class SPEC(UnsupervisedSelector):
         Their number.
     eigenvalues_ : ndarray
         λ_2, ... as used by "leading"; only with it.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -118,11 +126,11 @@ class SPEC(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         *,
         criterion: str = "normalized",
         power: float = 1.0,
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         affinity: Any = "heat",
         n_neighbors: int = 5,
         scale: str = "none",

@@ -48,11 +48,12 @@ class UDFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c, the columns of W; at least one feature more must vary. (If not, W has
         fewer columns, with a warning.)
-    n_features_to_select : int or float, default=0.1
-        How many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        How many features to select: a count, a fraction of the features, or "auto": as many as are
+        needed to show the pseudo-labels (see ``path_``).
     gamma : float or "auto", default="auto"
         γ, row sparsity. "auto" is a share of the mean roughness x_j'Lx_j of the columns (a larger
         share for d ≥ n), hence independent of units. A very large γ leaves exactly c features with
@@ -100,6 +101,13 @@ class UDFS(UnsupervisedSelector):
         Number of iterations.
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
+        criterion over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -143,9 +151,9 @@ class UDFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         gamma: float | str = "auto",
         local_ridge: float | str = "auto",
         init: str = "roughness",

@@ -63,10 +63,11 @@ class UGFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
         Number of clusters c, the columns of F.
-    n_features_to_select : int or float, default=0.1
-        k, how many features to select: a count, or a fraction of the features.
+    n_features_to_select : int, float or "auto", default=0.1
+        k, how many features to select: a count, a fraction of the features, or "auto": as many as
+        are needed to show the pseudo-labels (see ``path_``).
     alpha : float, default=0.01
         α, weight of the graph. With large values F follows the graph of all features, noise
         included, and the regression cannot correct it; with very large ones all samples get the
@@ -147,6 +148,10 @@ class UGFS(UnsupervisedSelector):
         Number of iterations (of the alternation: at the last ν).
     status_ : Status
         How the solver ended; ``status_.value`` explains it.
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -202,9 +207,9 @@ class UGFS(UnsupervisedSelector):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         alpha: float = 0.01,
         solver: str = "alternation",
         update: str = "safe",
