@@ -66,16 +66,19 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
 
 
 def _symmetric(S: sp.csr_array, tolerance: float) -> bool:
-    """Say whether S = S' up to a tolerance."""
-    T = S.T.tocsr()
-    if np.array_equal(S.indptr, T.indptr) and np.array_equal(S.indices, T.indices):
-        return bool(np.abs(S.data - T.data).max(initial=0.0) <= tolerance)
-    return bool(abs(S - T).max() <= tolerance)
+    """Say whether S = S' up to a tolerance: whether Su = S'u for a u without any pattern.
+
+    Only where that leaves a doubt are the entries compared.
+    """
+    u = np.cos(np.arange(1.0, S.shape[0] + 1.0))
+    if np.abs(S @ u - S.T @ u).max() <= tolerance:
+        return True
+    return bool(abs(S - S.T).max() <= tolerance)
 
 
 def degrees(S: sp.csr_array) -> np.ndarray:
     """Return the row sums of a graph."""
-    return np.asarray(S.sum(axis=1)).ravel()
+    return S @ np.ones(S.shape[1])
 
 
 def normalised_adjacency(S: sp.csr_array) -> sp.csr_array:
