@@ -37,12 +37,13 @@ format: $(VENV)/.lint   ## let ruff rewrite the files
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.core   ## quality and speed tables (the real data sets need FEATSIEVE_DATA)
-	@echo "Planted features (2 minutes), speed (2 minutes), peers (10 minutes), quality (10 minutes)."
+	@echo "Planted features (2 minutes), speed (2 minutes), peers (10 minutes), quality (10 minutes), label-free (15 minutes)."
 	$(BIN)/python -W ignore benchmarks/planted.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/label_free.py
 
 docs: $(VENV)/.docs   ## build the HTML documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html

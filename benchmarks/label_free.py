@@ -35,7 +35,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import real_data
-from featsieve import JASFS, NDFS, LaplacianScore
+from featsieve import JASFS, NDFS, LaplacianScore, sparsity_path
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.tuning import CentroidAccuracy, FullSilhouette, LabelAgreement, Modularity
@@ -135,6 +135,9 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
         start = time.perf_counter()
         sieve = JASFS(n_classes, random_state=0).fit(X)
         cost = (time.perf_counter() - start) / seconds
+        start = time.perf_counter()
+        sparsity_path(X, JASFS(n_classes, random_state=0))
+        path_cost = (time.perf_counter() - start) / seconds
         score = quality(X, y, np.flatnonzero(sieve.support_))
         nothing = JASFS("auto", random_state=0).fit(X)
         other = quality(X, y, np.flatnonzero(nothing.support_))
@@ -142,6 +145,7 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
         add("JASFS default", sieve.n_features_selected_, score)
         rows[-1] |= {
             "cost": round(cost, 2),
+            "path_cost": round(path_cost, 2),
             "classes": n_classes,
             "suggested": nothing.n_clusters_,
             "structure": round(excess_modularity(X, sieve.labels_)[0], 3),
@@ -209,26 +213,31 @@ def regrets(rows: list[dict[str, Any]], method: str, sets: list[str]) -> list[st
 def per_set(rows: list[dict[str, Any]], sets: list[str]) -> list[str]:
     """Return the table of what JASFS found by itself on every data set."""
     lines = [
-        "| data set | half | features | regret ACC / NMI | cost, in fits | classes | suggested "
-        "clusters | structure score | ARI of the labels |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| data set | half | features | regret ACC / NMI | cost, in fits | cost of the path | "
+        "classes | suggested clusters | structure score | ARI of the labels |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     own = {row["set"]: row for row in rows if row["rule"] == "JASFS default"}
     for i, name in enumerate(sets):
         row = own[name]
         cells = [name, "AB"[i % 2], row["chosen"]]
         cells += [f"{row['regret_acc']:.1f} / {row['regret_nmi']:.1f}"]
-        cells += [row[key] for key in ("cost", "classes", "suggested", "structure", "ari")]
+        cells += [
+            row[key] for key in ("cost", "path_cost", "classes", "suggested", "structure", "ari")
+        ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     ratio = np.array([own[name]["suggested"] / own[name]["classes"] for name in sets])
     ratio = np.maximum(ratio, 1.0 / ratio)
     costs = [own[name]["cost"] for name in sets]
+    paths = [own[name]["path_cost"] for name in sets]
     lines += [
         "",
         f"Number of clusters, of {len(sets)}: exact {np.sum(ratio == 1.0)}, within a factor of 1.5 "
         f"{np.sum(ratio <= 1.5)}, within a factor of 2 {np.sum(ratio <= 2.0)}.",
         f"Cost of the automatic number: {np.median(costs):.1f} fits in the median, "
-        f"{max(costs):.1f} at most.",
+        f"{max(costs):.1f} at most; of the path of all sizes, `sparsity_path`: "
+        f"{np.median(paths):.1f} in the median, {max(paths):.1f} at most. (A fit is one with 100 "
+        "features and a path of 400.)",
     ]
     if len(sets) > 2:
         rank = spearmanr(

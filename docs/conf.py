@@ -20,3 +20,5 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False}
 exclude_patterns = ["_build"]
+# Methods that LabelFreeSearchCV inherits refer to scikit-learn's own glossary.
+suppress_warnings = ["ref.term"]

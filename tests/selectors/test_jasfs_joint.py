@@ -320,7 +320,7 @@ def test_doubtful_start_is_replaced_and_recorded():
     planted = make_planted(random_state=0)
     assert JASFS(4, random_state=0).fit(planted.X).init_ == "raw"
     assert JASFS(4, init="best", random_state=0).fit(planted.X).init_ == "raw"
-    with pytest.warns(NoStructureWarning, match="no more clusters than"):
+    with pytest.warns(NoStructureWarning, match="no clearer than"):
         assert JASFS(4, init="spectral", random_state=0).fit(planted.X).init_ == "spectral"
     easy = make_planted(80, 60, n_informative=30, n_clusters=3, signal=3.0, random_state=0)
     assert JASFS(3, random_state=0).fit(easy.X).init_ == "spectral"

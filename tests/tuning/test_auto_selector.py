@@ -14,7 +14,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import featsieve
-from featsieve import JASFS, MCFS, UGFS, AutoSelector, LaplacianScore, MaxVariance
+from featsieve import (
+    JASFS,
+    MCFS,
+    UGFS,
+    AutoSelector,
+    LaplacianScore,
+    MaxVariance,
+    StabilitySelection,
+)
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.tuning import CentroidAccuracy, LabelAgreement, Modularity, NoStructureWarning
@@ -129,7 +137,7 @@ def test_units_do_not_matter():
 def test_noise_is_named(shape):
     X = np.random.default_rng(3).standard_normal(shape)
     for sieve in (JASFS(4, random_state=0), LaplacianScore("auto"), AutoSelector(MaxVariance())):
-        with pytest.warns(NoStructureWarning, match="no more clusters than") as caught:
+        with pytest.warns(NoStructureWarning, match="no clearer than") as caught:
             sieve.fit(X)
         assert caught[0].filename == __file__
 
@@ -248,3 +256,13 @@ def test_scikit_learn_checks_pass(selector):
     failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     assert failed == []
     assert sum(r["status"] == "passed" for r in results) >= 40
+
+
+def test_around_a_stability_selection(clear):
+    inner = StabilitySelection(LaplacianScore(10), n_subsamples=5, random_state=0)
+    sieve = AutoSelector(inner, sizes=[5, 20]).fit(clear.X)
+    assert sieve.n_features_selected_ == sieve.selector_.n_features_selected_
+    outer = StabilitySelection(
+        AutoSelector(LaplacianScore(), sizes=[5, 20]), n_subsamples=5, random_state=0
+    )
+    assert outer.fit(clear.X).stability_ > 0.5

@@ -81,7 +81,7 @@ def test_a_table_with_known_answers(known):
     ]  # fmt: skip
     assert table["reason"].tolist() == [
         "selected", "constant", "redundant: r=1.00 with high in 1",
-        "redundant: r=-1.00 with high in 1", "low score", "selected",
+        "redundant: r=-1.00 with high in 1", "low score: rank 6", "selected",
     ]  # fmt: skip
     assert table["closest_selected"].tolist()[:4] == ["low in 2", "", "high in 1", "high in 1"]
     np.testing.assert_allclose(table["correlation"][[2, 3]], [1.0, -1.0])

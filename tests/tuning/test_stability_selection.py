@@ -445,3 +445,10 @@ def test_a_failed_fit_says_which_subsample_and_why(small_planted, n_jobs):
     with pytest.raises(NotFittedError):
         sieve.transform(X)
     assert not hasattr(sieve, "stability_")
+
+
+def test_frequencies_are_drawn(planted_sieve):
+    ax = planted_sieve.plot()
+    drawn = ax.get_lines()[0].get_ydata()
+    np.testing.assert_array_equal(drawn, np.sort(planted_sieve.selection_frequency_)[::-1])
+    assert planted_sieve.plot(ax) is ax

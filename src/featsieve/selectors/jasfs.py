@@ -180,8 +180,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         How the solver ended; ``status_.value`` explains it.
     label_accuracy_ : float
         How well the labels of the samples are predicted from the other samples (joint solver;
-        leave-one-out balanced accuracy of ridge regression). Clear clusters: above 0.8. Near or
-        below 0.6 there may be no clusters to select for.
+        leave-one-out balanced accuracy of ridge regression). Near 1 for clear clusters. A low value
+        is bad news; a high one is not proof, as noise cut into two halves is predictable too:
+        :func:`~featsieve.tuning.structure_score` tells them apart.
     init_ : str
         Where the first labels came from: "spectral", "raw" or "scaled" (plain distances of the
         columns as given, or scaled), "k-means", "given".

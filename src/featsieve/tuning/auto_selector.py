@@ -103,7 +103,6 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         self.selector_._set_selection(self.selector_.scores_, curve.chosen, order=order)
         if names is not None:
             self.selector_.feature_names_in_ = names
-        self._varies = self.selector_._varies
         self._set_selection(self.selector_.scores_, curve.chosen, order=order)
         self.path_ = RankedPath(order, curve)
         self.equivalent_range_ = curve.equivalent_range

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.structure import leave_one_out_accuracy
-from featsieve.graphs.views import DOUBTFUL, sample_view
+from featsieve.graphs.views import sample_view
 from featsieve.tuning.criteria import MOST_SAMPLES, Criterion, LabelAgreement, as_criterion
 from featsieve.tuning.curve import CriterionCurve, check_sizes, judge
 from featsieve.tuning.n_clusters import suggest_n_clusters
@@ -20,7 +20,10 @@ from featsieve.tuning.structure import (
     no_structure,
     noise_level,
 )
+from featsieve.validation import check_varying
 
+# Labels of wide tables that are predicted as well as this need no further check.
+CLEAR = 0.9
 # Of longer tables, this many samples are asked whether there is any structure.
 MOST_CHECKED = 1000
 
@@ -62,7 +65,7 @@ def choose_count(
     X is the checked table that was fitted.
     """
     order = np.argsort(selector.ranking_)
-    n_varying = int(selector._varies.sum())
+    n_varying = int(check_varying(X).sum())
     sizes = check_sizes(sizes, len(order))
     sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
     X, labels = labelled_rows(selector, X)
@@ -121,7 +124,7 @@ def warn_without_structure(
         if accuracy is None:
             E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
             accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-        if accuracy >= DOUBTFUL:
+        if accuracy >= CLEAR:
             return
     score, certain = excess_modularity(X, labels, most_samples=MOST_CHECKED)
     if score < noise_level(n) and not certain:

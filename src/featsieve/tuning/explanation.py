@@ -88,7 +88,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
     >>> selector = MaxVariance(n_features_to_select=1).fit(X)
     >>> table = explain(selector, X, labels=[0, 0, 1, 1])
     >>> table["reason"].tolist()
-    ['redundant: r=1.00 with x1', 'selected', 'low score', 'constant']
+    ['redundant: r=1.00 with x1', 'selected', 'low score: rank 3', 'constant']
     >>> table.sorted_by("rank")["feature"].tolist()
     ['x1', 'x0', 'x2', 'x3']
     >>> table.select("feature", "best_cluster", "separation", "correlation")
@@ -139,11 +139,18 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
             "correlation": correlation,
             "status": status,
             "reason": [
-                f"redundant: r={r:.2f} with {name}" if word == "redundant" else word
-                for word, r, name in zip(reason.tolist(), correlation, closest_name, strict=True)
+                _in_words(*facts)
+                for facts in zip(reason.tolist(), rank, correlation, closest_name, strict=True)
             ],
         }
     )
+
+
+def _in_words(word: str, rank: int, correlation: float, closest: str) -> str:
+    """Return the reason with what it refers to."""
+    if word == "redundant":
+        return f"redundant: r={correlation:.2f} with {closest}"
+    return f"low score: rank {rank}" if word == "low score" else word
 
 
 def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -65,6 +65,12 @@ class ClusterCount:
         """Half and twice the number: no rule that we know of is more certain than that."""
         return max(2, round(self.n_clusters / UNCERTAINTY)), round(self.n_clusters * UNCERTAINTY)
 
+    def __repr__(self) -> str:
+        return (
+            f"ClusterCount(n_clusters={self.n_clusters}, plausible_range={self.plausible_range}, "
+            f"view={self.view!r})"
+        )
+
     def table(self) -> Table:
         """Return one row per number that was tried."""
         return Table(

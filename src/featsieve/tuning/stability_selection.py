@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from featsieve.base import UnsupervisedSelector
 from featsieve.evaluation.stability import selection_stability
@@ -239,6 +240,13 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
             count = sum(category in fit.warnings for fit in fits)
             share = f"{count} of the {len(fits)} fits to subsamples"
             warn(f"{share} gave this warning or a similar one: {text}", category, stacklevel=3)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the sorted selection frequencies and the threshold; return the matplotlib axes."""
+        from featsieve.tuning.plots import plot_frequencies
+
+        check_is_fitted(self)
+        return plot_frequencies(self.selection_frequency_, threshold=self.threshold, ax=ax)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

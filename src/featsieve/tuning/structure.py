@@ -93,10 +93,11 @@ def noise_level(n_samples: int) -> float:
 def no_structure(score: float) -> str:
     """Say in plain words that there is nothing to select for."""
     return (
-        f"The table shows no more clusters than the same columns permuted at random (structure "
-        f"score {score:.2f}; clusters have more than {NO_STRUCTURE}): features are ranked, but "
-        "there is no cluster structure for them to carry. Check that rows are samples; that units, "
-        "batches or outliers do not hide the structure; or try another n_clusters."
+        "The clusters that were found are no clearer than those found after every column is "
+        f"permuted at random (structure score {score:.2f}; real ones have more than "
+        f"{NO_STRUCTURE}): features are ranked, but either there is no cluster structure for them "
+        "to carry, or it was not found. Check that rows are samples; that units, batches or "
+        "outliers do not hide the structure; or try another n_clusters or method."
     )
 
 
