@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
-from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +21,7 @@ from featsieve.validation import (
     constant_table,
     refuse_text,
     resolve_n_features,
+    warn,
 )
 
 # Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
@@ -61,6 +61,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
 
     # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.
     _follows_count: ClassVar[bool] = False
+
+    # The parameter, if there is one, that decides the number of features by what each costs.
+    _price: ClassVar[str | None] = None
 
     n_features_to_select: Any
     n_clusters: Any
@@ -219,7 +222,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 "row penalty is too large, or the columns are in very large units. Decrease the "
                 "penalty, or scale the columns (scale='unit').",
                 UserWarning,
-                stacklevel=3,
             )
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
         largest = float(np.abs(W).max()) or 1.0  # squares of tiny weights would underflow
@@ -236,7 +238,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 f"{Status.ITERATION_LIMIT.value}. Increase max_iter, or tol if a rougher answer "
                 "will do.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def transform(self, X: Any) -> Any:

@@ -1,15 +1,27 @@
 """Checks of what a user passes in. Every message names the fix."""
 
+import sys
+import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.utils import check_array
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse, to_numpy
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this package that led here, however many calls are between."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_option(name: str, value: Any, options: Sequence[str]) -> None:
@@ -49,6 +61,8 @@ def refuse_text(X: Any) -> None:
     text = []
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         numeric = getattr(dtype, "is_numeric", None)  # polars; pandas and NumPy have a kind
+        if str(dtype) == "Boolean":  # polars; pandas' bool has a kind
+            continue
         of_numbers = numeric() if callable(numeric) else getattr(dtype, "kind", "O") in "biufcO"
         if not of_numbers or str(dtype) in ("str", "string", "category"):
             text.append(str(name))
@@ -125,8 +139,6 @@ def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:
         warn(
             "n_clusters=1: a single cluster has no structure to select for, so the ranking means "
             "nothing. Choose n_clusters of at least 2.",
-            UserWarning,
-            stacklevel=3,
         )
     return int(n_clusters)
 
@@ -137,6 +149,16 @@ def check_selector(selector: Any) -> None:
         raise TypeError(
             "selector must be a selector of featsieve, for example JASFS(n_clusters=5); got "
             f"{selector!r}."
+        )
+
+
+def check_sized_selector(selector: Any) -> None:
+    """Raise unless the selector ranks features and can be asked for a number of them."""
+    check_selector(selector)
+    if "n_features_to_select" not in selector.get_params(deep=False):
+        raise TypeError(
+            f"{type(selector).__name__} finds the number of features itself: pass the selector "
+            "inside of it."
         )
 
 

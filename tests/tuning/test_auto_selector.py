@@ -17,6 +17,7 @@ import featsieve
 from featsieve import (
     JASFS,
     MCFS,
+    NDFS,
     UGFS,
     AutoSelector,
     LaplacianScore,
@@ -26,7 +27,7 @@ from featsieve import (
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.tuning import CentroidAccuracy, LabelAgreement, Modularity, NoStructureWarning
-from featsieve.tuning.automatic import RankedPath
+from featsieve.tuning.automatic import RankedPath, column_scale, default_criterion
 
 NAMES = tuple(featsieve.selectors.__all__)
 CONTROLS = ("RandomSelector", "MaxVariance")
@@ -266,3 +267,34 @@ def test_around_a_stability_selection(clear):
         AutoSelector(LaplacianScore(), sizes=[5, 20]), n_subsamples=5, random_state=0
     )
     assert outer.fit(clear.X).stability_ > 0.5
+
+
+def test_warnings_point_at_the_line_of_the_user(clear):
+    with pytest.warns(ConvergenceWarning) as caught:
+        NDFS(3, max_iter=1, tol=0.0, random_state=0).fit(clear.X)
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="n_clusters=1") as caught:
+        NDFS(1, random_state=0).fit(clear.X)
+    assert caught[0].filename == __file__
+
+
+def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
+    with pytest.raises(TypeError, match="pass the selector inside of it"):
+        AutoSelector(AutoSelector(LaplacianScore())).fit(clear.X)
+    sieve = AutoSelector(JASFS(3, sparsity=0.1, random_state=0), sizes=[5, 20]).fit(clear.X)
+    assert sieve.n_features_selected_ in (5, 20)  # a number, whatever the price was
+
+
+def test_the_published_algorithm_sees_the_columns_as_they_are(clear):
+    assert column_scale(JASFS(3, solver="paper")) == "none"
+    assert column_scale(StabilitySelection(JASFS(3))) == "unit"
+    assert default_criterion(StabilitySelection(JASFS(3))) == "modularity"
+
+
+def test_stability_selection_finds_its_number(clear):
+    inner = JASFS(3, n_features_to_select=10)
+    sieve = StabilitySelection(
+        inner, n_subsamples=5, n_features_to_select="auto", random_state=0
+    ).fit(clear.X)
+    assert sieve.n_features_selected_ == sieve.path_.curve.chosen
+    assert clear.informative[sieve.support_].all()

@@ -1,6 +1,7 @@
 """Label-free criteria: known answers, literal definitions, and what they are for."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
@@ -333,3 +334,44 @@ def test_a_criterion_says_what_it_is():
     assert repr(Modularity()) == "Modularity(scale='unit', tolerance=0.01)"
     agreement = LabelAgreement(scale="none", tolerance=0.5)
     assert repr(agreement) == "LabelAgreement(scale='none', tolerance=0.5)"
+
+
+def test_a_function_is_a_criterion(small_planted):
+    def share(X, support, labels):
+        return support.mean()
+
+    criterion = as_criterion(share)
+    assert criterion.name == "share"
+    assert criterion(small_planted.X, [0, 1, 2], small_planted.labels) == 3 / 60
+
+
+@pytest.mark.parametrize(
+    ("support", "message"),
+    [
+        ([0, 1, 1, 0], "comes twice"),
+        ([-1], "from 0 to 59; got -1"),
+        ([60], "from 0 to 59; got 60"),
+        ([0.5], "indices of columns; got float64"),
+        ([[0]], "of shape"),
+    ],
+)
+def test_what_is_no_support_is_refused(small_planted, support, message):
+    with pytest.raises(ValueError, match=message):
+        CentroidAccuracy()(small_planted.X, support, small_planted.labels)
+
+
+def test_lists_and_frames_are_tables_too(small_planted):
+    X, labels = small_planted.X, small_planted.labels
+    expected = CentroidAccuracy()(X, [0, 3], labels)
+    for table in (X.tolist(), pd.DataFrame(X)):
+        assert CentroidAccuracy()(table, np.arange(60) % 60 == 0, labels) >= 0.0
+        assert CentroidAccuracy()(table, [0, 3], labels) == expected
+
+
+def test_missing_labels_and_foreign_graphs_are_refused(small_planted):
+    X = small_planted.X
+    with pytest.raises(ValueError, match="labels has missing entries"):
+        CentroidAccuracy()(X, [0], np.where(np.arange(80) == 3, np.nan, 1.0))
+    graph = sp.csr_array(np.ones((5, 5)))
+    with pytest.raises(ValueError, match="graph must link the 80 samples"):
+        Modularity(graph=graph)(X, [0], small_planted.labels)

@@ -24,7 +24,8 @@ from featsieve import (
 )
 from featsieve.datasets import make_planted
 from featsieve.graphs.views import sample_view
-from featsieve.tuning import CentroidAccuracy, Modularity
+from featsieve.tuning import CentroidAccuracy, Modularity, automatic, criteria
+from featsieve.tuning import search as search_module
 from featsieve.tuning.search import LabelFreeScorer
 
 
@@ -156,3 +157,56 @@ def test_scikit_learn_checks_pass():
     failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     assert failed == []
     assert sum(r["status"] == "passed" for r in results) >= 40
+
+
+def test_unseen_rows_are_never_scored_with_labels_of_others(clear):
+    """Halves have as many rows as each other: their labels must not be mistaken."""
+    search = LabelFreeSearchCV(
+        JASFS(3, n_features_to_select=10, random_state=0),
+        {"alpha": [0.3]},
+        criterion="agreement",
+        cv=KFold(2, shuffle=True, random_state=0),
+    )
+    assert search.fit(clear.X).best_score_ > 0.5
+
+
+def test_one_graph_for_all_candidates_of_a_pipeline_too(clear):
+    grid = [3, 4, 6]
+    bare = LabelFreeSearchCV(
+        JASFS(n_features_to_select=10, random_state=0), {"n_clusters": grid}
+    ).fit(clear.X)
+    pipeline = make_pipeline(
+        StandardScaler(with_std=False), JASFS(n_features_to_select=10, random_state=0)
+    )
+    piped = LabelFreeSearchCV(pipeline, {"jasfs__n_clusters": grid}).fit(clear.X)
+    np.testing.assert_allclose(
+        piped.cv_results_["mean_test_score"], bare.cv_results_["mean_test_score"], atol=1e-6
+    )
+
+
+def test_large_tables_are_judged_by_some_rows(clear, monkeypatch):
+    monkeypatch.setattr(criteria, "MOST_SAMPLES", 80)
+    search = LabelFreeSearchCV(JASFS(3, random_state=0), {"n_features_to_select": [5, 40]})
+    assert np.isfinite(search.fit(clear.X).cv_results_["mean_test_score"]).all()
+
+
+def test_frames_come_out_as_frames(clear):
+    frame = pd.DataFrame(clear.X).add_prefix("gene")
+    search = LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [4]})
+    search.set_output(transform="pandas")
+    first = search.fit_transform(frame)
+    pd.testing.assert_frame_equal(first, search.transform(frame))
+    assert list(first.columns) == list(search.get_feature_names_out())
+
+
+def test_clusters_are_counted_once(clear, monkeypatch):
+    calls = []
+
+    def counted(*arguments, **options):
+        calls.append(arguments)
+        return suggest_n_clusters(*arguments, **options)
+
+    for module in (search_module, automatic):
+        monkeypatch.setattr(module, "suggest_n_clusters", counted)
+    LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [4, 8, 16]}).fit(clear.X)
+    assert len(calls) == 1

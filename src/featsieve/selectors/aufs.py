@@ -228,6 +228,7 @@ class AUFS(UnsupervisedSelector):
     path_: SelectionPath
 
     _follows_count = True
+    _price = "sparsity"
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """The first pseudo-labels: from a neighbour graph, from k-means, from the user."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +16,7 @@ from featsieve.graphs import (
 from featsieve.graphs.knn import heat_kernel_graph
 from featsieve.graphs.pseudo_labels import kmeans_of
 from featsieve.solvers.reweighted_ridge import largest_penalty, moderate_penalty
-from featsieve.validation import check_option
+from featsieve.validation import check_option, warn
 
 INITS = ("auto", "spectral", "k-means", "best")
 
@@ -121,7 +120,6 @@ def warn_large_penalty(
             "The pseudo-labels have vanished, and the ranking with them: orthogonality is too "
             "small against the other terms. Increase it.",
             UserWarning,
-            stacklevel=3,
         )
         return True
     slope = F if slope is None else slope
@@ -131,7 +129,6 @@ def warn_large_penalty(
             f"{name} is so large that all weights vanish: the ranking is that of the features one "
             f"at a time. Choose {name} below {largest:.3g}.",
             UserWarning,
-            stacklevel=3,
         )
         return True
     return False

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -50,6 +49,7 @@ from featsieve.validation import (
     check_number,
     check_option,
     resolve_n_features,
+    warn,
 )
 
 SOLVERS = ("joint", "paper")
@@ -119,8 +119,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         "best": the better predicted of "spectral" and plain distances. "k-means". Or an array of
         labels, or ``init(X, n_clusters, random_state)``.
     scale : {"auto", "unit", "none"}, default="auto"
-        Column scaling: "unit" variance, so that units do not matter, or "none". "auto" is "unit"
-        for the joint solver, "none" for "paper".
+        Column scaling: "unit" variance, so that units do not matter (unless ``init="auto"`` turns
+        to distances of the columns as given), or "none". "auto" is "unit" for the joint solver,
+        "none" for "paper".
     n_neighbors : int, default=5
         Neighbours in the graph of the samples.
     ridge : float, default=10.0
@@ -239,6 +240,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     """
 
     _follows_count = True
+    _price = "sparsity"
     _criterion = Modularity.name
 
     def __init__(
@@ -519,7 +521,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.equivalent_range_ = self.path_.curve.equivalent_range
         if isinstance(self.init, str):  # or the labels are the user's
             accuracy = getattr(self, "label_accuracy_", None)
-            warn_without_structure(X, self.labels_, accuracy=accuracy, stacklevel=4)
+            warn_without_structure(X, self.labels_, accuracy=accuracy)
 
     # Shared pieces -------------------------------------------------------------------------------
 
@@ -532,14 +534,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 f"JASFS stopped at max_iter={self.max_iter}: {Status.ITERATION_LIMIT.value}. "
                 "Increase max_iter, or tol if a rougher answer will do.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif limited:
             warn(
                 "A label step of JASFS stopped at its limit of 100 sweeps: the clusters are not "
                 "settled. Try another n_clusters or init.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _set_regression(self, operator: DataOperator, W: np.ndarray, F: np.ndarray) -> None:

@@ -1,7 +1,6 @@
 """What UDFS and SOGFS share: the settings of their row-sparse projection, and what can go wrong."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +8,7 @@ import scipy.sparse as sp
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import check_number
+from featsieve.validation import check_number, warn
 
 # A row of W of less than this squared length has been dropped by the penalty.
 DROPPED = 1e-8
@@ -60,7 +59,6 @@ def warn_of_projection(
             f"columns: the order within them and beyond them says little. Choose gamma below "
             f"{largest:.3g}, or select {m} features.",
             UserWarning,
-            stacklevel=3,
         )
     if gap < SMALLEST_GAP:
         warn(
@@ -69,5 +67,4 @@ def warn_of_projection(
             "cause this, or init='identity' with more features than samples: drop the copies, or "
             "use init='roughness'.",
             UserWarning,
-            stacklevel=3,
         )

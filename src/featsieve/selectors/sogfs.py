@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +40,7 @@ from featsieve.solvers.sparse_projection import (
     solve_projection,
 )
 from featsieve.terms import normalised_indicator
-from featsieve.validation import check_callback, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option, warn
 
 # gamma="auto", relative to the mean roughness of the columns on the first graph.
 SHARE = 10.0
@@ -291,7 +290,6 @@ class SOGFS(UnsupervisedSelector):
             "other's neighbours, and more iterations would not change that. Raise n_neighbors, or "
             f"n_clusters up to {n_parts}. labels_ joins the parts that lie close.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     def _n_components(self, operator: DataOperator, n_selected: int) -> int:
@@ -473,9 +471,5 @@ def n_possible_clusters(n_clusters: int, n_samples: int) -> int:
     )
     if n_samples >= FEW_SAMPLES:
         raise ValueError(f"{reason}: choose n_clusters of at most {largest}.")
-    warn(
-        f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.",
-        UserWarning,
-        stacklevel=3,
-    )
+    warn(f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.", UserWarning)
     return largest

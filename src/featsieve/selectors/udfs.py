@@ -1,7 +1,6 @@
 """UDFS: a sparse projection in which neighbours can be told apart."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from featsieve.solvers.sparse_projection import (
     roughness,
     solve_projection,
 )
-from featsieve.validation import check_callback, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option, warn
 
 # gamma="auto", relative to the mean roughness of the columns: for tables whose M can be inverted,
 # and for those with at least as many features as samples. There a projection without any scatter
@@ -229,6 +228,5 @@ def n_columns(n_clusters: int, operator: DataOperator) -> int:
             f"n_clusters={n_clusters} needs more than as many features that vary; there are only "
             f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller n_clusters.",
             UserWarning,
-            stacklevel=3,
         )
     return min(n_clusters, largest)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +36,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import SMALL_RIDGE, find_support, rank_features, refit
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
-from featsieve.validation import check_callback, check_number, check_option
+from featsieve.validation import check_callback, check_number, check_option, warn
 
 SOLVERS = ("alternation", "paper")
 UPDATES = tuple(SETTINGS)
@@ -482,5 +481,4 @@ def warn_collapsed(F: np.ndarray, labels: np.ndarray) -> None:
         f"The pseudo-labels have collapsed: they {what}, so that the ranking means little. "
         f"Decrease alpha, or increase orthogonality{fewer}.",
         UserWarning,
-        stacklevel=3,
     )

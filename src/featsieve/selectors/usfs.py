@@ -1,7 +1,6 @@
 """USFS: features that predict soft cluster memberships."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,12 +11,7 @@ from featsieve.base import UnsupervisedSelector
 from featsieve.selectors.initial_labels import first_labels, resolve_penalty
 from featsieve.selectors.usfs_solver import USFSProblem, solve_usfs
 from featsieve.terms.orthogonality import indicator
-from featsieve.validation import (
-    check_auto_number,
-    check_callback,
-    check_number,
-    check_option,
-)
+from featsieve.validation import check_auto_number, check_callback, check_number, check_option, warn
 
 VARIANTS = ("consistent", "released")
 # The share of a first label that all clusters have in equal parts.
@@ -242,7 +236,6 @@ class USFS(UnsupervisedSelector):
                 "The soft labels are uniform, which is the trivial solution: the ranking means "
                 f"little. Choose beta below {problem.beta:g}, or a larger alpha.",
                 UserWarning,
-                stacklevel=2,
             )
         self._set_weights(operator, P, n_selected, warned=bool(trivial))
 

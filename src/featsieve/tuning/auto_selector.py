@@ -8,7 +8,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from featsieve.base import UnsupervisedSelector
 from featsieve.tuning.automatic import RankedPath, choose_count
 from featsieve.tuning.curve import check_sizes
-from featsieve.validation import check_selector
+from featsieve.validation import check_sized_selector
 
 
 class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
@@ -55,9 +55,11 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
 
     Notes
     -----
-    The same as ``n_features_to_select="auto"`` of the selector, with a choice of criterion and
-    sizes. Cost: one fit of the selector (a second one where the selection depends on its size),
-    and for each size ten k-means runs on so many columns (none for "centroid_accuracy").
+    What ``n_features_to_select="auto"`` of the selector does, with a choice of criterion and
+    sizes. (JASFS judges the path of its first labels then, here that of a finished fit.)
+
+    Cost: one fit of the selector (a second one where the selection depends on its size), and for
+    each size ten k-means runs on so many columns (none for "centroid_accuracy").
 
     Examples
     --------
@@ -85,12 +87,14 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         self.sparsest = sparsest
 
     def _check_parameters(self) -> None:
-        check_selector(self.selector)
+        check_sized_selector(self.selector)
 
     def _fit(self, X: Any) -> None:
         """Fit the selector, judge the sizes, keep the best."""
         sizes = check_sizes(self.sizes, X.shape[1])
         selector = clone(self.selector).set_params(n_features_to_select=int(sizes[-1]))
+        if selector._price is not None:  # a number of features, not a price of each
+            selector.set_params(**{selector._price: "auto"})
         names = getattr(self, "feature_names_in_", None)
         self.selector_ = selector.fit(X)
         curve = choose_count(

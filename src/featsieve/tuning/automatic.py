@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,7 +19,7 @@ from featsieve.tuning.structure import (
     no_structure,
     noise_level,
 )
-from featsieve.validation import check_varying
+from featsieve.validation import check_varying, warn
 
 # Labels of wide tables that are predicted as well as this need no further check.
 CLEAR = 0.9
@@ -69,19 +68,28 @@ def choose_count(
     sizes = check_sizes(sizes, len(order))
     sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
     X, labels = labelled_rows(selector, X)
-    warn_without_structure(X, labels, stacklevel=5)
+    warn_without_structure(X, labels)
     judged = as_criterion(criterion or default_criterion(selector), scale=column_scale(selector))
     return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest)
 
 
+def innermost(selector: Any) -> Any:
+    """Return the selector inside of meta-estimators."""
+    while hasattr(selector, "selector"):
+        selector = selector.selector
+    return selector
+
+
 def default_criterion(selector: Any) -> str | Criterion:
     """Return the criterion of a selector: its own, or agreement with the pseudo-labels."""
-    return getattr(selector, "_criterion", LabelAgreement.name)
+    return getattr(innermost(selector), "_criterion", LabelAgreement.name)
 
 
 def column_scale(selector: Any) -> str:
     """Return how the selector sees the columns: with unit variance or as they are."""
-    return "unit" if getattr(selector, "scale", "none") in ("unit", "auto") else "none"
+    inner = innermost(selector)
+    scale = getattr(inner, "_column_scale", getattr(inner, "scale", "none"))
+    return "unit" if scale == "unit" else "none"
 
 
 def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
@@ -100,18 +108,16 @@ def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
     return X, np.unique(labels, return_inverse=True)[1]
 
 
-def labels_of_table(selector: Any, X: Any) -> np.ndarray:
-    """Return pseudo-labels of rows: as many clusters as the selector has, or as are found."""
-    n_clusters = getattr(selector, "n_clusters_", None)
+def labels_of_table(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
+    """Return pseudo-labels of rows: as many clusters as the selector has, as given, or found."""
+    n_clusters = getattr(selector, "n_clusters_", n_clusters)
     if n_clusters is None:
         n_clusters = suggest_n_clusters(X, random_state=0).n_clusters
     n_clusters = max(2, min(n_clusters, X.shape[0]))
     return table_labels(X, n_clusters, random_state=check_random_state(0))
 
 
-def warn_without_structure(
-    X: Any, labels: np.ndarray, *, accuracy: float | None = None, stacklevel: int
-) -> None:
+def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None = None) -> None:
     """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise.
 
     ``accuracy`` says how well other samples predict them, if that is known already.
@@ -127,5 +133,6 @@ def warn_without_structure(
         if accuracy >= CLEAR:
             return
     score, certain = excess_modularity(X, labels, most_samples=MOST_CHECKED)
-    if score < noise_level(n) and not certain:
-        warn(no_structure(score), NoStructureWarning, stacklevel=stacklevel)
+    n_seen = min(n, MOST_CHECKED)
+    if score < noise_level(n_seen) and not certain:
+        warn(no_structure(score, n_seen), NoStructureWarning)

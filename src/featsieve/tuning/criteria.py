@@ -76,26 +76,21 @@ class Criterion(ABC):
         labels : array of shape (n_samples,)
             Pseudo-labels. Criteria that do not compare with them take the number of clusters.
         """
-        support = np.asarray(support)
-        indices = np.flatnonzero(support) if support.dtype == bool else support
-        if support.dtype == bool and support.shape != (X.shape[1],):
-            raise ValueError(
-                f"support must be a mask of the {X.shape[1]} columns of X, or indices of columns; "
-                f"got a mask of shape {support.shape}."
-            )
-        if len(indices) == 0:
-            raise ValueError("support selects no feature: there is nothing to judge.")
-        return float(np.mean(self.prepare(X, labels)(indices)))
+        X = as_table(X, owner=type(self).__name__)
+        return float(np.mean(self.prepare(X, labels)(check_support(support, X.shape[1]))))
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
         """Return the function from a support (indices) to the values of the runs."""
         X = as_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
-        _, codes = np.unique(np.asarray(labels), return_inverse=True)
-        if len(codes) != X.shape[0]:
-            raise ValueError(f"labels has {len(codes)} entries but X has {X.shape[0]} rows.")
-        if X.shape[0] > MOST_SAMPLES:
-            rows = np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES])
+        labels = np.asarray(labels)
+        if labels.shape != (X.shape[0],):
+            raise ValueError(f"labels has {labels.size} entries but X has {X.shape[0]} rows.")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("labels has missing entries: judge the rows that have a label only.")
+        codes = np.unique(labels, return_inverse=True)[1]
+        rows = sampled_rows(X.shape[0], random_state)
+        if rows is not None:
             X, codes = X[rows], np.unique(codes[rows], return_inverse=True)[1]
         return self._prepare(X, codes, random_state)
 
@@ -117,7 +112,10 @@ class Criterion(ABC):
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(scale={self.scale!r}, tolerance={self.tolerance!r})"
+        return (
+            f"{type(self).__name__}(scale={self.scale!r}, n_runs={self.n_runs!r}, "
+            f"tolerance={self.tolerance!r}, random_state={self.random_state!r})"
+        )
 
 
 class Modularity(Criterion):
@@ -170,8 +168,13 @@ class Modularity(Criterion):
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         clusterings = self._clusterings(X, labels, random_state)
         graph = self.graph
-        if graph is None or graph.shape[0] != X.shape[0]:
+        if graph is None:
             graph = view_of_labels(X, labels, n_neighbors=self.n_neighbors).graph
+        if graph.shape != (X.shape[0], X.shape[0]):
+            raise ValueError(
+                f"graph must link the {X.shape[0]} samples that are looked at (5000 of a larger "
+                f"table); got shape {graph.shape}. Leave it out."
+            )
         return lambda support: modularity(graph, clusterings(support))
 
 
@@ -227,19 +230,73 @@ class FullSilhouette(Criterion):
         return lambda support: np.array([value(found) for found in clusterings(support)])
 
 
+class FunctionCriterion(Criterion):
+    """A user's own ``function(X, support, labels) -> float``; support is a mask."""
+
+    name = "own_criterion"
+
+    def __init__(self, function: Callable[[Any, np.ndarray, np.ndarray], float]) -> None:
+        super().__init__(tolerance=0.0)
+        self.function = function
+        self.name = getattr(function, "__name__", self.name)
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        def evaluate(support: np.ndarray) -> np.ndarray:
+            mask = np.zeros(X.shape[1], dtype=bool)
+            mask[support] = True
+            return np.array([float(self.function(X, mask, labels))])
+
+        return evaluate
+
+
 CRITERIA: dict[str, type[Criterion]] = {
     kind.name: kind for kind in (Modularity, LabelAgreement, CentroidAccuracy, FullSilhouette)
 }
 
 
+def sampled_rows(n_samples: int, random_state: np.random.RandomState) -> np.ndarray | None:
+    """Return which rows of a large table are looked at, None for all."""
+    if n_samples <= MOST_SAMPLES:
+        return None
+    return np.sort(random_state.permutation(n_samples)[:MOST_SAMPLES])
+
+
 def as_criterion(criterion: Any, *, scale: str = "unit") -> Criterion:
-    """Return a criterion given by name or as an object."""
+    """Return a criterion given by name, as an object, or as a function of (X, mask, labels)."""
     if isinstance(criterion, Criterion):
         return criterion
+    if callable(criterion) and not isinstance(criterion, type):
+        return FunctionCriterion(criterion)
     if isinstance(criterion, str) and criterion in CRITERIA:
         return CRITERIA[criterion](scale=scale)
     names = ", ".join(repr(name) for name in CRITERIA)
-    raise ValueError(f"criterion must be one of {names}, or a Criterion; got {criterion!r}.")
+    raise ValueError(
+        f"criterion must be one of {names}, a Criterion, or a function of (X, support, labels); "
+        f"got {criterion!r}."
+    )
+
+
+def check_support(support: Any, n_features: int) -> np.ndarray:
+    """Return a mask or a list of features as indices."""
+    support = np.asarray(support)
+    hint = f"support must be a mask of the {n_features} columns of X, or indices of columns"
+    if support.dtype == bool:
+        if support.shape != (n_features,):
+            raise ValueError(f"{hint}; got a mask of shape {support.shape}.")
+        support = np.flatnonzero(support)
+    if support.size == 0:
+        raise ValueError("support selects no feature: there is nothing to judge.")
+    if support.ndim != 1 or support.dtype.kind not in "iu":
+        raise ValueError(f"{hint}; got {support.dtype} of shape {support.shape}.")
+    if support.min() < 0 or support.max() >= n_features:
+        raise ValueError(
+            f"{hint}, from 0 to {n_features - 1}; got {support.min()} to {support.max()}."
+        )
+    if len(np.unique(support)) < len(support):
+        raise ValueError(f"{hint}; some index comes twice (a mask must be of bools).")
+    return support
 
 
 def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:

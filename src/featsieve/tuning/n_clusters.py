@@ -84,7 +84,7 @@ class ClusterCount:
 
 
 def suggest_n_clusters(
-    X: Any, *, most: int = MOST_CLUSTERS, n_neighbors: int = 5, random_state: Any = None
+    X: Any, *, most: int = MOST_CLUSTERS, n_neighbors: int = 5, random_state: Any = 0
 ) -> ClusterCount:
     """Suggest how many clusters a table has, without labels.
 
@@ -101,7 +101,7 @@ def suggest_n_clusters(
         Largest number to try, if there are three samples for each.
     n_neighbors : int, default=5
         Neighbours in the graph.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seeds k-means.
 
     Returns

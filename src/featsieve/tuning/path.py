@@ -10,7 +10,7 @@ from sklearn.base import clone
 from featsieve.solvers.protocol import Status
 from featsieve.tables import Table
 from featsieve.tuning.curve import check_sizes
-from featsieve.validation import check_number, check_selector
+from featsieve.validation import as_table, check_number, check_sized_selector
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,9 @@ def sparsity_path(
     """Return the selections of many sizes, at the cost of about one fit.
 
     With JASFS (joint solver) every point is a solution of the whole problem, labels included: from
-    the largest λ on, each starts at the labels and the features of the one before. With other
-    selectors: the best k of one ranking, for every k.
+    the largest λ on, each starts at the labels and the features of the one before (and so may end
+    in another minimum than a fit from scratch). With other selectors: the best k of one ranking,
+    for every k.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def sparsity_path(
     from featsieve.selectors.jasfs import JASFS  # selectors build on this package
 
     selector = JASFS("auto", random_state=0) if selector is None else selector
-    check_selector(selector)
+    check_sized_selector(selector)
     joint = isinstance(selector, JASFS) and selector.solver == "joint"
     if sparsities is not None:
         if sizes is not None or not joint:
@@ -126,6 +127,8 @@ def sparsity_path(
         values = sorted((float(value) for value in sparsities), reverse=True)
         for value in values:
             check_number("every one of sparsities", value, low=0.0, strict=True)
+        if not values:
+            raise ValueError("sparsities is empty: pass at least one value, or None.")
         return clone(selector)._joint_path(X, sparsities=values)
     if joint:
         return clone(selector)._joint_path(X, sizes=sizes)
@@ -134,8 +137,7 @@ def sparsity_path(
 
 def _ranked_path(selector: Any, X: Any, sizes: Iterable[int] | None) -> SparsityPath:
     """Return the best k of a selector's ranking, for every k."""
-    n_columns = np.shape(X)[1] if not hasattr(X, "shape") else X.shape[1]
-    numbers = check_sizes(sizes, n_columns)
+    numbers = check_sizes(sizes, as_table(X, owner="sparsity_path").shape[1])
     selector.set_params(n_features_to_select=int(numbers[-1])).fit(X)
     supports = selector.ranking_ <= numbers[:, None]
     objective = getattr(selector, "objective_", [np.nan])[-1]

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.graphs.views import sample_view
-from featsieve.tuning.automatic import labels_of_table
-from featsieve.tuning.criteria import Criterion, Modularity, as_criterion
-from featsieve.tuning.n_clusters import suggest_n_clusters
+from featsieve.tuning.automatic import column_scale, labels_of_table
+from featsieve.tuning.criteria import Criterion, Modularity, as_criterion, sampled_rows
+from featsieve.tuning.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.validation import as_table, check_selector
 
 
@@ -67,7 +68,8 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
 
     Notes
     -----
-    "modularity" compares all candidates on one neighbour graph of the table. "agreement" and
+    "modularity" compares all candidates on one neighbour graph: that of X, also where a pipeline
+    transforms it first. "agreement" and
     "centroid_accuracy" compare every candidate with its OWN pseudo-labels: easy labels win, so do
     not search ``n_clusters`` or ``init`` with them. No criterion knows which clusters matter to
     you: the best score is not a truth.
@@ -127,18 +129,29 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         """
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         check_selector(last)
-        criterion = as_criterion(self.criterion)
-        graph = None
-        if isinstance(criterion, Modularity) and last is self.estimator and self.cv is None:
-            # One graph for all candidates.
-            table = as_table(X, owner=type(self).__name__)
-            count = suggest_n_clusters(table, random_state=0)
-            graph = sample_view(table, count.view or "hat", n_clusters=count.n_clusters).graph
-        self._scorer = LabelFreeScorer(criterion, graph)
+        criterion = as_criterion(self.criterion, scale=column_scale(last))
+        table = as_table(X, owner=type(self).__name__)
+        count = suggest_n_clusters(table, random_state=0)
+        if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
+            criterion = criterion.on_graph(self._graph(table, count, criterion))
+        self._scorer = LabelFreeScorer(criterion, count.n_clusters, fitted_rows=self.cv is None)
         try:
             return super().fit(X, None, **params)
         finally:
             del self._scorer
+
+    @staticmethod
+    def _graph(table: Any, count: ClusterCount, criterion: Modularity) -> sp.csr_array:
+        """Return the one graph on which all candidates are judged."""
+        rows = sampled_rows(table.shape[0], check_random_state(criterion.random_state))
+        table = table if rows is None else table[rows]
+        view = sample_view(
+            table,
+            count.view or "hat",
+            n_clusters=count.n_clusters,
+            n_neighbors=criterion.n_neighbors,
+        )
+        return view.graph
 
     @property
     def scoring(self) -> Any:
@@ -148,6 +161,11 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     @scoring.setter
     def scoring(self, value: Any) -> None:
         """Ignore what GridSearchCV sets: the criterion decides."""
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that the best candidate selects."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that the best candidate selects."""
@@ -168,7 +186,8 @@ class LabelFreeScorer:
     """scorer(estimator, X): the criterion of the selection of a fitted selector."""
 
     criterion: Criterion
-    graph: sp.csr_array | None = None
+    n_clusters: int | None = None  # of selectors that have none
+    fitted_rows: bool = False  # whether X will be the rows that were fitted
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         """Return the criterion; X are the fitted rows or others."""
@@ -177,10 +196,7 @@ class LabelFreeScorer:
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         X = validate_data(selector, X, accept_sparse="csr", dtype="numeric", reset=False)
-        criterion = self.criterion
-        if self.graph is not None and isinstance(criterion, Modularity):
-            criterion = criterion.on_graph(self.graph)
-        labels = getattr(selector, "labels_", None)
-        if labels is None or len(labels) != X.shape[0]:  # rows that it has not seen
-            labels = labels_of_table(selector, X)
-        return criterion(X, selector.support_, labels)
+        labels = getattr(selector, "labels_", None) if self.fitted_rows else None
+        if labels is None:
+            labels = labels_of_table(selector, X, n_clusters=self.n_clusters)
+        return self.criterion(X, selector.support_, labels)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple
-from warnings import catch_warnings, simplefilter, warn
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featsieve.base import UnsupervisedSelector
 from featsieve.evaluation.stability import selection_stability
-from featsieve.validation import check_number, resolve_n_features
+from featsieve.validation import check_number, resolve_n_features, warn
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -41,9 +41,10 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     threshold : float, default=0.6
         Features are selected whose share of the subsamples is at least this, above 0 and at most
         1. Not used if ``n_features_to_select`` is given.
-    n_features_to_select : int, float or None, default=None
-        Select so many of the most frequent features instead: a count, or a fraction of the
-        features. (How many each fit selects is the selector's own parameter.)
+    n_features_to_select : int, float, "auto" or None, default=None
+        Select so many of the most frequent features instead: a count, a fraction of the features,
+        or "auto": as many as are needed to show the clusters (see ``path_``).
+        (How many each fit selects is the selector's own parameter.)
     n_jobs : int or None, default=None
         Fits that run at a time, through joblib: None is 1 unless ``joblib.parallel_config`` says
         otherwise, -1 is all processors. The answer does not depend on it.
@@ -80,6 +81,11 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         is a warning).
     n_features_selected_ : int
         Their number.
+    path_ : RankedPath
+        With "auto": the ``order`` of the features, best first, and the ``curve`` of the criterion
+        over their number.
+    equivalent_range_ : tuple of int
+        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had string column names.
@@ -130,7 +136,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         n_subsamples: int = 50,
         subsample_size: float = 0.8,
         threshold: float = 0.6,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
         random_state: Any = None,
@@ -158,9 +164,11 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         -------
         self
         """
-        table = self._check_input(X)
+        checked = table = self._check_input(X)
         self._check_parameters()
-        n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
+        n_selected: int | None = 1  # for now
+        if not self._automatic:
+            n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
         n_samples = table.shape[0]
         n_rows = self._rows_per_subsample(n_samples)
         if hasattr(X, "columns"):
@@ -182,6 +190,8 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         fits = list(_counted(fits, self.n_subsamples) if self.progress else fits)
         self._pass_on_warnings(fits)
         self._set_fits(full, np.array([fit.support for fit in fits]), n_selected)
+        if self._automatic:
+            self._choose_count(checked)
         return self
 
     def _check_parameters(self) -> None:
@@ -217,7 +227,6 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
                     "or many features that can stand for each other. Lower threshold, set "
                     "n_features_to_select, or let the selector select more features.",
                     UserWarning,
-                    stacklevel=3,
                 )
                 n_selected = 1
         order_of_full = getattr(full, "ranking_", ~full.get_support())
@@ -239,7 +248,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         for category, text in kinds.items():
             count = sum(category in fit.warnings for fit in fits)
             share = f"{count} of the {len(fits)} fits to subsamples"
-            warn(f"{share} gave this warning or a similar one: {text}", category, stacklevel=3)
+            warn(f"{share} gave this warning or a similar one: {text}", category)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the sorted selection frequencies and the threshold; return the matplotlib axes."""

@@ -1,7 +1,6 @@
 """Is there anything to select for: the table against itself with permuted columns."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,7 +10,7 @@ from featsieve.graphs.spectral_labels import spectral_labels
 from featsieve.graphs.structure import permute_columns
 from featsieve.graphs.views import VIEWS, is_certain, sample_view
 from featsieve.tuning.criteria import MOST_SAMPLES
-from featsieve.validation import as_table, check_number, check_varying
+from featsieve.validation import as_table, check_number, check_varying, warn
 
 # Scores up to this, or up to the second over the root of n, are what noise reaches.
 NO_STRUCTURE = 0.05
@@ -81,7 +80,7 @@ def structure_score(
         random_state=random_state,
     )
     if score < noise_level(len(np.asarray(labels))) and not certain:
-        warn(no_structure(score), NoStructureWarning, stacklevel=2)
+        warn(no_structure(score, len(np.asarray(labels))), NoStructureWarning)
     return score
 
 
@@ -90,14 +89,14 @@ def noise_level(n_samples: int) -> float:
     return max(NO_STRUCTURE, SMALL_TABLE / np.sqrt(n_samples))
 
 
-def no_structure(score: float) -> str:
+def no_structure(score: float, n_samples: int) -> str:
     """Say in plain words that there is nothing to select for."""
     return (
         "The clusters that were found are no clearer than those found after every column is "
         f"permuted at random (structure score {score:.2f}; real ones have more than "
-        f"{NO_STRUCTURE}): features are ranked, but either there is no cluster structure for them "
-        "to carry, or it was not found. Check that rows are samples; that units, batches or "
-        "outliers do not hide the structure; or try another n_clusters or method."
+        f"{noise_level(n_samples):.2f}): features are ranked, but either there is no cluster "
+        "structure for them to carry, or it was not found. Check that rows are samples; that "
+        "units, batches or outliers do not hide the structure; or try another n_clusters or method."
     )
 
 
