@@ -5,7 +5,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -16,6 +16,8 @@ LARGEST_DENSE = 1000
 # Lanczos is no use for a large share of the spectrum: then up to this many.
 LARGEST_DENSE_ANYWAY = 5000
 N_STARTS = 20
+# Tolerance of eigenvectors where Lanczos does not converge.
+ROUGH = 1e-3
 # Weight of the hat matrix where a disconnected graph leaves the clusters undecided.
 BRIDGE = 0.1
 
@@ -207,5 +209,11 @@ def _leading_eigenvectors(
 
     start = random_state.uniform(-1.0, 1.0, n)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    energy, vectors = eigsh(operator, k=count - known.shape[1], which="LA", v0=start)
+    k = count - known.shape[1]
+    try:
+        energy, vectors = eigsh(operator, k=k, which="LA", v0=start)
+    except ArpackNoConvergence:
+        # A flat spectrum. Clusters need no more than rough vectors.
+        basis = min(n, 4 * k + 100)
+        energy, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=basis, tol=ROUGH)
     return np.hstack([known.toarray(), vectors[:, np.argsort(-energy)]])

@@ -221,11 +221,13 @@ class FullSilhouette(Criterion):
         # All distances: wide tables keep them in n columns, tall ones have few already.
         wide = operator.shape[0] <= operator.shape[1]
         points = principal_coordinates(operator)[0] if wide else operator.rows(0, operator.shape[0])
-        points = to_numpy(points)
+        distances = euclidean_distances(to_numpy(points))  # once for all supports
+        np.fill_diagonal(distances, 0.0)
 
         def value(found: np.ndarray) -> float:
-            n_found = len(np.unique(found))
-            return float(silhouette_score(points, found)) if 1 < n_found < len(found) else -1.0
+            if not 1 < len(np.unique(found)) < len(found):
+                return -1.0
+            return float(silhouette_score(distances, found, metric="precomputed"))
 
         return lambda support: np.array([value(found) for found in clusterings(support)])
 
