@@ -7,9 +7,17 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve.graphs import kmeans_labels, laplacian_labels, spectral_labels
+from featsieve.arrays import as_operator
+from featsieve.graphs import (
+    kmeans_labels,
+    laplacian_labels,
+    self_tuning_graph,
+    spectral_labels,
+)
+from featsieve.graphs.knn import euclidean_distances
 
 # The package exports the function under the name of its module.
 module = importlib.import_module("featsieve.graphs.spectral_labels")
@@ -284,3 +292,25 @@ def test_many_clusterings_repeat_with_the_seed(path):
     )
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_flat_spectrum_gets_rough_vectors(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 40)
+    points = rng.standard_normal((120, 5)) + 10.0 * np.eye(3)[truth][:, [0, 1, 2, 0, 1]]
+    graph = self_tuning_graph(euclidean_distances(as_operator(points)), 120, n_neighbors=20)
+    monkeypatch.setattr(module, "LARGEST_DENSE", 50)
+    solve, calls = module.eigsh, []
+
+    def fails_at_first(*arguments, **options):
+        calls.append(options)
+        if len(calls) == 1:
+            raise ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((120, 0)))
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(module, "eigsh", fails_at_first)
+    noisy = graph + 1e-3 * sp.csr_array(np.ones((120, 120)))  # connected: Lanczos has work to do
+    labels = spectral_labels(sp.csr_array(noisy), 3, random_state=np.random.RandomState(0))
+    assert adjusted_rand_score(truth, labels) == 1.0
+    assert len(calls) == 2
+    assert calls[1]["tol"] > 0.0
