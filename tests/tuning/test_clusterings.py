@@ -157,3 +157,17 @@ def test_integer_and_single_precision_tables():
 def test_mistakes_are_named(settings, error, fix):
     with pytest.raises(error, match=fix):
         clusterings(np.eye(4), 2, **settings)
+
+
+def test_runs_take_turns_between_the_scales(small_planted):
+    """Every other run is that of the one scale, the rest are those of the other."""
+    X, support = small_planted.X * np.linspace(0.1, 10.0, 60), np.arange(12)
+
+    def labels(scale):
+        random_state = np.random.RandomState(0)
+        return SelectedClusterings(X, 3, scale=scale, n_runs=5, random_state=random_state)(support)
+
+    both, unit, raw = labels("both"), labels("unit"), labels("none")
+    np.testing.assert_array_equal(both[::2], unit[::2])
+    np.testing.assert_array_equal(both[1::2], raw[1::2])
+    assert (unit != raw).any()

@@ -225,7 +225,8 @@ def test_units_do_not_matter_with_unit_scale(kind, planted):
     # (The raw view of the modularity graph does depend on them: it is given here.)
     X = planted.X * 10.0 ** np.random.default_rng(0).uniform(-2, 2, 80)
     graph = view_of_labels(planted.X, planted.labels).graph
-    criterion = Modularity(graph=graph) if kind is Modularity else kind()
+    options = {"graph": graph} if kind is Modularity else {}
+    criterion = kind(scale="unit", **options)
     support = np.flatnonzero(planted.informative)[:5]
     values = [criterion(table, support, planted.labels) for table in (planted.X, X)]
     assert values[0] == pytest.approx(values[1], abs=1e-9)
@@ -296,11 +297,11 @@ def test_the_seed_decides_and_repeats(planted):
 def test_criteria_are_known_by_name():
     assert list(CRITERIA) == ["modularity", "agreement", "centroid_accuracy", "full_silhouette"]
     for name, kind in CRITERIA.items():
-        found = as_criterion(name, scale="none")
+        found = as_criterion(name)
         assert type(found) is kind
-        assert (found.name, found.scale) == (name, "none")
+        assert (found.name, found.scale) == (name, "both")
     own = LabelAgreement(tolerance=0.3)
-    assert as_criterion(own, scale="none") is own
+    assert as_criterion(own) is own
 
 
 @pytest.mark.parametrize("criterion", ["silhouette", "Modularity", "", None, 3, Modularity, []])
@@ -323,7 +324,7 @@ def test_a_criterion_of_ones_own_is_one_method():
 
 
 def test_a_criterion_says_what_it_is():
-    expected = "Modularity(scale='unit', n_runs=10, tolerance=0.01, random_state=0)"
+    expected = "Modularity(scale='both', n_runs=10, tolerance=0.01, random_state=0)"
     assert repr(Modularity()) == expected
     agreement = LabelAgreement(scale="none", tolerance=0.5)
     assert repr(agreement).startswith("LabelAgreement(scale='none', n_runs=10, tolerance=0.5")

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from featsieve.datasets import make_planted
+from featsieve.graphs import spectral_labels
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.views import VIEWS, sample_view
@@ -62,7 +63,7 @@ def test_it_is_the_best_excess_over_permuted_tables(monkeypatch):
     excesses = []
     for name, graph in graphs.items():
         chance = sample_view(permuted, name, n_clusters=3)
-        found = module.spectral_labels(
+        found = spectral_labels(
             chance.graph, 3, random_state=np.random.RandomState(0), bridge=chance.bridge
         )
         excesses.append(modularity(graph, planted.labels) - modularity(chance.graph, found))

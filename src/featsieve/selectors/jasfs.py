@@ -513,7 +513,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """Return the modularity of every size of a nested selection."""
         sizes = default_sizes(X.shape[1])
         sizes = np.unique(np.minimum(sizes, len(order)))
-        criterion = Modularity(scale=self._column_scale, n_neighbors=self.n_neighbors, graph=graph)
+        criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
         return judge(criterion, X, labels, order=order, sizes=sizes)
 
     def _choose_count(self, X: Any) -> None:

@@ -25,6 +25,8 @@ from featsieve.validation import check_varying, warn
 CLEAR = 0.9
 # Of longer tables, this many samples are asked whether there is any structure.
 MOST_CHECKED = 1000
+# Among so many, one permuted table is like another.
+MANY = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ def choose_count(
     sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
     X, labels = labelled_rows(selector, X)
     warn_without_structure(X, labels)
-    judged = as_criterion(criterion or default_criterion(selector), scale=column_scale(selector))
+    judged = as_criterion(criterion or default_criterion(selector))
     return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest)
 
 
@@ -83,13 +85,6 @@ def innermost(selector: Any) -> Any:
 def default_criterion(selector: Any) -> str | Criterion:
     """Return the criterion of a selector: its own, or agreement with the pseudo-labels."""
     return getattr(innermost(selector), "_criterion", LabelAgreement.name)
-
-
-def column_scale(selector: Any) -> str:
-    """Return how the selector sees the columns: with unit variance or as they are."""
-    inner = innermost(selector)
-    scale = getattr(inner, "_column_scale", getattr(inner, "scale", "none"))
-    return "unit" if scale == "unit" else "none"
 
 
 def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
@@ -132,7 +127,13 @@ def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None
             accuracy = leave_one_out_accuracy(labels, E, n_clusters)
         if accuracy >= CLEAR:
             return
-    score, certain = excess_modularity(X, labels, most_samples=MOST_CHECKED)
     n_seen = min(n, MOST_CHECKED)
+    score, certain = excess_modularity(
+        X,
+        labels,
+        n_permutations=1 if n_seen >= MANY else 3,
+        most_samples=MOST_CHECKED,
+        enough=noise_level(n_seen),
+    )
     if score < noise_level(n_seen) and not certain:
         warn(no_structure(score, n_seen), NoStructureWarning)

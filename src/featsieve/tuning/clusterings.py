@@ -11,8 +11,8 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.validation import check_number, check_option
 
-# ``scale`` of the columns, and that of the operator that knows it.
-SCALES = {"unit": "std", "none": "none"}
+# ``scale`` of the columns, and those of the operators that know it; runs take turns.
+SCALES = {"unit": ("std",), "none": ("none",), "both": ("std", "none")}
 # Centres are sought among at most this many samples (but 20 per cluster); all are then assigned.
 MOST_ROWS = 1500
 ROWS_PER_CLUSTER = 20
@@ -28,8 +28,8 @@ class SelectedClusterings:
     ----------
     X : array or scipy.sparse matrix of shape (n_samples, n_features)
     n_clusters : int
-    scale : {"unit", "none"}
-        Whether columns are brought to unit variance first.
+    scale : {"unit", "none", "both"}
+        Whether columns are brought to unit variance first, or in every other run.
     n_runs : int
     random_state : RandomState
     """
@@ -47,9 +47,9 @@ class SelectedClusterings:
         check_number("n_runs", n_runs, low=1, integer=True)
         self.X = X.tocsc() if is_sparse(X) else X
         self.n_clusters = n_clusters
-        operator = as_operator(X, scale=SCALES[scale])
-        self.factor = to_numpy(operator.inverse_scale)
-        self.mean = to_numpy(operator.original_mean)
+        operators = [as_operator(X, scale=name) for name in SCALES[scale]]
+        self.factors = [to_numpy(operator.inverse_scale) for operator in operators]
+        self.mean = to_numpy(operators[0].original_mean)
         self.seeds = random_state.randint(np.iinfo(np.int32).max, size=n_runs)
         n = X.shape[0]
         most = max(MOST_ROWS, ROWS_PER_CLUSTER * n_clusters)
@@ -57,25 +57,28 @@ class SelectedClusterings:
 
     def __call__(self, support: np.ndarray) -> np.ndarray:
         """Return the labels of every run, shape (n_runs, n_samples); support holds indices."""
-        points = self.points(support)
-        fitted = points if self.rows is None else points[self.rows]
-        labels = np.empty((len(self.seeds), len(points)), dtype=np.intp)
+        n_scales = min(len(self.factors), len(self.seeds))
+        tables = [self.points(support, turn) for turn in range(n_scales)]
+        labels = np.empty((len(self.seeds), len(tables[0])), dtype=np.intp)
         with catch_warnings():
             # "fewer distinct points than clusters": a poor support is judged as such.
             simplefilter("ignore", ConvergenceWarning)
             for run, seed in enumerate(self.seeds.tolist()):
+                points = tables[run % n_scales]
+                fitted = points if self.rows is None else points[self.rows]
                 model = KMeans(self.n_clusters, n_init=1, random_state=seed).fit(fitted)
                 labels[run] = model.labels_ if self.rows is None else model.predict(points)
         return labels
 
-    def points(self, support: np.ndarray) -> np.ndarray:
+    def points(self, support: np.ndarray, turn: int = 0) -> np.ndarray:
         """Return the samples in the selected columns, rotated into n dimensions if these are more.
 
-        A rotation changes no distance, and k-means costs less in fewer dimensions.
+        ``turn`` says which of the scales it is. A rotation changes no distance, and k-means costs
+        less in fewer dimensions.
         """
         columns = self.X[:, support]
         columns = columns.toarray() if is_sparse(columns) else np.asarray(columns)
-        points = (columns - self.mean[support]) * self.factor[support]
+        points = (columns - self.mean[support]) * self.factors[turn][support]
         n, k = points.shape
         if k <= n or self.rows is not None:
             return points

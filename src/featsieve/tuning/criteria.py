@@ -37,8 +37,9 @@ class Criterion(ABC):
 
     Parameters
     ----------
-    scale : {"unit", "none"}, default="unit"
-        Whether columns have unit variance where distances between samples are taken.
+    scale : {"unit", "none", "both"}, default="both"
+        Whether columns have unit variance where distances between samples are taken, or are taken
+        as they are; "both" takes turns (where there are no runs: unit variance).
     n_runs : int, default=10
         k-means++ runs that are averaged.
     tolerance : float
@@ -56,7 +57,7 @@ class Criterion(ABC):
     def __init__(
         self,
         *,
-        scale: str = "unit",
+        scale: str = "both",
         n_runs: int = 10,
         tolerance: float = 0.01,
         random_state: Any = 0,
@@ -140,7 +141,7 @@ class Modularity(Criterion):
     def __init__(
         self,
         *,
-        scale: str = "unit",
+        scale: str = "both",
         n_runs: int = 10,
         tolerance: float = 0.01,
         random_state: Any = 0,
@@ -217,7 +218,7 @@ class FullSilhouette(Criterion):
         self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
     ) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
-        operator = as_operator(X, scale="std" if self.scale == "unit" else "none")
+        operator = as_operator(X, scale="none" if self.scale == "none" else "std")
         # All distances: wide tables keep them in n columns, tall ones have few already.
         wide = operator.shape[0] <= operator.shape[1]
         points = principal_coordinates(operator)[0] if wide else operator.rows(0, operator.shape[0])
@@ -265,14 +266,14 @@ def sampled_rows(n_samples: int, random_state: np.random.RandomState) -> np.ndar
     return np.sort(random_state.permutation(n_samples)[:MOST_SAMPLES])
 
 
-def as_criterion(criterion: Any, *, scale: str = "unit") -> Criterion:
+def as_criterion(criterion: Any) -> Criterion:
     """Return a criterion given by name, as an object, or as a function of (X, mask, labels)."""
     if isinstance(criterion, Criterion):
         return criterion
     if callable(criterion) and not isinstance(criterion, type):
         return FunctionCriterion(criterion)
     if isinstance(criterion, str) and criterion in CRITERIA:
-        return CRITERIA[criterion](scale=scale)
+        return CRITERIA[criterion]()
     names = ", ".join(repr(name) for name in CRITERIA)
     raise ValueError(
         f"criterion must be one of {names}, a Criterion, or a function of (X, support, labels); "

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.graphs.views import sample_view
-from featsieve.tuning.automatic import column_scale, labels_of_table
+from featsieve.tuning.automatic import labels_of_table
 from featsieve.tuning.criteria import Criterion, Modularity, as_criterion, sampled_rows
 from featsieve.tuning.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.validation import as_table, check_selector
@@ -129,7 +129,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         """
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         check_selector(last)
-        criterion = as_criterion(self.criterion, scale=column_scale(last))
+        criterion = as_criterion(self.criterion)
         table = as_table(X, owner=type(self).__name__)
         count = suggest_n_clusters(table, random_state=0)
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:

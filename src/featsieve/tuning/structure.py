@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from featsieve.graphs.modularity import modularity
-from featsieve.graphs.spectral_labels import spectral_labels
+from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import permute_columns
 from featsieve.graphs.views import VIEWS, is_certain, sample_view
 from featsieve.tuning.criteria import MOST_SAMPLES
@@ -15,6 +15,7 @@ from featsieve.validation import as_table, check_number, check_varying, warn
 # Scores up to this, or up to the second over the root of n, are what noise reaches.
 NO_STRUCTURE = 0.05
 SMALL_TABLE = 0.5
+N_STARTS = 5
 
 
 class NoStructureWarning(UserWarning):
@@ -108,8 +109,12 @@ def excess_modularity(
     n_neighbors: int = 5,
     random_state: Any = 0,
     most_samples: int = MOST_SAMPLES,
+    enough: float = np.inf,
 ) -> tuple[float, bool]:
-    """Return the structure score, and whether the labels are certain all the same."""
+    """Return the structure score, and whether the labels are certain all the same.
+
+    A view that shows ``enough`` ends the search.
+    """
     check_number("n_permutations", n_permutations, low=1, integer=True)
     check_number("n_neighbors", n_neighbors, low=1, integer=True)
     X = as_table(X, owner="structure_score")
@@ -131,10 +136,14 @@ def excess_modularity(
 
     def by_chance(table: Any, name: str) -> float:
         view = sample_view(table, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
-        found = spectral_labels(
-            view.graph, n_clusters, random_state=random_state, bridge=view.bridge
+        clusterings = SpectralClusterings(
+            view.graph,
+            n_clusters,
+            random_state=random_state,
+            bridge=view.bridge,
+            n_starts=N_STARTS,
         )
-        return float(modularity(view.graph, found))
+        return float(modularity(view.graph, clusterings.labels(n_clusters)))
 
     excesses, certain = [], False
     for name in VIEWS:
@@ -142,4 +151,6 @@ def excess_modularity(
         chance = np.mean([by_chance(table, name) for table in permuted])
         excesses.append(float(modularity(view.graph, codes)) - float(chance))
         certain = certain or is_certain(view.graph, codes)
+        if excesses[-1] >= enough:
+            break
     return max(excesses), certain
