@@ -40,7 +40,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import NeighbourGraph, normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.tuning.automatic import RankedPath, warn_without_structure
-from featsieve.tuning.criteria import Modularity
+from featsieve.tuning.criteria import MOST_SAMPLES, Modularity
 from featsieve.tuning.curve import CriterionCurve, check_sizes, default_sizes, judge
 from featsieve.tuning.path import SparsityPath
 from featsieve.validation import (
@@ -513,6 +513,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """Return the modularity of every size of a nested selection."""
         sizes = default_sizes(X.shape[1])
         sizes = np.unique(np.minimum(sizes, len(order)))
+        if X.shape[0] > MOST_SAMPLES:  # some of them are looked at, in a graph of their own
+            graph = None
         criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
         return judge(criterion, X, labels, order=order, sizes=sizes)
 
