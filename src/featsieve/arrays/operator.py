@@ -88,11 +88,10 @@ class DataOperator(ABC):
         # A column whose spread is what rounding of its mean would leave does not vary.
         rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
         self.varies = spread > rounding
-        varying = xp.astype(self.varies, xp.float64)
-        length = xp.ones_like(spread)
+        self.inverse_scale = xp.astype(self.varies, xp.float64)
         if scale != "none":
             length = xp.sqrt(spread if scale == "unit" else spread / n)
-        self.inverse_scale = varying / xp.where(self.varies, length, xp.ones_like(length))
+            self.inverse_scale /= xp.where(self.varies, length, xp.ones_like(length))
         self._rescales = bool(xp.any(self.inverse_scale != 1.0))
         self.mean = mean if center else xp.zeros_like(mean)
         self.original_mean = self.mean
@@ -263,16 +262,17 @@ class DenseOperator(DataOperator):
     """
 
     def _set_table(self, X: Array) -> None:
-        self.xp = namespace_of(X)
+        self.xp = xp = namespace_of(X)
         self.device = device_of(X)
-        if not is_floating(X) and X.shape[0] * X.shape[1] <= CONVERT_ELEMENTS:
-            X = self.xp.astype(X, self.xp.float64)
-        elif is_floating(X) and X.dtype not in (self.xp.float32, self.xp.float64):
-            half = self.xp.finfo(X.dtype).bits < 32
-            X = self.xp.astype(X, self.xp.float32 if half else self.xp.float64)
-        self._X = X
         self.n_stored = self.shape[0] * self.shape[1]
-        self.dtype = X.dtype if is_floating(X) else self.xp.float64
+        self.dtype = X.dtype
+        if X.dtype != xp.float64 and X.dtype != xp.float32:
+            half = is_floating(X) and xp.finfo(X.dtype).bits < 32
+            self.dtype = xp.float32 if half else xp.float64
+            if is_floating(X) or self.n_stored <= CONVERT_ELEMENTS:
+                X = xp.astype(X, self.dtype)
+        self._X = X
+        self._converts = X.dtype != self.dtype  # whole numbers, too many to convert at once
 
     @property
     def product_precision(self) -> str:
@@ -283,7 +283,7 @@ class DenseOperator(DataOperator):
     def _raw_blocks(self) -> Iterator[tuple[int, int, Array]]:
         """Yield (start, stop, floating block of X): all of X at once if it is floating already."""
         n, d = self.shape
-        if is_floating(self._X):
+        if not self._converts:
             yield 0, n, self._X
             return
         step = max(1, BLOCK_ELEMENTS // max(d, 1))
@@ -323,7 +323,7 @@ class DenseOperator(DataOperator):
 
     def _guard_offset(self, deviation: Array) -> None:
         xp = self.xp
-        if not is_floating(self._X):
+        if self._converts:
             return  # whole numbers in double precision have digits to spare, and must not be copied
         limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
         too_far = xp.logical_and(self.varies, xp.abs(self.mean) > limit * deviation)
