@@ -405,6 +405,20 @@ def test_weighted_products_equal_those_of_the_explicit_table(form, scale, center
     assert_forms(A, Z, args, tolerance=tolerance_of(X), names=[form])
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("share", [0.0, 2.0])  # every graph is full, none is
+@settings(max_examples=15)
+@given(X=tables(), seed=st.integers(0, 99))
+def test_graph_forms_of_full_and_of_sparse_graphs(order, share, X, seed):
+    X = np.array(X, order=order)
+    args = weights_and_graph(X.shape, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operator, "FULL_SHARE", share)
+        A = as_operator(X, scale="std")
+        Z = explicit_layout(X, scale="std", center=True)
+        assert_forms(A, Z, args, tolerance=tolerance_of(X), names=["graph_forms"])
+
+
 @pytest.mark.parametrize("center", [True, False])
 @settings(max_examples=25)
 @given(X=tables(), elements=st.integers(1, 60))

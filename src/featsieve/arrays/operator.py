@@ -38,6 +38,10 @@ CACHE_ELEMENTS = 2**16
 KEEP_ELEMENTS = 2**22
 # Integer tables up to this many elements are converted once; larger ones block by block, each time.
 CONVERT_ELEMENTS = 2**23
+# A graph with this share of all possible edges is multiplied as a dense matrix.
+FULL_SHARE = 0.1
+# Where the mean has at most this share of a column's sum of squares, subtracting costs no digits.
+NEARLY_CENTRED = 0.5
 LANCZOS_STEPS = 40
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
@@ -318,6 +322,9 @@ class DenseOperator(DataOperator):
         block = xp.astype(block, xp.float64, copy=False)
         n = block.shape[0]
         mean = xp.ones(n, dtype=xp.float64, device=self.device) @ block / n
+        squares, shift = column_dots(block, block), n * mean**2
+        if bool(xp.all(shift < NEARLY_CENTRED * squares)):
+            return mean, squares - shift  # nothing cancels
         block = block - mean[None, :]
         return mean, column_dots(block, block)
 
@@ -418,9 +425,14 @@ class DenseOperator(DataOperator):
     def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
         """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j, all in one pass."""
         weights = self.xp.asarray(degree, device=self.device)
+        # Few samples have few pairs that are not neighbours: no zeros need be skipped, and a table
+        # stored by columns can stay so.
+        full = columns_are_contiguous(self._X) and S.nnz >= FULL_SHARE * S.shape[0] ** 2
+        graph = self.xp.asarray(S.toarray(), device=self.device) if full else S
         parts = []
-        for Z in self._cached_columns():
-            sums, edges = weights @ Z, column_dots(Z, self._sparse_product(S, Z))
+        for Z in self._cached_columns(by_rows=not full):
+            product = (Z.T @ graph).T if full else self._sparse_product(graph, Z)
+            sums, edges = weights @ Z, column_dots(Z, product)
             Z *= Z
             parts.append((sums, weights @ Z, edges))
         sums, squares, edges = zip(*parts, strict=True)
@@ -445,14 +457,18 @@ class DenseOperator(DataOperator):
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
             yield inside, (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
 
-    def _cached_columns(self) -> Iterator[Array]:
-        """Yield Z in blocks of columns that stay in the cache, each a new array."""
+    def _cached_columns(self, *, by_rows: bool = True) -> Iterator[Array]:
+        """Yield Z in blocks of columns that stay in the cache, each a new array.
+
+        ``by_rows``: stored row by row, as scipy's sparse products want it.
+        """
         n, d = self.shape
         step = max(1, CACHE_ELEMENTS // n)
         for start in range(0, d, step):
             inside = slice(start, min(start + step, d))
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
-            block = minus_row(raw, self.mean[inside])
+            mean = self.mean[inside]
+            block = minus_row(raw, mean) if by_rows else raw - mean[None, :]
             if self._rescales:
                 block *= self.inverse_scale[None, inside]
             yield block

@@ -13,9 +13,9 @@ from featsieve.validation import check_number, check_option
 
 # ``scale`` of the columns, and those of the operators that know it; runs take turns.
 SCALES = {"unit": ("std",), "none": ("none",), "both": ("std", "none")}
-# Centres are sought among at most this many samples (but 20 per cluster); all are then assigned.
-MOST_ROWS = 1500
-ROWS_PER_CLUSTER = 20
+# Centres are sought among at most this many samples (but 10 per cluster); all are then assigned.
+MOST_ROWS = 1000
+ROWS_PER_CLUSTER = 10
 
 
 class SelectedClusterings:
