@@ -64,7 +64,7 @@ def test_the_automatic_number_costs_a_few_fits():
         costs = [float(row["cost"]) for row in csv.DictReader(file) if row["cost"]]
     assert len(costs) == 22
     assert np.median(costs) <= 3.0
-    assert np.mean(np.array(costs) <= 5.0) >= 0.9  # not palm (100 clusters), nor mnist in this run
+    assert max(costs) <= 5.0
 
 
 @pytest.mark.skipif("FEATSIEVE_DATA" not in os.environ, reason="needs the real data sets")
