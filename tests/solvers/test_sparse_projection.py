@@ -102,8 +102,9 @@ def test_same_as_the_textbook_loop(form, shape, share):
 def test_all_forms_are_equal(shape, m):
     X = table(shape, seed=1)
     gram, sample, product = (solve(X, m=m, form=form)[0] for form in FORMS)
-    # The sample form loses digits, most where it is not used (d < n): E - ... cancels.
-    digits = {"sample": 1e-8, "product": 1e-10}
+    # The sample form loses digits where it is not used (d <= n): E - ... cancels, on the way most
+    # in square tables (3.7e-9 in the first step, nothing in the last).
+    digits = {"sample": 1e-8 if shape == (30, 30) else 1e-9, "product": 1e-12}
     for name, other in {"sample": sample, "product": product}.items():
         np.testing.assert_allclose(gram.objective[1:], other.objective[1:], rtol=digits[name])
         np.testing.assert_allclose(
