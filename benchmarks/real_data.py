@@ -1,29 +1,16 @@
-"""The real data sets of the benchmarks: .mat files in the folder named by FEATSIEVE_DATA."""
+"""The real data sets of the benchmarks: files in the folder named by FEATSIEVE_DATA."""
 
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.io import loadmat
 
-PAPER = ("brain", "breast3", "jaffe", "lung", "mnist", "nci", "ORL", "palm")
-SKFEATURE = (
-    "ALLAML",
-    "BASEHOCK",
-    "Prostate-GE",
-    "Yale",
-    "arcene",
-    "colon",
-    "lung_small",
-    "lymphoma",
-    "madelon",
-    "pixraw10P",
-    "warpAR10P",
-    "warpPIE10P",
-)
-SCALE = ("mnist_70000x784", "news20_15935x62061")
+from featsieve.datasets import dataset_info, dataset_names, load_dataset
+
+PAPER = tuple(dataset_names("paper"))
+SKFEATURE = tuple(name for name in dataset_names("skfeature") if dataset_info(name).sha256)
+SCALE = tuple(dataset_names("scale"))
 
 
 def folder() -> Path | None:
@@ -38,15 +25,5 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     root = folder()
     if root is None:
         raise SystemExit("Set FEATSIEVE_DATA to the folder that holds paper/ and skfeature/.")
-    if name in SCALE:
-        with np.load(root / "scale" / f"{name}.npz") as stored:
-            y = np.unique(stored["y"].ravel(), return_inverse=True)[1]
-            if "X" in stored:
-                return stored["X"].astype(np.float64), y
-            parts = (stored["data"].astype(np.float64), stored["indices"], stored["indptr"])
-            return sp.csr_array(parts, shape=tuple(stored["shape"])), y
-    path = root / ("paper" if name in PAPER else "skfeature") / f"{name}.mat"
-    content = loadmat(path, mat_dtype=True)
-    X = content["fea"] if "fea" in content else content["X"]
-    y = content["gnd"] if "gnd" in content else content["Y"]
-    return np.asarray(X, dtype=np.float64), np.unique(y.ravel(), return_inverse=True)[1]
+    dataset = load_dataset(name, data=root)
+    return dataset.X, dataset.y

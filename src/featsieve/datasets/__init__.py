@@ -1,5 +1,18 @@
-"""Data to try selectors on."""
+"""Data to try selectors on: by name, from files, or made up with known truth."""
 
+from featsieve.datasets.dataset import Dataset
+from featsieve.datasets.load import load_dataset
+from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
+from featsieve.datasets.table import read_table
 
-__all__ = ["Planted", "make_planted"]
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "Planted",
+    "dataset_info",
+    "dataset_names",
+    "load_dataset",
+    "make_planted",
+    "read_table",
+]

@@ -1,0 +1,110 @@
+"""A table with what is known about it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table with what is known about it.
+
+    Attributes
+    ----------
+    name : str
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Samples are rows. Whole numbers are stored as float64.
+    y : ndarray of shape (n_samples,), or None
+        Classes 0, 1, ... in the order of the labels in the file; None where there are none.
+    feature_names : list of str, or None
+    informative, redundant : ndarray of shape (n_features,), dtype bool, or None
+        The truth of a planted table; see `make_planted`.
+    note : str
+        What a reader of results must know, for example that this version has fewer features.
+    checksum : str or None
+        SHA-256 of the file; None for data that come with the library.
+
+    Examples
+    --------
+    >>> from featsieve.datasets import load_dataset
+    >>> iris = load_dataset("iris")
+    >>> iris.X.shape, iris.n_classes, iris.feature_names[0]
+    ((150, 4), 3, 'sepal length (cm)')
+    """
+
+    name: str
+    X: np.ndarray | sp.csr_array
+    y: np.ndarray | None = None
+    feature_names: list[str] | None = None
+    informative: np.ndarray | None = None
+    redundant: np.ndarray | None = None
+    note: str = ""
+    checksum: str | None = None
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes, None where there are no labels."""
+        return None if self.y is None else len(np.unique(self.y))
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a reader found in a file: table, labels as they are, names of the columns."""
+
+    X: Any
+    labels: Any = None
+    feature_names: list[str] | None = None
+
+
+def as_table(X: Any) -> np.ndarray | sp.csr_array:
+    """Return a numeric table of two dimensions: sparse as CSR, whole numbers as float64."""
+    sparse = sp.issparse(X)
+    if not sparse:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"the table must have two dimensions, samples x features; it has shape {X.shape}"
+        )
+    if 0 in X.shape:
+        raise ValueError(f"the table is empty: its shape is {X.shape}")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"the table must hold real numbers; its type is {X.dtype}")
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    X = X.astype(dtype, copy=False)
+    return sp.csr_array(X) if sparse else X
+
+
+def as_classes(labels: Any) -> np.ndarray:
+    """Return labels of any kind as 0, 1, ... in their sorted order."""
+    labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
+    if labels.ndim == 2 and 1 not in labels.shape:
+        raise ValueError(
+            f"the labels must be one column, one label per sample; they have shape {labels.shape}"
+        )
+    labels = labels.ravel()
+    missing = labels != labels  # NaN
+    if labels.dtype == object:
+        missing = np.array([label is None or label != label for label in labels], dtype=bool)
+    if np.any(missing):
+        raise ValueError(
+            f"{int(np.sum(missing))} of {len(labels)} labels are missing: "
+            "remove these samples or give them a label"
+        )
+    if labels.dtype == object:
+        labels = np.array(labels.tolist())  # numbers, or text if any is text
+    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+
+
+def build_dataset(name: str, content: Content) -> Dataset:
+    """Return the data set that a file's content makes, checked."""
+    X = as_table(content.X)
+    y = None if content.labels is None else as_classes(content.labels)
+    if y is not None and len(y) != X.shape[0]:
+        hint = "; samples must be rows: store its transpose" if len(y) == X.shape[1] else ""
+        raise ValueError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")
+    names = content.feature_names
+    if names is not None and len(names) != X.shape[1]:
+        raise ValueError(f"there are {len(names)} feature names for {X.shape[1]} features")
+    return Dataset(name=name, X=X, y=y, feature_names=names)

@@ -1,0 +1,54 @@
+"""Downloads, each checked before it gets its final name, and kept."""
+
+import os
+from pathlib import Path
+
+from featsieve.datasets.optional import load_optional
+from featsieve.datasets.registry import DatasetInfo
+
+CACHE_VARIABLE = "FEATSIEVE_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads: FEATSIEVE_CACHE, or the system's place for caches."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    return Path(load_optional("pooch", "The cache of downloads").os_cache("featsieve"))
+
+
+def fetch(entry: DatasetInfo) -> Path:
+    """Return the file of a data set from the cache, downloading it if it is not there.
+
+    The file appears in the cache under its name only when it is complete and its checksum is the
+    registered one.
+    """
+    if entry.url is None or entry.file is None or entry.sha256 is None:
+        reason = "has no direct download" if entry.url is None else "has no known checksum"
+        raise ValueError(
+            f"{entry.name} {reason}, so it cannot be downloaded for you. Get it from: "
+            f"{entry.source}. Put it into a folder and set FEATSIEVE_DATA to that folder."
+        )
+    pooch = load_optional("pooch", "Downloading data sets")
+    folder = cache_folder() / entry.group
+    by_hand = (
+        f"Get it by hand from: {entry.source}. Put it into a folder and set FEATSIEVE_DATA to that "
+        "folder."
+    )
+    try:
+        path = pooch.retrieve(
+            entry.url,
+            known_hash=f"sha256:{entry.sha256}",
+            fname=entry.file,
+            path=folder,
+            downloader=pooch.HTTPDownloader(timeout=60),
+        )
+    except ValueError as error:  # pooch names the checksum it expected and the one it got
+        raise ValueError(
+            f"{entry.url} is not the file that the committed results of {entry.name} were computed "
+            f"from, and was not kept: {error} To use it all the same, download it yourself and "
+            f"read it with featsieve.datasets.read_table."
+        ) from error
+    except OSError as error:  # no network, not found, cut short, disk full
+        raise OSError(f"{entry.name} could not be downloaded: {error}. {by_hand}") from error
+    return Path(path)

@@ -1,0 +1,146 @@
+"""Data sets by name."""
+
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from featsieve.datasets.dataset import Dataset
+from featsieve.datasets.embedded import load_embedded
+from featsieve.datasets.fetch import cache_folder, fetch
+from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
+from featsieve.datasets.table import read_table, table_format
+
+DATA_VARIABLE = "FEATSIEVE_DATA"
+
+
+def load_dataset(
+    name: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    download: bool = False,
+) -> Dataset:
+    """Load a data set by its name.
+
+    Parameters
+    ----------
+    name : str or path
+        One of `dataset_names` (upper and lower case count the same), or a path to a table file;
+        see `read_table`.
+    data : str or path, optional
+        Folder of data files, flat or with the sub-folders ``paper``, ``skfeature`` and ``scale``.
+        By default the one that the environment variable FEATSIEVE_DATA names.
+    download : bool, default=False
+        Whether a file that is not there may be downloaded. It is kept in the folder that
+        FEATSIEVE_CACHE names (by default the system's folder for caches), and later found there.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is nowhere; the message says where to get it.
+    ValueError
+        If there is no such name, or the file is not the one that was registered.
+
+    Examples
+    --------
+    >>> from featsieve.datasets import load_dataset
+    >>> planted = load_dataset("planted_small")
+    >>> planted.X.shape, planted.n_classes, int(planted.informative.sum())
+    ((80, 30), 3, 5)
+    """
+    folder = _data_folder(data)
+    if isinstance(name, str | os.PathLike) and table_format(name) is not None:
+        beside = None if folder is None else folder / name
+        found = beside if beside is not None and not Path(name).is_file() else name
+        return read_table(found if Path(found).is_file() else name)
+    entry = dataset_info(name)  # type: ignore[arg-type]  # says what is wrong with other types
+    if entry.file is None:
+        return replace(load_embedded(entry.name), note=entry.note)
+    path = _find(folder, entry) if folder is not None else None
+    if path is None:
+        path = fetch(entry) if download else _cached(entry)
+    if path is None:
+        raise FileNotFoundError(_where_to_get(entry, folder))
+    return _checked(entry, path)
+
+
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _data_folder(data: str | os.PathLike[str] | None) -> Path | None:
+    """Return the folder of data files, None where none is named."""
+    named = data if data is not None else os.environ.get(DATA_VARIABLE) or None
+    if named is None:
+        return None
+    if not Path(named).is_dir():
+        origin = "data" if data is not None else f"The environment variable {DATA_VARIABLE}"
+        raise ValueError(f"{origin} names {str(named)!r}, which is not a folder.")
+    return Path(named)
+
+
+def _find(folder: Path, entry: DatasetInfo) -> Path | None:
+    """Return the file of a data set in its group's sub-folder, or in the folder itself."""
+    wanted = {name_key(name) for name in (str(entry.file), *_file_aliases(entry))}
+    for place in (folder / entry.group, folder):
+        if place.is_dir():
+            for path in sorted(place.iterdir()):
+                if name_key(path.name) in wanted and path.is_file():
+                    return path
+    return None
+
+
+def _file_aliases(entry: DatasetInfo) -> list[str]:
+    """Return the names of the file under the other names of the data set."""
+    return [alias + Path(str(entry.file)).suffix for alias in entry.aliases]
+
+
+def _cached(entry: DatasetInfo) -> Path | None:
+    """Return the file that was downloaded before, if any."""
+    try:
+        path = cache_folder() / entry.group / str(entry.file)
+    except ImportError:  # without pooch nothing can have been downloaded
+        return None
+    return path if path.is_file() else None
+
+
+def _where_to_get(entry: DatasetInfo, folder: Path | None) -> str:
+    """Return the message for a data set that is nowhere."""
+    looked = (
+        f"is not in {folder}"
+        if folder is not None
+        else f"needs a file, and the environment variable {DATA_VARIABLE} is not set"
+    )
+    can_fetch = entry.url is not None and entry.sha256 is not None
+    offer = "Pass download=True to fetch it, or get" if can_fetch else "Get"
+    return (
+        f"Data set {entry.name} ({entry.file}) {looked}. {offer} it from: {entry.source}. Put it "
+        f"into a folder, and set {DATA_VARIABLE} to that folder (or pass it as data)."
+    )
+
+
+def _checked(entry: DatasetInfo, path: Path) -> Dataset:
+    """Return the data set in a file, if this is the file that was registered."""
+    checksum = file_checksum(path)
+    if entry.sha256 is not None and checksum != entry.sha256:
+        raise ValueError(
+            f"{path} is not the file that the committed results of {entry.name} were computed "
+            f"from: its SHA-256 is {checksum}, expected {entry.sha256}. Get the registered one "
+            f"from: {entry.source}. To use yours all the same: "
+            "featsieve.datasets.read_table(path)."
+        )
+    table = read_table(path)
+    found = (*table.X.shape, table.n_classes)
+    expected = (entry.n_samples, entry.n_features, entry.n_classes)
+    if found != expected:
+        raise ValueError(
+            f"{path} has (samples, features, classes) = {found}, but {entry.name} has {expected}: "
+            "it is another data set. To use it all the same: featsieve.datasets.read_table(path)."
+        )
+    return replace(table, name=entry.name, note=entry.note, checksum=checksum)

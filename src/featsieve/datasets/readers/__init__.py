@@ -1,0 +1,1 @@
+"""Readers of table files, one per format: each returns table, labels and names as they are."""

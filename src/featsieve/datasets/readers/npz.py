@@ -1,0 +1,52 @@
+"""NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is unpickled."""
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.datasets.dataset import Content
+from featsieve.datasets.readers.mat import choose_variables
+
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read_npz(path: Path, label_column: str | None = None) -> Content:
+    """Return table and labels of an archive; ``label_column`` names the array of labels."""
+    with path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("it holds a single array: save table and labels with numpy.savez")
+        sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
+        names = ["X", *archive.files] if sparse else archive.files
+        table, labels = choose_variables(names, label_column)
+        X = _sparse_table(archive) if sparse else _array(archive, table)
+        y = None if labels is None else _array(archive, labels)
+        named = _array(archive, "feature_names") if "feature_names" in archive else None
+        return Content(X, y, None if named is None else [str(name) for name in named])
+
+
+def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    """Return one array; those of Python objects are refused."""
+    try:
+        return archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise ValueError(
+            f"array {name!r} holds Python objects, and unpickling them could run any program: "
+            "save it as numbers (or, for labels, as text: labels.astype(str))"
+        ) from error
+
+
+def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
+    """Return the table whose compressed rows (or, as scipy may save them, columns) are stored."""
+    data, indices, indptr, shape = (_array(archive, part) for part in SPARSE_PARTS)
+    layout = archive["format"].item() if "format" in archive else "csr"
+    layout = layout.decode() if isinstance(layout, bytes) else str(layout)
+    makers = {"csr": sp.csr_array, "csc": sp.csc_array}
+    if layout not in makers:
+        raise ValueError(f"sparse layout {layout!r} is not read: save csr or csc")
+    matrix = makers[layout]((data, indices, indptr), shape=tuple(int(n) for n in shape))
+    matrix.check_format(full_check=True)
+    return sp.csr_array(matrix)

@@ -1,0 +1,178 @@
+"""AnnData files, written by hand to the published layout of several versions."""
+
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve.datasets import read_table
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((6, 4)) < 0.5, RNG.random((6, 4)), 0.0).astype(np.float32)
+GENES = ["CD4", "CD8A", "MS4A1", "größe"]
+TEXT = h5py.string_dtype()
+CODES = np.array([1, 0, 2, 2, 0, 1])
+
+
+def write(path, matrix=X):
+    """Write table, genes, and every way to store a column of obs."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        write_matrix(file, matrix)
+        var = file.create_group("var")
+        var.attrs.update({"encoding-type": "dataframe", "_index": "gene"})
+        var.create_dataset("gene", data=GENES, dtype=TEXT)
+        obs = file.create_group("obs")
+        obs.attrs.update({"encoding-type": "dataframe", "_index": "_index"})
+        obs.create_dataset("_index", data=[f"cell {i}" for i in range(6)], dtype=TEXT)
+        obs["number"] = CODES - 3
+        obs.create_dataset("words", data=np.array(list("abc"), dtype=object)[CODES], dtype=TEXT)
+        categorical = obs.create_group("categorical")
+        categorical.attrs["encoding-type"] = "categorical"
+        categorical["codes"] = CODES.astype(np.int8)
+        categorical.create_dataset("categories", data=["B", "NK", "T"], dtype=TEXT)
+        gaps = obs.create_group("gaps")
+        gaps["codes"] = np.where(CODES == 2, -1, CODES)
+        gaps.create_dataset("categories", data=["B", "NK"], dtype=TEXT)
+        nullable = obs.create_group("nullable")
+        nullable.attrs["encoding-type"] = "nullable-integer"
+        nullable["values"] = CODES
+        nullable["mask"] = CODES == 7
+        masked = obs.create_group("masked")
+        masked["values"] = CODES
+        masked["mask"] = CODES == 1
+        obs["__categories/old"] = np.array([b"B", b"NK", b"T"])
+        obs["old"] = CODES
+        obs["old"].attrs["categories"] = obs["__categories/old"].ref
+        obs.create_group("odd")
+        columns = ["number", "words", "categorical", "gaps", "nullable", "masked", "old", "odd"]
+        obs.attrs.create("column-order", columns, dtype=TEXT)
+    return path
+
+
+def write_matrix(file, matrix, **attributes):
+    """Write X: an array, or a group of the parts of a sparse matrix."""
+    if not sp.issparse(matrix):
+        file["X"] = matrix
+        return
+    group = file.create_group("X")
+    group.attrs.update({"encoding-type": f"{matrix.format}_matrix", "shape": matrix.shape})
+    for part in ("data", "indices", "indptr"):
+        group[part] = getattr(matrix, part)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array, sp.csc_array])
+def test_table_and_genes(tmp_path, layout):
+    table = read_table(write(tmp_path / "toy.h5ad", layout(X)))
+    assert table.name == "toy"
+    assert table.feature_names == GENES
+    assert table.y is None
+    assert table.X.dtype == np.float32
+    if layout is np.asarray:
+        np.testing.assert_array_equal(table.X, X)
+    else:
+        assert isinstance(table.X, sp.csr_array)
+        np.testing.assert_array_equal(table.X.toarray(), X)
+
+
+@pytest.mark.parametrize("column", ["number", "words", "categorical", "nullable", "old"])
+def test_labels_of_every_kind(tmp_path, column):
+    table = read_table(write(tmp_path / "toy.h5ad"), label_column=column)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+@pytest.mark.parametrize("column", ["gaps", "masked"])
+def test_missing_labels(tmp_path, column):
+    with pytest.raises(ValueError, match="2 of 6 labels are missing"):
+        read_table(write(tmp_path / "toy.h5ad"), label_column=column)
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match=r"obs has no column 'kind'; .*: 'number', 'words', "):
+        read_table(write(tmp_path / "toy.h5ad"), label_column="kind")
+    with pytest.raises(ValueError, match="obs/odd is stored in a way that is not read"):
+        read_table(tmp_path / "toy.h5ad", label_column="odd")
+
+
+def test_names_stored_beside_a_mask(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        del file["var/gene"]
+        file.create_dataset("var/gene/values", data=GENES, dtype=TEXT)
+        file["var/gene/mask"] = np.zeros(4, dtype=bool)
+    assert read_table(path).feature_names == GENES
+
+
+def test_sparse_tables_of_older_versions(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    rows = sp.csr_array(X)
+    with h5py.File(path, "w") as file:
+        write_matrix(file, rows)
+        for name in list(file["X"].attrs):
+            del file["X"].attrs[name]
+        file["X"].attrs.update({"h5sparse_format": "csr", "h5sparse_shape": rows.shape})
+    table = read_table(path)
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.feature_names is None
+
+
+def test_no_table(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    with h5py.File(path, "w") as file:
+        file.create_group("obs")
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*no table X; the file holds: obs"):
+        read_table(path)
+
+
+def test_a_table_of_an_unknown_kind(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    with h5py.File(path, "w") as file:
+        file.create_group("X").attrs["encoding-type"] = "awkward-array"
+    with pytest.raises(
+        ValueError, match="'awkward-array'; dense arrays, csr_matrix and csc_matrix"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize("missing", ["shape", "indptr"])
+def test_a_sparse_table_with_a_part_missing(tmp_path, missing):
+    path = write(tmp_path / "toy.h5ad", sp.csr_array(X))
+    with h5py.File(path, "r+") as file:
+        del (file["X"].attrs if missing == "shape" else file["X"])[missing]
+    with pytest.raises(ValueError, match=rf"toy\.h5ad cannot .*{missing}"):
+        read_table(path)
+
+
+def test_indices_outside_the_table(tmp_path):
+    path = write(tmp_path / "toy.h5ad", sp.csr_array(X))
+    with h5py.File(path, "r+") as file:
+        file["X/indices"][0] = 99
+    with pytest.raises(ValueError, match=r"toy\.h5ad cannot be read as \.h5ad"):
+        read_table(path)
+
+
+def test_the_layout_before_0_7(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        file["var"] = np.array([(b"CD4",)] * 4, dtype=[("index", "S4")])
+    with pytest.raises(ValueError, match=r"before 0\.7: read it with anndata and write it again"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.4, 0.9])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = write(tmp_path / "toy.h5ad")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.h5ad cannot be read as \.h5ad: ."):
+        read_table(path)
+
+
+def test_without_h5py_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = write(tmp_path / "toy.h5ad")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"needs h5py: pip install 'featsieve\[data\]'"):
+        read_table(path)

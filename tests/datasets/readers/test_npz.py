@@ -1,0 +1,154 @@
+"""NumPy archives, dense and sparse; nothing is unpickled."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve.datasets import read_table
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((9, 5)) < 0.5, RNG.integers(1, 9, (9, 5)), 0)
+Y = np.array([3, 1, 1, 2, 3, 2, 1, 2, 3])
+
+
+def test_dense(tmp_path):
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=X.astype(np.uint8), y=Y)
+    table = read_table(path)
+    assert table.X.dtype == np.float64
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, Y - 1)
+
+
+def test_compressed_rows_with_labels(tmp_path):
+    path = tmp_path / "toy.npz"
+    rows = sp.csr_array(X.astype(np.int16))
+    np.savez_compressed(
+        path, data=rows.data, indices=rows.indices, indptr=rows.indptr, shape=rows.shape, y=Y
+    )
+    table = read_table(path)
+    assert isinstance(table.X, sp.csr_array)
+    assert table.X.dtype == np.float64
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    np.testing.assert_array_equal(table.y, Y - 1)
+
+
+@pytest.mark.parametrize("layout", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix])
+def test_what_scipy_saves(tmp_path, layout):
+    path = tmp_path / "toy.npz"
+    sp.save_npz(path, layout(X))
+    table = read_table(path)
+    assert isinstance(table.X, sp.csr_array)
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.y is None
+
+
+def test_other_sparse_layouts_are_refused(tmp_path):
+    path = tmp_path / "toy.npz"
+    sp.save_npz(path, sp.bsr_array(X))
+    with pytest.raises(ValueError, match="'bsr' is not read: save csr or csc"):
+        read_table(path)
+
+
+def test_named_features_and_labels(tmp_path):
+    path = tmp_path / "toy.npz"
+    names = [f"gene {j}" for j in range(5)]
+    np.savez(path, X=X, kind=np.array(list("bacbabcba")), feature_names=np.array(names))
+    table = read_table(path, label_column="kind")
+    assert table.feature_names == names
+    np.testing.assert_array_equal(table.y, [1, 0, 2, 1, 0, 1, 2, 1, 0])
+    np.savez(path, X=X, feature_names=np.array(names[1:]))
+    with pytest.raises(ValueError, match="4 feature names for 5 features"):
+        read_table(path)
+
+
+class Bomb:
+    """Leaves a mark when it is unpickled."""
+
+    def __reduce__(self):
+        return (open, ("unpickled", "w"))
+
+
+@pytest.mark.parametrize("name", ["X", "y", "data"])
+def test_nothing_is_unpickled(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    rows = sp.csr_array(X)
+    content = {"X": X, "y": Y}
+    if name == "data":
+        content = {"indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+    content[name] = np.array([Bomb()], dtype=object)
+    np.savez("toy.npz", allow_pickle=True, **content)
+    with pytest.raises(ValueError, match=rf"toy\.npz .*'{name}' holds Python objects"):
+        read_table("toy.npz")
+    assert not (tmp_path / "unpickled").exists()
+
+
+def test_a_pickle_under_the_name_of_an_archive(tmp_path, monkeypatch):
+    import pickle
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.npz").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match=r"toy\.npz cannot be read as \.npz"):
+        read_table("toy.npz")
+    assert not (tmp_path / "unpickled").exists()
+
+
+def test_a_single_array(tmp_path):
+    np.save(tmp_path / "toy.npy", X)
+    path = (tmp_path / "toy.npy").rename(tmp_path / "toy.npz")
+    with pytest.raises(ValueError, match=r"single array: .* numpy\.savez"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("missing", ["data", "indices", "indptr", "shape"])
+def test_missing_parts(tmp_path, missing):
+    rows = sp.csr_array(X)
+    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": [9, 5]}
+    del parts[missing]
+    np.savez(tmp_path / "toy.npz", **parts)
+    with pytest.raises(
+        ValueError, match=r"toy\.npz .*no table; the file holds: " + next(iter(parts))
+    ):
+        read_table(tmp_path / "toy.npz")
+
+
+def test_parts_that_do_not_fit_together(tmp_path):
+    rows = sp.csr_array(X)
+    outside = np.where(rows.indices == 4, 400, rows.indices)
+    np.savez(
+        tmp_path / "toy.npz", data=rows.data, indices=outside, indptr=rows.indptr, shape=[9, 5]
+    )
+    with pytest.raises(ValueError, match=r"toy\.npz cannot be read as \.npz"):
+        read_table(tmp_path / "toy.npz")
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=X, y=Y)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.npz cannot be read as \.npz: ."):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (np.zeros(4), "two dimensions"),
+        (np.zeros((2, 2, 2)), "two dimensions"),
+        (np.zeros((0, 3)), "empty"),
+        (np.array([["a"]]), "real numbers"),
+        (np.ones((2, 2), dtype=complex), "real numbers"),
+    ],
+)
+def test_what_is_no_table(tmp_path, values, reason):
+    np.savez(tmp_path / "toy.npz", X=values)
+    with pytest.raises(ValueError, match=reason):
+        read_table(tmp_path / "toy.npz")
+
+
+def test_labels_that_are_missing(tmp_path):
+    np.savez(tmp_path / "toy.npz", X=X, y=np.where(Y == 2, np.nan, Y))
+    with pytest.raises(ValueError, match="3 of 9 labels are missing"):
+        read_table(tmp_path / "toy.npz")

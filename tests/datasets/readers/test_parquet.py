@@ -1,0 +1,89 @@
+"""Parquet tables as pandas, polars and pyarrow write them."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from featsieve.datasets import read_table
+
+RNG = np.random.default_rng(0)
+COLUMNS = {"age": RNG.standard_normal(6), "height": RNG.integers(0, 9, 6)}
+KIND = list("baabca")
+CODES = np.array([1, 0, 0, 1, 2, 0])
+X = np.column_stack(list(COLUMNS.values()))
+
+WRITERS = {
+    "pandas": lambda columns, path: pd.DataFrame(columns).to_parquet(path),
+    "pandas index": lambda columns, path: pd.DataFrame(
+        columns, index=[f"row {i}" for i in range(6)]
+    ).to_parquet(path),
+    "pandas categories": lambda columns, path: (
+        pd.DataFrame(columns).astype({"kind": "category"}).to_parquet(path)
+    ),
+    "polars": lambda columns, path: pl.DataFrame(columns).write_parquet(path),
+    "pyarrow": lambda columns, path: pq.write_table(pa.table(columns), path),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_table_comes_back(tmp_path, writer):
+    path = tmp_path / "toy.parquet"
+    WRITERS[writer](COLUMNS | {"kind": KIND}, path)
+    table = read_table(path, label_column="kind")
+    assert table.feature_names == ["age", "height"]
+    assert table.X.dtype == np.float64
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_gaps_in_whole_numbers_are_nan(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"a": [1, None, 3], "b": [True, False, None]}), path)
+    with pytest.raises(ValueError, match="'b'"):  # a truth value that is missing is no number
+        read_table(path)
+    pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}).to_parquet(path)
+    np.testing.assert_array_equal(read_table(path).X, [[1], [np.nan], [3]])
+
+
+def test_text_columns_are_named(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"kind": KIND, "day": pd.Timestamp(0)}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"toy\.parquet .*not numbers: 'kind', 'day'"):
+        read_table(path)
+
+
+def test_columns_of_the_same_name(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.Table.from_arrays([[1], [2], [3]], names=["a", "b", "a"]), path)
+    with pytest.raises(ValueError, match="several columns have the same name: 'a'"):
+        read_table(path)
+
+
+def test_missing_labels(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"kind": pd.Categorical([None, *KIND[1:]])}).to_parquet(path)
+    with pytest.raises(ValueError, match="1 of 6 labels are missing"):
+        read_table(path, label_column="kind")
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.parquet cannot be read as \.parquet: ."):
+        read_table(path)
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'featsieve\[data\]'"):
+        read_table(path)

@@ -1,0 +1,147 @@
+"""Text tables as pandas and people write them."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.datasets import read_table
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(RNG.standard_normal((8, 3)), columns=["age", "height", "two words"])
+KIND = np.array(list("baabcbca"))
+CODES = np.array([1, 0, 0, 1, 2, 1, 2, 0])
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".CSV": ","}
+
+
+@pytest.mark.parametrize("ending", SEPARATORS)
+@pytest.mark.parametrize("index", [False, True])
+def test_a_frame_comes_back(tmp_path, ending, index):
+    path = tmp_path / f"toy{ending}"
+    FRAME.assign(kind=KIND).to_csv(path, sep=SEPARATORS[ending], index=index)
+    table = read_table(path, label_column="kind")
+    assert table.name == "toy"
+    assert table.feature_names == list(FRAME.columns)  # without the row numbers
+    np.testing.assert_array_equal(table.X, FRAME)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_labels_that_are_numbers_are_features_unless_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=CODES - 7).to_csv(path, index=False)
+    assert read_table(path).y is None
+    assert read_table(path).X.shape == (8, 4)
+    np.testing.assert_array_equal(read_table(path, label_column="kind").y, CODES)
+
+
+def test_without_a_header(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=CODES).to_csv(path, index=False, header=False)
+    table = read_table(path, label_column="3")
+    np.testing.assert_array_equal(table.X, FRAME)
+    np.testing.assert_array_equal(table.y, CODES)
+    assert table.feature_names is None
+
+
+def test_whole_numbers_booleans_and_gaps(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,c\n1,True,0.5\n2,False,\n")
+    np.testing.assert_array_equal(read_table(path).X, [[1, 1, 0.5], [2, 0, np.nan]])
+
+
+def test_a_byte_order_mark_and_quotes(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes('﻿"a, b",c\n1,2\n'.encode())
+    assert read_table(path).feature_names == ["a, b", "c"]
+
+
+def test_text_columns_are_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"toy\.csv .*not numbers: 'kind', 'town'. .*label_column"):
+        read_table(path)
+    with pytest.raises(ValueError, match=r"not numbers: 'town'\."):
+        read_table(path, label_column="kind")
+
+
+def test_of_many_text_columns_a_few_are_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    pd.DataFrame([["x"] * 30], columns=[f"word{j}" for j in range(30)]).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"'word7' and 22 more\."):
+        read_table(path)
+
+
+def test_a_label_column_that_is_not_there(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"no column 'kind'; columns are: 'age', 'height'"):
+        read_table(path, label_column="kind")
+
+
+def test_missing_labels(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=[None, *KIND[1:]]).to_csv(path, index=False)
+    with pytest.raises(ValueError, match="1 of 8 labels are missing: remove"):
+        read_table(path, label_column="kind")
+
+
+@pytest.mark.parametrize("content", ["", "\n", "a,b\n"])
+def test_empty_files(tmp_path, content):
+    path = tmp_path / "toy.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"toy\.csv cannot be read as \.csv: .*empty"):
+        read_table(path)
+
+
+def test_only_labels(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("kind\na\nb\n")
+    with pytest.raises(ValueError, match="empty: 2 rows, 0 columns"):
+        read_table(path, label_column="kind")
+
+
+def test_a_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot .* line 3"):
+        read_table(path)
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2,3\n4,5,6\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot"):
+        read_table(path)
+
+
+def test_a_binary_file_under_the_name_of_a_text_file(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(bytes(range(128, 256)) * 20)
+    with pytest.raises(ValueError, match=r"toy\.csv cannot be read as \.csv"):
+        read_table(path)
+
+
+def test_a_compressed_file_cut_short(tmp_path):
+    path = tmp_path / "toy.csv.gz"
+    content = gzip.compress(FRAME.to_csv(index=False).encode() * 50)
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"toy\.csv\.gz cannot be read as \.csv\.gz"):
+        read_table(path)
+
+
+def test_plain_text_under_the_name_of_a_compressed_file(tmp_path):
+    path = tmp_path / "toy.csv.gz"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"Not a gzipped file"):
+        read_table(path)
+
+
+def test_without_pandas_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"needs pandas: pip install 'featsieve\[data\]'"):
+        read_table(path)

@@ -1,0 +1,57 @@
+"""Tables and labels of any kind become what selectors and metrics take."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import LabelEncoder
+
+from featsieve.datasets import Dataset
+from featsieve.datasets.dataset import as_classes, as_table
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, 1, 1, 2],
+        [-1, 1, 1, -1],
+        [0.5, -2.5, 0.5, 10],
+        ["b", "a", "c", "a"],
+        [True, False, True, True],
+        np.array([10, 9, 100, 9], dtype=object),
+    ],
+)
+def test_classes_are_those_of_scikit_learn(labels):
+    expected = LabelEncoder().fit_transform(np.asarray(labels).tolist())
+    for shape in (-1, (-1, 1), (1, -1)):
+        np.testing.assert_array_equal(as_classes(np.reshape(labels, shape)), expected)
+
+
+def test_sparse_labels():
+    np.testing.assert_array_equal(as_classes(sp.csc_array([[0], [5], [0]])), [0, 1, 0])
+
+
+@pytest.mark.parametrize("labels", [[1.0, np.nan, np.nan], np.array(["a", None, np.nan], object)])
+def test_missing_labels_are_counted(labels):
+    with pytest.raises(ValueError, match="2 of 3 labels are missing"):
+        as_classes(labels)
+
+
+@pytest.mark.parametrize("layout", [sp.coo_array, sp.csc_matrix, sp.csr_matrix, sp.lil_array])
+def test_any_sparse_layout_becomes_rows(layout):
+    table = as_table(layout(np.eye(3, dtype=np.int32)))
+    assert isinstance(table, sp.csr_array)
+    assert table.dtype == np.float64
+    np.testing.assert_array_equal(table.toarray(), np.eye(3))
+
+
+def test_a_table_that_fits_is_not_copied():
+    X = np.ones((3, 2))
+    assert as_table(X) is X
+
+
+def test_what_is_known_cannot_be_replaced():
+    dataset = Dataset("toy", np.ones((2, 2)))
+    with pytest.raises(AttributeError):
+        dataset.name = "other"
+    assert dataset.n_classes is None
+    assert dataset.note == ""

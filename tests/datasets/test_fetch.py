@@ -1,0 +1,113 @@
+"""Downloads from a server that answers well, wrongly, not at all, or stops half-way."""
+
+import hashlib
+import os
+import sys
+
+import pytest
+
+from featsieve.datasets.fetch import cache_folder, fetch
+from tests.datasets.internet import internet, toy_entry
+
+CONTENT = os.urandom(300_000)
+
+
+@pytest.fixture
+def net():
+    with internet() as served:
+        served.pages["/toy.npz"] = CONTENT
+        yield served
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_file_is_downloaded_once(net, cache):
+    entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
+    path = fetch(entry)
+    assert path == cache / "paper" / "toy.npz"
+    assert path.read_bytes() == CONTENT
+    assert fetch(entry) == path
+    assert net.requests == ["/toy.npz"]
+    assert files_in(cache) == ["toy.npz"]
+
+
+def test_a_damaged_file_in_the_cache_is_replaced(net, cache):
+    (cache / "paper").mkdir(parents=True)
+    (cache / "paper" / "toy.npz").write_bytes(CONTENT[:-1])
+    path = fetch(toy_entry(CONTENT, url=f"{net.url}/toy.npz"))
+    assert path.read_bytes() == CONTENT
+
+
+def test_another_file_is_refused_with_both_checksums(net, cache):
+    net.pages["/toy.npz"] = other = CONTENT[::-1]
+    entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
+    with pytest.raises(
+        ValueError, match="is not the file that the committed results of toy"
+    ) as info:
+        fetch(entry)
+    message = str(info.value)
+    assert hashlib.sha256(CONTENT).hexdigest() in message
+    assert hashlib.sha256(other).hexdigest() in message
+    assert entry.url in message
+    assert "read_table" in message
+    assert files_in(cache) == []
+
+
+def test_not_found(net, cache):
+    entry = toy_entry(CONTENT, url=f"{net.url}/gone.npz")
+    with pytest.raises(OSError, match=r"toy could not be downloaded: 404 .*by hand .*the toy shop"):
+        fetch(entry)
+    assert files_in(cache) == []
+
+
+@pytest.mark.parametrize("sent", [0, 1, 150_000, len(CONTENT) - 1])
+def test_a_transfer_that_stops_leaves_nothing_and_can_be_repeated(net, cache, sent):
+    entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
+    net.cut_after = sent
+    with pytest.raises(OSError, match="toy could not be downloaded"):
+        fetch(entry)
+    assert files_in(cache) == []
+    net.cut_after = None
+    assert fetch(entry).read_bytes() == CONTENT
+
+
+def test_no_server(cache):
+    with internet() as net:
+        url = f"{net.url}/toy.npz"
+    with pytest.raises(OSError, match=r"could not be downloaded.*FEATSIEVE_DATA"):
+        fetch(toy_entry(CONTENT, url=url))
+
+
+def test_without_a_direct_download_the_source_is_named(cache):
+    with pytest.raises(ValueError, match=r"no direct download.*the toy shop.*FEATSIEVE_DATA"):
+        fetch(toy_entry(CONTENT))
+
+
+def test_without_a_checksum_nothing_is_downloaded(net, cache):
+    with pytest.raises(ValueError, match=r"no known checksum.*the toy shop"):
+        fetch(toy_entry(CONTENT, url=f"{net.url}/toy.npz", sha256=None))
+    assert net.requests == []
+
+
+def test_the_cache_is_the_systems_unless_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("FEATSIEVE_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder().name == "featsieve"
+    if sys.platform == "linux":
+        assert cache_folder() == tmp_path / "featsieve"
+    monkeypatch.setenv("FEATSIEVE_CACHE", str(tmp_path / "mine"))
+    assert cache_folder() == tmp_path / "mine"
+
+
+def test_without_pooch_the_error_names_the_extra(cache, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"needs pooch: pip install 'featsieve\[data\]'"):
+        fetch(toy_entry(CONTENT, url="http://127.0.0.1/toy.npz"))

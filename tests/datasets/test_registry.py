@@ -1,0 +1,122 @@
+"""The registry is complete, consistent, and forgiving about names."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from featsieve.datasets import dataset_info, dataset_names, load_dataset
+from featsieve.datasets.load import file_checksum
+from featsieve.datasets.registry import GROUPS, name_key, registry
+
+DATA = os.environ.get("FEATSIEVE_DATA")
+CHECKED = [name for name, entry in registry().items() if entry.sha256 is not None]
+PRESENT = [
+    name
+    for name, entry in registry().items()
+    if DATA and entry.file and (Path(DATA) / entry.group / entry.file).is_file()
+]
+
+
+def test_every_group():
+    assert [name for group in GROUPS for name in dataset_names(group)] == dataset_names()
+    assert [len(dataset_names(group)) for group in GROUPS] == [8, 27, 2, 10]
+    with pytest.raises(ValueError, match="group must be one of paper, skfeature"):
+        dataset_names("papers")
+
+
+@pytest.mark.parametrize("name", registry())
+def test_an_entry_says_what_is_needed(name):
+    entry = registry()[name]
+    assert entry.group in GROUPS
+    assert entry.n_samples > 1
+    assert entry.n_features > 1
+    assert 2 <= entry.n_classes <= entry.n_samples
+    assert entry.licence
+    assert entry.source
+    assert "{" not in entry.source
+    assert (entry.file is None) == (entry.group == "embedded")
+    assert entry.sha256 is None or re.fullmatch("[0-9a-f]{64}", entry.sha256)
+    if entry.url is not None:
+        assert entry.sha256 is not None, "what is downloaded is checked"
+        assert entry.url.startswith("https://")
+        assert entry.url.endswith(f"/{entry.file}")
+
+
+def test_what_carries_a_checksum_is_what_results_were_computed_from():
+    assert len(CHECKED) == 22
+    assert len({registry()[name].sha256 for name in CHECKED}) == 22
+    assert set(dataset_names("paper")) | set(dataset_names("scale")) <= set(CHECKED)
+
+
+def test_known_commits():
+    for name in ("brain", "breast3", "mnist", "nci", "arcene"):
+        assert re.search("/raw/[0-9a-f]{40}/", dataset_info(name).url)
+
+
+def test_palm_says_that_it_is_smaller_than_the_papers():
+    assert dataset_info("palm").note == "Palm: 256 features (16 x 16), the paper used 4096"
+    assert dataset_info("lung").url is None
+
+
+def test_no_two_names_are_the_same():
+    names = [*registry(), *(alias for entry in registry().values() for alias in entry.aliases)]
+    assert len({name_key(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("orl", "ORL"),
+        ("BRAIN", "brain"),
+        ("prostate_ge", "Prostate-GE"),
+        ("tox-171", "TOX_171"),
+        ("lung_discrete", "lung_small"),
+    ],
+)
+def test_spelling_does_not_matter(given, meant):
+    assert dataset_info(given).name == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("brian", "brain"), ("mnst", "mnist"), ("WarpAR", "warpAR10P")]
+)
+def test_did_you_mean(given, meant):
+    with pytest.raises(ValueError, match=rf"'{given}'. Did you mean .*'{meant}'"):
+        load_dataset(given)
+
+
+def test_a_name_like_no_other():
+    with pytest.raises(ValueError, match=r"'qqqqq'. See featsieve\.datasets\.dataset_names\(\)"):
+        load_dataset("qqqqq")
+
+
+def test_a_name_that_is_no_text():
+    with pytest.raises(TypeError, match="must be a str; got int"):
+        load_dataset(3)
+
+
+@pytest.mark.skipif(DATA is None, reason="needs the data sets (FEATSIEVE_DATA)")
+def test_the_folder_holds_every_file_with_a_checksum():
+    assert sorted(PRESENT) == sorted(CHECKED)
+
+
+@pytest.mark.skipif(DATA is None, reason="needs the data sets (FEATSIEVE_DATA)")
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_file_is_the_one_registered(name):
+    entry = dataset_info(name)
+    path = Path(DATA) / entry.group / entry.file
+    if not path.is_file():
+        pytest.skip(f"{entry.file} is not in FEATSIEVE_DATA")
+    assert file_checksum(path) == entry.sha256
+    dataset = load_dataset(name)
+    assert dataset.checksum == entry.sha256
+    assert dataset.X.shape == (entry.n_samples, entry.n_features)
+    assert dataset.X.dtype == np.float64
+    np.testing.assert_array_equal(np.unique(dataset.y), np.arange(entry.n_classes))
+    assert dataset.y.shape == (entry.n_samples,)
+    assert dataset.note == entry.note
+    values = dataset.X if isinstance(dataset.X, np.ndarray) else dataset.X.data
+    assert np.all(np.isfinite(values))

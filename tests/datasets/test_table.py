@@ -1,0 +1,79 @@
+"""The reader is chosen by the name of the file."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+
+from featsieve.datasets import read_table
+from featsieve.datasets.table import READERS, table_format
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.mat", ".mat"),
+        ("a.CSV", ".csv"),
+        ("a.csv.gz", ".csv.gz"),
+        ("folder/a.b.tsv", ".tsv"),
+        ("a.h5ad", ".h5ad"),
+        ("a.gz", None),
+        ("mat", None),
+        ("a.mat/b", None),
+    ],
+)
+def test_the_ending_says_how(name, expected):
+    assert table_format(name) == expected
+
+
+def test_every_format_gives_the_same_data_set(tmp_path):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    y = np.array([4, 2, 2, 9, 4, 9])
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
+    savemat(tmp_path / "toy.mat", {"X": X, "Y": y})
+    np.savez(tmp_path / "toy.npz", X=X, y=y)
+    frame.to_parquet(tmp_path / "toy.parquet")
+    for ending, separator in ((".csv", ","), (".tsv", "\t"), (".csv.gz", ","), (".tsv.gz", "\t")):
+        frame.to_csv(tmp_path / f"toy{ending}", sep=separator, index=False)
+    for ending in set(READERS) - {".h5ad"}:  # that one has tests of its own
+        table = read_table(str(tmp_path / f"toy{ending}"), label_column="y")
+        assert table.name == "toy"
+        np.testing.assert_array_equal(table.X, X)
+        np.testing.assert_array_equal(table.y, [1, 0, 0, 2, 1, 2])
+
+
+def test_an_unknown_ending(tmp_path):
+    (tmp_path / "toy.xlsx").write_text("")
+    with pytest.raises(ValueError, match=r"toy\.xlsx: .* one of \.mat, \.csv, "):
+        read_table(tmp_path / "toy.xlsx")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"toy\.csv: there is no such file"):
+        read_table(tmp_path / "toy.csv")
+
+
+def test_only_the_path_is_positional(tmp_path):
+    with pytest.raises(TypeError, match="positional"):
+        read_table(tmp_path / "toy.csv", "kind")
+
+
+def test_the_library_needs_no_optional_library(tmp_path):
+    savemat(tmp_path / "toy.mat", {"fea": np.eye(3), "gnd": np.arange(3)})
+    np.savez(tmp_path / "toy.npz", X=np.eye(3), y=np.arange(3))
+    program = (
+        "import sys\n"
+        "for name in ('pandas', 'pyarrow', 'h5py', 'pooch', 'requests', 'typer', 'jinja2'):\n"
+        "    sys.modules[name] = None\n"  # as if it were not installed
+        "import featsieve\n"
+        "from featsieve.datasets import load_dataset\n"
+        "for name in ('toy.mat', 'toy.npz', 'iris', 'planted_small'):\n"
+        "    print(*load_dataset(name).X.shape)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["3 3", "3 3", "150 4", "80 30"]
