@@ -22,11 +22,7 @@ from joblib import Parallel, delayed
 
 import real_data
 from featsieve import JASFS
-from featsieve.evaluation import (
-    clustering_accuracy,
-    normalized_mutual_information,
-    paper_protocol,
-)
+from featsieve.evaluation import ClusteringScores, paper_protocol
 
 COUNTS = (10, 30, 50, 100, 150, 200, 300)
 METHODS = ("joint", "paper", "all features", "random", "max variance")
@@ -52,7 +48,7 @@ def evaluate(name: str, method: str) -> dict:
     n_clusters = len(np.unique(y))
     row: dict = {"set": name, "method": method, "own": None, "seconds": None}
     if method == "all features":
-        row["scores"] = np.array([paper_protocol(X, y)])
+        row["scores"] = np.array([two(paper_protocol(X, y))])
         row["counts"] = (X.shape[1],)
         return row
     start = time.perf_counter()
@@ -60,16 +56,20 @@ def evaluate(name: str, method: str) -> dict:
     row["seconds"] = time.perf_counter() - start
     row["counts"] = tuple(k for k in COUNTS if k <= X.shape[1])
     row["scores"] = np.mean(
-        [[paper_protocol(X[:, order[:k]], y) for k in row["counts"]] for order in rankings], axis=0
+        [[two(paper_protocol(X[:, order[:k]], y)) for k in row["counts"]] for order in rankings],
+        axis=0,
     )
     if sieve is not None:
-        row["own"] = (
-            clustering_accuracy(y, sieve.labels_),
-            normalized_mutual_information(y, sieve.labels_),
-        )
+        row["own"] = two(ClusteringScores.of_labels(y, sieve.labels_))
         row["selected"] = sieve.n_features_selected_
         row["start"] = f"{sieve.init_} ({getattr(sieve, 'label_accuracy_', float('nan')):.2f})"
     return row
+
+
+def two(scores: ClusteringScores) -> tuple[float, float]:
+    """Return mean accuracy and NMI."""
+    accuracy, nmi, _ = scores.mean()
+    return accuracy, nmi
 
 
 def pair(values: tuple[float, float] | np.ndarray | None) -> str:

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import mutual_info_score
-
-from featsieve.evaluation import (
-    clustering_accuracy,
-    normalized_mutual_information,
-    paper_protocol,
+from sklearn.metrics import (
+    adjusted_rand_score,
+    mutual_info_score,
+    normalized_mutual_info_score,
 )
 
+from featsieve.evaluation import (
+    adjusted_rand_index,
+    clustering_accuracy,
+    normalized_mutual_information,
+)
+
+MEASURES = [clustering_accuracy, normalized_mutual_information, adjusted_rand_index]
 partitions = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
 
 
@@ -19,6 +24,14 @@ partitions = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=
 def test_accuracy_is_the_best_over_all_matchings(pairs):
     y, labels = np.array(pairs).T
     best = max(np.mean(np.array(p)[labels] == y) for p in permutations(range(4)))
+    assert clustering_accuracy(y, labels) == pytest.approx(best)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=20))
+def test_surplus_clusters_are_matched_to_no_class(pairs):
+    y, labels = np.array(pairs).T
+    # the class of each cluster; 2, 3 and 4 are classes that no sample has
+    best = max(np.mean(np.array(p)[labels] == y) for p in permutations(range(5)))
     assert clustering_accuracy(y, labels) == pytest.approx(best)
 
 
@@ -31,11 +44,55 @@ def test_nmi_divides_by_the_geometric_mean_of_the_entropies(pairs):
         assert normalized_mutual_information(y, labels) == pytest.approx(expected, abs=1e-9)
 
 
-def test_protocol_is_reproducible_and_finds_separated_clusters():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 20)
-    X = rng.standard_normal((40, 3)) + 20 * y[:, None]
-    assert paper_protocol(X, y) == (1.0, 1.0)
-    noise = rng.standard_normal((40, 3))
-    assert paper_protocol(noise, y) == paper_protocol(noise, y)
-    assert paper_protocol(noise, y)[0] < 0.9
+@given(partitions)
+def test_nmi_is_that_of_scikit_learn(pairs):
+    y, labels = np.array(pairs).T
+    expected = normalized_mutual_info_score(y, labels, average_method="geometric")
+    assert normalized_mutual_information(y, labels) == pytest.approx(expected, abs=1e-12)
+
+
+@given(partitions)
+def test_ari_is_that_of_scikit_learn_and_of_counting_pairs(pairs):
+    y, labels = np.array(pairs).T
+    found = adjusted_rand_index(y, labels)
+    assert found == pytest.approx(adjusted_rand_score(y, labels), abs=1e-12)
+    above = np.triu_indices(len(y), 1)
+    in_class = (y[:, None] == y)[above].astype(float)
+    in_cluster = (labels[:, None] == labels)[above].astype(float)
+    chance = in_class.sum() * in_cluster.sum() / len(above[0])
+    most = (in_class.sum() + in_cluster.sum()) / 2.0
+    if most > chance:
+        assert found == pytest.approx((in_class @ in_cluster - chance) / (most - chance))
+
+
+@given(partitions, st.permutations(range(4)), st.permutations(range(4)), st.randoms())
+def test_neither_names_nor_the_order_of_samples_matter(pairs, classes, clusters, random):
+    y, labels = np.array(pairs).T
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    renamed = [(f"class {classes[a]}", 10.0 * clusters[b]) for a, b in shuffled]
+    other_y, other_labels = zip(*renamed, strict=True)
+    for measure in MEASURES:
+        value = measure(y, labels)
+        assert measure(other_y, other_labels) == pytest.approx(value, abs=1e-12)
+
+
+@given(partitions)
+def test_bounds(pairs):
+    y, labels = np.array(pairs).T
+    # the largest cluster can be matched to the class that is most frequent in it
+    largest = np.argmax(np.bincount(labels))
+    assert np.bincount(y[labels == largest]).max() / len(y) <= clustering_accuracy(y, labels) <= 1
+    assert 0 <= normalized_mutual_information(y, labels) <= 1
+    assert -0.5 <= adjusted_rand_index(y, labels) <= 1
+    for measure in MEASURES:
+        assert measure(y, y) == pytest.approx(1.0)
+        assert measure(labels, y) == pytest.approx(measure(y, labels), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_classes_and_clusters_of_other_samples_are_refused(measure):
+    with pytest.raises(ValueError, match="labels holds 2 values for 3 samples"):
+        measure([0, 1, 2], [0, 1])
+    with pytest.raises(ValueError, match="y_true must be a list"):
+        measure([[0, 1], [1, 1]], [0, 1])

@@ -1,13 +1,25 @@
-"""How good a clustering is, judged by labels that no selector has seen."""
+"""How good a selection is, judged by classes that no selector has seen, and by itself."""
 
-from featsieve.evaluation.metrics import clustering_accuracy, normalized_mutual_information
-from featsieve.evaluation.protocol import paper_protocol
+from featsieve.evaluation.metrics import (
+    adjusted_rand_index,
+    clustering_accuracy,
+    normalized_mutual_information,
+)
+from featsieve.evaluation.protocol import ClusteringScores, paper_protocol, practical_protocol
+from featsieve.evaluation.ranks import RankComparison, compare_ranks
+from featsieve.evaluation.redundancy import redundancy
 from featsieve.evaluation.stability import Stability, selection_stability
 
 __all__ = [
+    "ClusteringScores",
+    "RankComparison",
     "Stability",
+    "adjusted_rand_index",
     "clustering_accuracy",
+    "compare_ranks",
     "normalized_mutual_information",
     "paper_protocol",
+    "practical_protocol",
+    "redundancy",
     "selection_stability",
 ]

@@ -1,33 +1,234 @@
-"""How the paper turns selected columns into numbers: k-means from random starts, averaged."""
+"""How selected columns become numbers: k-means, judged by classes that no selector has seen."""
 
+from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.special import stdtrit
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
-from featsieve.evaluation.metrics import clustering_accuracy, normalized_mutual_information
+from featsieve.arrays.namespace import is_sparse
+from featsieve.evaluation.checks import as_classes, check_probability
+from featsieve.evaluation.metrics import (
+    adjusted_rand_index,
+    clustering_accuracy,
+    normalized_mutual_information,
+)
+from featsieve.validation import as_table, check_number
+
+Triple = tuple[float, float, float]
+Interval = tuple[float, float]
+
+# Smallest values that accuracy, NMI and the adjusted Rand index can take; the largest are 1.
+LOWEST = (0.0, 0.0, -0.5)
 
 
-def paper_protocol(X: Any, y_true: Any, *, n_seeds: int = 10) -> tuple[float, float]:
-    """Return mean accuracy and NMI of ``n_seeds`` single k-means runs from random centres.
+@dataclass(frozen=True, eq=False)
+class ClusteringScores:
+    """Agreement of one or more clusterings with known classes.
 
-    The number of classes is given to k-means; the seeds 0, 1, ... are the same for every method.
+    Attributes
+    ----------
+    accuracy, nmi, ari : arrays of shape (n_runs,)
+        Clustering accuracy, normalised mutual information and adjusted Rand index of every run,
+        as fractions of 1.
+
+    Examples
+    --------
+    >>> from featsieve.evaluation import ClusteringScores
+    >>> scores = ClusteringScores.of_labels([0, 0, 1, 1], [[1, 1, 0, 0], [1, 1, 1, 1]])
+    >>> scores.accuracy
+    array([1. , 0.5])
+    >>> scores.mean()
+    (0.75, 0.5, 0.5)
+    """
+
+    accuracy: np.ndarray
+    nmi: np.ndarray
+    ari: np.ndarray
+
+    @classmethod
+    def of_labels(cls, y: Any, labels: Any) -> "ClusteringScores":
+        """Judge clusterings that exist already, such as the ``labels_`` of a selector.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Classes.
+        labels : array-like of shape (n_samples,) or (n_runs, n_samples)
+            Clusters of one run, or of several.
+
+        Returns
+        -------
+        ClusteringScores
+        """
+        classes = as_classes("y", y)
+        runs = np.atleast_2d(np.asarray(labels))
+        measures = (clustering_accuracy, normalized_mutual_information, adjusted_rand_index)
+        return cls(*(np.array([measure(classes, run) for run in runs]) for measure in measures))
+
+    @property
+    def n_runs(self) -> int:
+        """Number of clusterings."""
+        return len(self.accuracy)
+
+    def mean(self) -> Triple:
+        """Return the means over the runs, of (accuracy, NMI, ARI)."""
+        return _triple([np.mean(runs) for runs in self._measures])
+
+    def std(self) -> Triple:
+        """Return the standard deviations over the runs, of (accuracy, NMI, ARI).
+
+        They are those of a sample (division by the number of runs less one), the default of
+        MATLAB, the language of the authors' code; the paper does not say which. NaN for a single
+        run.
+        """
+        if self.n_runs < 2:
+            return (np.nan, np.nan, np.nan)
+        return _triple([np.std(runs, ddof=1) for runs in self._measures])
+
+    def confidence_interval(self, level: float = 0.95) -> tuple[Interval, Interval, Interval]:
+        """Return (low, high) for the means of accuracy, NMI and ARI, by Student's t.
+
+        The interval says how far the mean of these runs may be from that of very many: it is about
+        the starts of k-means, not about other samples. It is cut off at the values that are
+        possible. NaN for a single run.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability with which the interval covers the mean, approximately.
+
+        Returns
+        -------
+        tuple of three (low, high)
+        """
+        check_probability("level", level)
+        n = self.n_runs
+        quantile = float(stdtrit(n - 1, (1.0 + level) / 2.0)) if n > 1 else np.nan
+        reach = quantile * np.array(self.std()) / np.sqrt(n)
+        mean = np.array(self.mean())
+        low, high = np.maximum(mean - reach, LOWEST), np.minimum(mean + reach, 1.0)
+        accuracy, nmi, ari = zip(low.tolist(), high.tolist(), strict=True)
+        return accuracy, nmi, ari
+
+    @property
+    def _measures(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.accuracy, self.nmi, self.ari
+
+
+def paper_protocol(X: Any, y: Any, *, n_seeds: int = 10) -> ClusteringScores:
+    """Cluster the samples as the paper does: single k-means runs from random centres.
+
+    The number of classes is given to k-means. The centres start at samples drawn with the seeds
+    0, 1, ..., which are the same for every method.
+
+    Parameters
+    ----------
+    X : array-like or scipy.sparse matrix of shape (n_samples, n_selected)
+        The selected columns, in the scale in which they are to be judged.
+    y : array-like of shape (n_samples,)
+        Classes; used to judge only.
+    n_seeds : int, default=10
+        Number of runs.
+
+    Returns
+    -------
+    ClusteringScores
+        One entry per run; ``mean()`` and ``std()`` are what the tables show.
+
+    See Also
+    --------
+    practical_protocol : What a user would do.
+
+    Notes
+    -----
+    Where fewer points differ than there are classes some clusters stay empty, and the scores are
+    as poor as that selection.
 
     Examples
     --------
     >>> import numpy as np
     >>> from featsieve.evaluation import paper_protocol
     >>> X = np.repeat([[0.0], [10.0]], 5, axis=0)
-    >>> paper_protocol(X, X[:, 0] > 0, n_seeds=3)
-    (1.0, 1.0)
+    >>> paper_protocol(X, X[:, 0] > 0, n_seeds=3).mean()
+    (1.0, 1.0, 1.0)
     """
-    X = np.asarray(X, dtype=np.float64)
-    n_classes = len(np.unique(y_true))
-    results = []
-    for seed in range(n_seeds):
-        model = KMeans(n_classes, init="random", n_init=1, random_state=seed)
-        labels = model.fit(X).labels_
-        accuracy = clustering_accuracy(y_true, labels)
-        results.append((accuracy, normalized_mutual_information(y_true, labels)))
-    accuracy, nmi = np.mean(results, axis=0)
-    return float(accuracy), float(nmi)
+    check_number("n_seeds", n_seeds, low=1, integer=True)
+    points, classes = _check(X, y)
+    runs = [_k_means(points, classes, init="random", random_state=seed) for seed in range(n_seeds)]
+    return ClusteringScores.of_labels(classes, runs)
+
+
+def practical_protocol(
+    X: Any, y: Any, *, n_starts: int = 20, random_state: Any = 0
+) -> ClusteringScores:
+    """Cluster the samples as a user would: the tightest of several k-means++ runs.
+
+    The run with the smallest inertia is taken, which needs no classes. The number of classes is
+    given to k-means.
+
+    Parameters
+    ----------
+    X : array-like or scipy.sparse matrix of shape (n_samples, n_selected)
+        The selected columns, in the scale in which they are to be judged.
+    y : array-like of shape (n_samples,)
+        Classes; used to judge only.
+    n_starts : int, default=20
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    ClusteringScores
+        A single entry: the clustering that was taken.
+
+    See Also
+    --------
+    paper_protocol : The mean of single runs from random centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.evaluation import practical_protocol
+    >>> X = np.repeat([[0.0], [4.0], [10.0]], 5, axis=0)
+    >>> practical_protocol(X, X[:, 0]).mean()
+    (1.0, 1.0, 1.0)
+    """
+    check_number("n_starts", n_starts, low=1, integer=True)
+    points, classes = _check(X, y)
+    labels = _k_means(points, classes, n_init=n_starts, random_state=random_state)
+    return ClusteringScores.of_labels(classes, labels)
+
+
+def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Return the points in float64 and the classes as integers; raise if they do not fit."""
+    if getattr(X, "ndim", 2) == 2 and getattr(X, "shape", (1, 1))[1] == 0:
+        raise ValueError("X has no columns: select at least one feature.")
+    points = as_table(X, owner="k-means").astype(np.float64, copy=False)
+    if is_sparse(points):
+        if not points.has_canonical_format:  # an entry may be stored in several pieces
+            points = points.copy()
+            points.sum_duplicates()
+        if points.nnz < np.iinfo(np.int32).max:  # k-means takes no wider indices
+            parts = (points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32))
+            points = type(points)(parts, shape=points.shape)
+    classes = as_classes("y", y, n_samples=points.shape[0])
+    if classes.max() == 0:
+        raise ValueError("y holds a single class: there is nothing for k-means to find.")
+    return points, classes
+
+
+def _k_means(points: Any, classes: np.ndarray, **options: Any) -> np.ndarray:
+    """Return the labels of k-means with as many clusters as there are classes."""
+    model = KMeans(int(classes.max()) + 1, **{"n_init": 1, **options})
+    with catch_warnings():
+        # "fewer distinct points than clusters": a poor selection is judged as such.
+        simplefilter("ignore", ConvergenceWarning)
+        return model.fit(points).labels_
+
+
+def _triple(values: list[Any]) -> Triple:
+    accuracy, nmi, ari = (float(value) for value in values)
+    return accuracy, nmi, ari

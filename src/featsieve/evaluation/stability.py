@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from featsieve.validation import check_number
+from featsieve.evaluation.checks import check_probability
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,7 @@ def selection_stability(supports: Any, *, confidence: float = 0.95) -> Stability
     0.333
     """
     chosen = _as_selections(supports)
-    check_number("confidence", confidence, low=0.0, strict=True)
-    if confidence >= 1.0:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}.")
+    check_probability("confidence", confidence)
     M, d = chosen.shape
     p = chosen.mean(axis=0)
     share = chosen.sum() / (M * d)  # k̄/d

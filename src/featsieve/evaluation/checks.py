@@ -1,0 +1,41 @@
+"""Checks of what is handed to the evaluation. Every message names the fix."""
+
+from typing import Any
+
+import numpy as np
+
+from featsieve.validation import check_number
+
+
+def check_probability(name: str, value: Any, *, example: float = 0.95) -> None:
+    """Raise unless 0 < value < 1."""
+    check_number(name, value, low=0.0, strict=True)
+    if value >= 1.0:
+        raise ValueError(f"{name} must be between 0 and 1, such as {example:g}; got {value!r}.")
+
+
+def as_classes(name: str, values: Any, *, n_samples: int | None = None) -> np.ndarray:
+    """Return the classes (or clusters) of the samples as integers 0, 1, ... in sorted order."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"{name} must be a list with one class for every sample (use .ravel() on a single "
+            f"column); got the shape {array.shape}."
+        )
+    if n_samples is not None and array.size != n_samples:
+        raise ValueError(
+            f"{name} holds {array.size} values for {n_samples} samples: pass one for every sample."
+        )
+    if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
+        raise ValueError(
+            f"{name} must hold classes, but holds fractions or missing values. Leave out samples "
+            "without a class; cut a measured quantity into classes first, for example with "
+            "np.digitize."
+        )
+    try:
+        return np.unique(array, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError(
+            f"{name} mixes kinds of values that cannot be compared, such as text and missing "
+            "values: leave out samples without a class, and use all text or all integers."
+        ) from None

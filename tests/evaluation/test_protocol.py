@@ -1,0 +1,188 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from featsieve.evaluation import (
+    ClusteringScores,
+    clustering_accuracy,
+    paper_protocol,
+    practical_protocol,
+)
+
+X, Y = load_iris(return_X_y=True)
+NOISE = np.random.default_rng(0).standard_normal((60, 3))
+CLASSES = np.repeat(["a", "b", "c"], 20)
+
+
+def measures(scores):
+    return np.stack([scores.accuracy, scores.nmi, scores.ari])
+
+
+def test_paper_protocol_is_a_loop_over_single_k_means_runs():
+    scores = paper_protocol(NOISE, CLASSES, n_seeds=6)
+    assert scores.n_runs == 6
+    for seed in range(6):
+        model = KMeans(3, init="random", n_init=1, random_state=seed)
+        labels = model.fit_predict(NOISE)
+        assert scores.accuracy[seed] == clustering_accuracy(CLASSES, labels)
+        nmi = normalized_mutual_info_score(CLASSES, labels, average_method="geometric")
+        assert scores.nmi[seed] == pytest.approx(nmi)
+        assert scores.ari[seed] == pytest.approx(adjusted_rand_score(CLASSES, labels))
+    assert len(set(scores.nmi)) > 1  # the starts differ
+    assert paper_protocol(NOISE, CLASSES).n_runs == 10
+
+
+def test_practical_protocol_takes_the_tightest_of_the_starts():
+    state = np.random.RandomState(3)  # every start goes on where the last one left it
+    runs = [KMeans(8, n_init=1, random_state=state).fit(X) for _ in range(20)]
+    best = min(runs, key=lambda model: model.inertia_)
+    y = KMeans(8, n_init=1, random_state=99).fit_predict(X[:, :2])
+    expected = ClusteringScores.of_labels(y, best.labels_)
+    found = practical_protocol(X, y, random_state=3)
+    assert found.n_runs == 1
+    np.testing.assert_allclose(measures(found), measures(expected))
+    assert len({round(model.inertia_, 6) for model in runs}) > 1
+    single = practical_protocol(X, y, n_starts=1, random_state=4)
+    labels = KMeans(8, n_init=1, random_state=4).fit_predict(X)
+    np.testing.assert_allclose(measures(single), measures(ClusteringScores.of_labels(y, labels)))
+
+
+@pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
+def test_protocols_find_separated_clusters_and_repeat_themselves(protocol):
+    y = np.repeat([0, 1], 20)
+    points = np.random.default_rng(1).standard_normal((40, 3)) + 20 * y[:, None]
+    assert protocol(points, y).mean() == (1.0, 1.0, 1.0)
+    noise = protocol(NOISE, CLASSES)
+    np.testing.assert_array_equal(measures(noise), measures(protocol(NOISE, CLASSES)))
+    assert noise.mean()[0] < 0.9
+    # the names of the classes do not matter, nor does the container
+    renamed = pd.Series(CLASSES).map({"a": 7, "b": 1, "c": 3})
+    other = protocol(pd.DataFrame(NOISE, columns=["p", "q", "r"]), renamed)
+    np.testing.assert_allclose(measures(other), measures(noise))
+
+
+@pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_tables_give_the_same_scores(protocol, form):
+    dense = np.where(X > 1.5, X, 0.0)
+    np.testing.assert_allclose(
+        measures(protocol(form(dense), Y)), measures(protocol(dense, Y)), atol=1e-12
+    )
+
+
+def test_sparse_tables_with_wide_indices_or_entries_in_pieces():
+    dense = np.where(X > 1.5, X, 0.0)
+    wide = sp.csr_array(dense)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    expected = measures(paper_protocol(dense, Y))
+    np.testing.assert_allclose(measures(paper_protocol(wide, Y)), expected, atol=1e-12)
+    part = sp.csr_array(dense / 2.0)
+    order = [
+        np.tile(part.indices[a:b], 2) for a, b in zip(part.indptr, part.indptr[1:], strict=False)
+    ]
+    values = [
+        np.tile(part.data[a:b], 2) for a, b in zip(part.indptr, part.indptr[1:], strict=False)
+    ]
+    parts = (np.concatenate(values), np.concatenate(order), 2 * part.indptr)
+    pieces = sp.csr_array(parts, shape=dense.shape)
+    before = pieces.data.copy()
+    np.testing.assert_allclose(measures(paper_protocol(pieces, Y)), expected, atol=1e-12)
+    np.testing.assert_array_equal(pieces.data, before)  # the caller's table is left alone
+
+
+def test_integers_and_single_precision_are_clustered_in_double():
+    counts = np.random.default_rng(2).integers(0, 9, (60, 4))
+    expected = measures(paper_protocol(counts.astype(np.float64), CLASSES))
+    for dtype in (np.int32, np.float32):
+        found = measures(paper_protocol(counts.astype(dtype), CLASSES))
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_fewer_points_than_clusters_are_a_poor_selection_and_no_error(protocol, form):
+    y = np.repeat(np.arange(5), 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nothing = protocol(form(np.ones((20, 2))), y)
+        two = protocol(form((y > 1).astype(float)[:, None]), y)
+    np.testing.assert_array_equal(nothing.accuracy, 0.2)
+    np.testing.assert_array_equal(nothing.nmi, 0.0)
+    np.testing.assert_array_equal(nothing.ari, 0.0)
+    assert np.all(two.accuracy <= 0.4)
+    assert np.all(two.accuracy >= 0.2)
+
+
+def test_own_labels_of_one_or_several_runs():
+    labels = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 2, 2]])
+    y = list("aabbcc")
+    both = ClusteringScores.of_labels(y, labels)
+    assert both.n_runs == 2
+    for run in range(2):
+        single = ClusteringScores.of_labels(y, labels[run])
+        np.testing.assert_array_equal(measures(single)[:, 0], measures(both)[:, run])
+    assert both.accuracy.tolist() == [1.0, 5 / 6]
+    with pytest.raises(ValueError, match="labels holds 5 values for 6 samples"):
+        ClusteringScores.of_labels(y, labels[:, :5])
+
+
+def test_mean_deviation_and_interval_are_those_of_scipy():
+    scores = paper_protocol(NOISE, CLASSES)
+    runs = measures(scores)
+    np.testing.assert_allclose(scores.mean(), runs.mean(axis=1))
+    np.testing.assert_allclose(scores.std(), stats.tstd(runs, axis=1))
+    for level in (0.5, 0.95):
+        intervals = scores.confidence_interval(level)
+        for values, interval in zip(runs, intervals, strict=True):
+            expected = stats.t.interval(
+                level, len(values) - 1, loc=values.mean(), scale=stats.sem(values)
+            )
+            np.testing.assert_allclose(interval, expected)
+
+
+def test_intervals_stay_within_what_is_possible():
+    high = np.array([1.0, 0.2])
+    low = np.array([0.0, 0.1])
+    scores = ClusteringScores(accuracy=high, nmi=low, ari=np.array([-0.5, 0.9]))
+    assert scores.confidence_interval() == (
+        (0.0, 1.0),
+        (0.0, pytest.approx(0.685, abs=1e-3)),
+        (-0.5, 1.0),
+    )
+
+
+def test_a_single_run_has_no_deviation():
+    scores = ClusteringScores.of_labels([0, 0, 1], [0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(scores.std()).all()
+        assert np.isnan(scores.confidence_interval()).all()
+    assert scores.mean()[0] == 2 / 3
+
+
+@pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
+def test_what_cannot_be_judged_is_refused(protocol):
+    with pytest.raises(ValueError, match="select at least one feature"):
+        protocol(X[:, []], Y)
+    with pytest.raises(ValueError, match="single class"):
+        protocol(X, np.zeros(150))
+    with pytest.raises(ValueError, match="150 values for 149 samples"):
+        protocol(X[:-1], Y)
+    with pytest.raises(ValueError, match="missing or infinite"):
+        protocol(np.where(X > 7.0, np.nan, X), Y)
+    with pytest.raises(ValueError, match="level must be"):
+        protocol(X, Y).confidence_interval(95)
+
+
+def test_at_least_one_run():
+    with pytest.raises(ValueError, match="n_seeds"):
+        paper_protocol(X, Y, n_seeds=0)
+    with pytest.raises(TypeError, match="n_starts"):
+        practical_protocol(X, Y, n_starts=2.5)

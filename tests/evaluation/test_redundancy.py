@@ -1,0 +1,115 @@
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.evaluation import redundancy
+
+
+def brute_force(columns):
+    """Return the mean absolute correlation of all pairs, by NumPy."""
+    pairs = np.triu_indices(columns.shape[1], 1)
+    return np.abs(np.corrcoef(columns, rowvar=False))[pairs].mean()
+
+
+def mixed_table(n=40, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + rng.uniform(-5, 5, d)
+
+
+@given(st.integers(0, 10**6), st.sets(st.integers(0, 11), min_size=2))
+def test_it_is_the_mean_of_the_absolute_correlations(seed, chosen):
+    X = mixed_table(seed=seed)
+    indices = sorted(chosen)
+    mask = np.isin(np.arange(12), indices)
+    expected = brute_force(X[:, indices])
+    assert redundancy(X, indices) == pytest.approx(expected)
+    assert redundancy(X, mask) == redundancy(X, indices)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_sparse_tables(form, dtype):
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((50, 20)) < 0.3, rng.integers(1, 9, (50, 20)), 0).astype(dtype)
+    chosen = [3, 17, 4, 8]
+    assert redundancy(form(X), chosen) == pytest.approx(brute_force(X[:, chosen].astype(float)))
+
+
+def test_large_offsets_and_units_do_not_matter():
+    X = mixed_table()
+    moved = X * 10.0 ** np.arange(-6, 6) + 1e4 * 10.0 ** np.arange(-6, 6)
+    assert redundancy(moved, range(12)) == pytest.approx(brute_force(X), rel=1e-9)
+    assert redundancy(sp.csr_array(moved), range(12)) == pytest.approx(brute_force(X), rel=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_constant_columns_count_as_uncorrelated(form):
+    X = mixed_table()[:, :4]
+    with_constants = np.column_stack([X, np.full(40, 0.1), np.zeros(40)])
+    # 6 pairs of 15 are left
+    expected = brute_force(X) * 6 / 15
+    assert redundancy(form(with_constants), range(6)) == pytest.approx(expected)
+    assert redundancy(form(with_constants), [4, 5]) == 0.0
+
+
+def test_one_feature_repeats_nothing_and_copies_repeat_all():
+    X = mixed_table()
+    assert redundancy(X, [7]) == 0.0
+    copies = np.column_stack([X[:, 0], -3.0 * X[:, 0], X[:, 0] + 100.0])
+    assert redundancy(copies, [True] * 3) == pytest.approx(1.0)
+    assert redundancy(copies, [0, 1, 2]) <= 1.0
+
+
+def test_many_columns_are_summed_in_blocks(monkeypatch):
+    X = mixed_table(n=30, d=50)
+    expected = brute_force(X)
+    module = sys.modules[redundancy.__module__]
+    monkeypatch.setattr(module, "BLOCK_ELEMENTS", 7 * 50)
+    assert redundancy(X, range(50)) == pytest.approx(expected)
+    assert redundancy(sp.csr_array(X), range(50)) == pytest.approx(expected)
+
+
+def test_columns_that_are_not_selected_take_no_memory_and_are_not_read():
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 3000, 60_000), rng.integers(0, 20_000, 60_000)
+    X = sp.csc_array((rng.random(60_000), places), shape=(3000, 20_000))
+    X.data[X.indptr[5] : X.indptr[6]] = np.nan
+    tracemalloc.start()
+    value = redundancy(X, np.arange(100, 140))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.0 < value < 0.1
+    assert peak < 20e6  # all columns would be 480 MB
+    with pytest.raises(ValueError, match="NaN"):
+        redundancy(X, [5, 6])
+
+
+def test_data_frames():
+    X = mixed_table()
+    frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
+    assert redundancy(frame, [0, 5, 6]) == redundancy(X, [0, 5, 6])
+
+
+@pytest.mark.parametrize(
+    ("support", "message"),
+    [
+        ([], "selects no feature"),
+        (np.zeros(12, bool), "selects no feature"),
+        (np.ones(11, bool), "mask for 11 features, but X has 12"),
+        ([0, 12], "columns 0 to 11"),
+        ([-1, 3], "columns 0 to 11"),
+        ([0, 1, 1, 0], "astype"),
+        ([0.5, 1.0], "mask of bool"),
+        (["a", "b"], "mask of bool"),
+        ([[0, 1]], "mask of bool"),
+    ],
+)
+def test_a_support_that_does_not_fit_is_refused(support, message):
+    with pytest.raises(ValueError, match=message):
+        redundancy(mixed_table(), support)
