@@ -107,7 +107,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         "joint" descends J over exactly feasible labels, on standardised columns, with the
         nearest-neighbour graph of the data as prior a. "paper" follows the authors' program to the
         letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
-        and β have no effect), 2 to 15 gradient steps.
+        and β act through the stopping rule alone), 2 to 15 gradient steps.
     w_step : {"forward", "iht", "local"}, default="forward"
         How the joint solver finds a support: ridge forward selection (which gives all sizes at
         once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.

@@ -64,7 +64,8 @@ class NDFS(UnsupervisedSelector):
         How many features to select: a count, a fraction of the features, or "auto": as many as are
         needed to show the pseudo-labels (see ``path_``).
     alpha : float, default=1.0
-        α, weight of the regression against the graph. It has no effect while γ freezes F.
+        α, weight of the regression against the graph. While γ freezes F it acts
+        through the stopping rule alone.
     beta : float or "auto", default="auto"
         β, row sparsity. From 2 max_j ||x_j'F|| on, all weights vanish (there is a warning); "auto"
         is half of that, for the first labels. Small values keep one feature of a redundant group,

@@ -58,7 +58,8 @@ class RUFS(UnsupervisedSelector):
         How many features to select: a count, a fraction of the features, or "auto": as many as are
         needed to show the pseudo-labels (see ``path_``).
     nu : float, default=1.0
-        ν, weight of the neighbours. It has no effect while ζ freezes G.
+        ν, weight of the neighbours. While ζ freezes G it acts through the
+        stopping rule alone.
     alpha : float, default=1.0
         α, weight of the regression. Only β/α matters while ζ freezes G.
     beta : float or "auto", default="auto"

@@ -1,0 +1,115 @@
+"""Where and with what a cell was run: the machine and the versions, as text for its rows.
+
+Neither holds a host name, a user or a path: results are meant to be shown to others.
+"""
+
+import json
+import os
+import platform
+import re
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
+
+
+@cache
+def machine() -> str:
+    """Describe this computer in one line.
+
+    Returns
+    -------
+    str
+        Processor, cores this process may use, memory, operating system.
+
+    Examples
+    --------
+    >>> from featsieve.bench.environment import machine
+    >>> "core" in machine()
+    True
+    """
+    from joblib import cpu_count
+
+    cores = cpu_count()
+    parts = [_processor(), f"{cores} core{'s' if cores > 1 else ''}", _memory(), _system()]
+    return ", ".join(part for part in parts if part)
+
+
+def versions() -> str:
+    """Return the versions of everything that computes, as JSON.
+
+    Returns
+    -------
+    str
+        An object with "python", the packages, and "blas": name, version and number of threads.
+
+    Examples
+    --------
+    >>> import json
+    >>> from featsieve.bench.environment import versions
+    >>> sorted(json.loads(versions()))
+    ['blas', 'featsieve', 'joblib', 'numpy', 'python', 'scikit-learn', 'scipy']
+    """
+    return json.dumps({**_installed(), "blas": _blas()}, sort_keys=True)
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """Return the versions of Python and of the packages; "unknown" for one without metadata."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _blas() -> str:
+    """Name the linear algebra libraries in use; not cached: limits on threads come and go."""
+    from threadpoolctl import threadpool_info
+
+    seen = {
+        f"{library['internal_api']} {library['version'] or ''}".strip()
+        + f", {library['num_threads']} thread{'s' if library['num_threads'] > 1 else ''}"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
+    return "; ".join(sorted(seen)) or "unknown"
+
+
+def _processor() -> str:
+    """Return the processor's name as its maker gives it."""
+    system = platform.system()
+    if system == "Linux":
+        described = Path("/proc/cpuinfo")
+        text = described.read_text(errors="replace") if described.exists() else ""
+        found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
+        if found:
+            return " ".join(found.group(1).split())
+    if system == "Darwin":
+        asked = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        if answer.stdout.strip():
+            return answer.stdout.strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> str:
+    """Return the physical memory in GiB, or nothing where the system does not tell."""
+    try:
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return ""
+    return f"{size / 2**30:.0f} GiB"
+
+
+def _system() -> str:
+    """Return the operating system with the first two numbers of its release only.
+
+    The rest of a release can hold names that somebody chose.
+    """
+    numbers = re.match(r"\d+(\.\d+)?", platform.release())
+    return f"{platform.system()} {numbers.group()}" if numbers else platform.system()

@@ -1,0 +1,110 @@
+"""Seconds, peak memory and a time limit for one call."""
+
+import ctypes
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+MIB = 2.0**20
+LINUX = sys.platform.startswith("linux")
+# Where the first alarm is lost (raised inside a destructor, say) the next comes after so long.
+AGAIN = 1.0
+
+
+class TimeUpError(BaseException):
+    """The time limit has passed; no ``except Exception`` of the code under it swallows it."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise ``TimeUpError`` in the block after so many seconds.
+
+    Where there are no timers (not on Unix, not in the main thread) nothing is limited. Compiled
+    code is not interrupted: the error comes when it returns.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Examples
+    --------
+    >>> from featsieve.bench.measure import TimeUpError, time_limit
+    >>> try:
+    ...     with time_limit(0.01):
+    ...         while True:
+    ...             pass
+    ... except TimeUpError:
+    ...     print("time is up")
+    time is up
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not (
+        threading.main_thread()
+    ):
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise TimeUpError(f"more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class PeakMemory:
+    """Growth of the resident set from the start of a ``with`` block to its largest, in MiB.
+
+    On Linux earlier peaks are forgotten first; elsewhere only what exceeds the largest so far is
+    seen. Everything counts, also what compiled code allocates.
+
+    Attributes
+    ----------
+    mib : float
+
+    Examples
+    --------
+    >>> from featsieve.bench.measure import PeakMemory
+    >>> with PeakMemory() as peak:
+    ...     block = bytearray(2**26)
+    >>> 0.0 <= peak.mib < 100.0
+    True
+    """
+
+    mib = 0.0
+
+    def __enter__(self) -> "PeakMemory":
+        """Give free memory back and forget earlier peaks."""
+        if LINUX:
+            with suppress(OSError, AttributeError):  # another C library, or kernel
+                ctypes.CDLL(None).malloc_trim(0)
+                Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        self._before = _status("VmRSS") if LINUX else _largest()
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        """Look at the peak."""
+        self.mib = max(0.0, (_status("VmHWM") if LINUX else _largest()) - self._before)
+
+
+def _status(key: str) -> float:
+    """Return a number of this process's status, in MiB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(float(line.split()[1]) / 1024.0 for line in lines if line.startswith(key))
+
+
+def _largest() -> float:
+    """Return the largest resident set of this process so far, in MiB; 0 where nobody knows."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / MIB if sys.platform == "darwin" else size / 1024.0

@@ -1,0 +1,266 @@
+"""What the benchmark knows about selectors: their parameters, what has no effect, what is shared.
+
+Most of it is read off the constructors. Parameters without any effect, and first labels that can be
+handed over without changing the answer, are claims about the algorithms: each has a test.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+import featsieve
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.base import UnsupervisedSelector
+
+ALL_FEATURES = "AllFeatures"
+# Parameters that the benchmark sets itself, from the data set, the cell and its seed.
+RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback")
+# Methods that start from spectral clusters of the heat-kernel graph, and use the seed for nothing
+# else: the same labels, handed over, give the same scores.
+SPECTRAL_START = ("AUFS", "NDFS", "RSFS", "RUFS", "UGFS")
+# Labels under an orthogonality penalty g move by about alpha/g in an iteration: below this, by
+# rounding.
+FROZEN = 1e-8
+# The graph of JASFS pulls all samples of a cluster alike, which rescaling a column undoes: there
+# even alpha = 1e6 leaves the labels alone.
+SMALL = 1e-2
+# The published value of that penalty.
+HELD = 1e8
+
+
+class AllFeatures(UnsupervisedSelector):
+    """Keep every feature: the control without any selection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.bench.methods import AllFeatures
+    >>> AllFeatures().fit(np.eye(3)).get_support()
+    array([ True,  True,  True])
+    """
+
+    def __init__(self, n_features_to_select: int | float | str = 1.0) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def _fit(self, X: Any) -> None:
+        """Score all features alike."""
+        self._check_varies(to_numpy(as_operator(X).varies))
+        self._set_selection(np.ones(X.shape[1]), X.shape[1])
+
+
+@dataclass(frozen=True)
+class SelectorFacts:
+    """What is known about a selector.
+
+    Attributes
+    ----------
+    name : str
+    defaults : mapping
+        Parameters of the constructor with their defaults.
+    takes_clusters : bool
+        Whether it wants the number of clusters.
+    seeded : bool
+        Whether it draws random numbers.
+    iterates : bool
+        Whether it takes ``max_iter``, ``tol`` and ``callback``.
+    follows_count : bool
+        Whether the selection of k features need not be the first k of a longer one.
+    decides : bool
+        Whether it finds the number of features itself when none is given.
+    """
+
+    name: str
+    defaults: Mapping[str, Any]
+    takes_clusters: bool
+    seeded: bool
+    iterates: bool
+    follows_count: bool
+    decides: bool
+
+
+def selector_names() -> tuple[str, ...]:
+    """Return the selectors that a plan may name.
+
+    Examples
+    --------
+    >>> from featsieve.bench.methods import selector_names
+    >>> "JASFS" in selector_names(), "AllFeatures" in selector_names()
+    (True, True)
+    """
+    return (ALL_FEATURES, *sorted(featsieve.selectors.__all__))
+
+
+@cache
+def selector_facts(name: str) -> SelectorFacts:
+    """Return what is known about a selector.
+
+    Parameters
+    ----------
+    name : str
+        One of ``selector_names()``.
+
+    Returns
+    -------
+    SelectorFacts
+
+    Examples
+    --------
+    >>> from featsieve.bench.methods import selector_facts
+    >>> selector_facts("NDFS").iterates, selector_facts("MCFS").follows_count
+    (True, True)
+    """
+    kind = _class_of(name)
+    defaults = {key: value.default for key, value in signature(kind).parameters.items()}
+    return SelectorFacts(
+        name,
+        defaults,
+        takes_clusters=defaults.get("n_clusters") is not None,  # SPEC may do without
+        seeded="random_state" in defaults,
+        iterates={"max_iter", "tol", "callback"} <= defaults.keys(),
+        follows_count=kind._follows_count,
+        decides=defaults["n_features_to_select"] is None,
+    )
+
+
+def make_selector(
+    name: str, params: Mapping[str, Any], *, n_clusters: int, random_state: int, **more: Any
+) -> Any:
+    """Return a selector, ready to be fitted.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping
+        Parameters that differ from the defaults.
+    n_clusters, random_state : int
+        Passed on if the selector takes them.
+    **more
+        Further parameters.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> from featsieve.bench.methods import make_selector
+    >>> make_selector("NDFS", {"alpha": 0.1}, n_clusters=3, random_state=0)
+    NDFS(alpha=0.1, n_clusters=3, random_state=0)
+    """
+    facts = selector_facts(name)
+    given: dict[str, Any] = {**params, **more}
+    if facts.takes_clusters:
+        given["n_clusters"] = n_clusters
+    if facts.seeded:
+        given["random_state"] = random_state
+    return _class_of(name)(**given)
+
+
+def inert_parameters(selector: str, params: Mapping[str, Any]) -> frozenset[str]:
+    """Return the parameters that have no effect on the selection at these values of all of them.
+
+    "No effect" is up to rounding: the penalty of 1e8 on labels that are not orthonormal holds the
+    labels where they start. The stopping rule reads the objective, of which these parameters are
+    weights: only where it is switched off (``tol = 0``, all ``max_iter`` iterations are done) do
+    they have none at all.
+
+    Parameters
+    ----------
+    selector : str
+    params : mapping
+        Parameters that differ from the defaults.
+
+    Returns
+    -------
+    frozenset of str
+
+    Examples
+    --------
+    >>> from featsieve.bench.methods import inert_parameters
+    >>> sorted(inert_parameters("JASFS", {"solver": "paper", "tol": 0.0}))
+    ['alpha', 'beta']
+    >>> sorted(inert_parameters("JASFS", {"solver": "paper"}))
+    []
+    """
+    values = {**selector_facts(selector).defaults, **params}
+    if values.get("tol") != 0 or values.get("orthogonality", 0.0) < HELD:
+        return frozenset()
+    if selector == "JASFS" and values["solver"] == "paper":
+        within = values["alpha"] <= SMALL * values["orthogonality"]
+        return frozenset({"alpha", "beta"}) if within else frozenset()
+    if selector == "NDFS":
+        within = values["alpha"] <= FROZEN * values["orthogonality"]
+        return frozenset({"alpha"}) if within else frozenset()
+    return frozenset()
+
+
+def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters without those that have no effect and those at their defaults.
+
+    Settings with the same answer give the same dictionary.
+
+    Parameters
+    ----------
+    selector : str
+    params : mapping
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from featsieve.bench.methods import distinct_params
+    >>> distinct_params("JASFS", {"solver": "paper", "tol": 0.0, "alpha": 5.0, "max_iter": 20})
+    {'solver': 'paper', 'tol': 0.0}
+    """
+    defaults = selector_facts(selector).defaults
+    inert = inert_parameters(selector, params)
+    return {
+        key: value
+        for key, value in params.items()
+        if key not in inert and not (key in defaults and _same(value, defaults[key]))
+    }
+
+
+def shares_graph(selector: Any) -> bool:
+    """Tell whether a selector would build the heat-kernel graph that can be handed over."""
+    values = selector.get_params()
+    return _is(values.get("affinity"), "heat") and values["scale"] in ("unit", "none")
+
+
+def shared_start(selector: Any) -> str | None:
+    """Return which first labels can be handed over: "spectral", "authors" (of JASFS), or None."""
+    values, name = selector.get_params(), type(selector).__name__
+    if name == "JASFS":
+        known = values["solver"] == "paper" and values["init"] in ("auto", "spectral")
+        return "authors" if known else None
+    if name not in SPECTRAL_START or not shares_graph(selector):
+        return None
+    if values.get("solver", "alternation") != "alternation":
+        return None  # the released solver of UGFS goes on drawing from the seed
+    return "spectral" if _is(values["init"], "spectral") else None
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a selector."""
+    if name not in selector_names():
+        raise ValueError(
+            f"There is no selector {name!r}: it must be one of {', '.join(selector_names())}."
+        )
+    return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
+
+
+def _is(value: Any, word: str) -> bool:
+    """Compare what may be an array with a word."""
+    return isinstance(value, str) and value == word
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Compare a value from a plan with a default; True is not 1."""
+    return isinstance(value, bool) == isinstance(default, bool) and value == default

@@ -1,0 +1,222 @@
+"""TOML to plan. Every message names the key that is wrong, and what it could be."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from featsieve.bench.cells import EXPERIMENTS
+from featsieve.bench.methods import ALL_FEATURES, RESERVED, selector_facts, selector_names
+from featsieve.bench.plan import LARGEST_GRID, OWN, Method, Plan, plan_names, shipped_text
+from featsieve.datasets import dataset_info
+from featsieve.datasets.table import table_format
+
+PLAN_KEYS = (
+    "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds", "seeds",
+    "cell_seconds", "scatter", "grids", "methods",
+)  # fmt: skip
+REQUIRED = ("datasets", "experiments", "counts", "methods")
+METHOD_KEYS = ("name", "selector", "params", "grid", "counts", "per_count", "control", "rankings")
+RANDOM = "RandomSelector"
+
+
+def parse_plan(text: str, *, name: str) -> Plan:
+    """Return the plan that a TOML text describes; ``name`` is what it is called."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
+    try:
+        return _plan(_extended(content), name=name, text=text)
+    except ValueError as error:
+        raise ValueError(f"The plan {name!r}: {error}") from error
+
+
+def _extended(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the file with what it leaves out taken from the shipped plan that it extends.
+
+    Lists of [grids] and methods are replaced one by one, by their names; other keys as a whole.
+    """
+    if "extends" not in content:
+        return content
+    name = _text("extends", content["extends"])
+    if name not in plan_names():
+        raise ValueError(
+            f"extends: there is no plan {name!r}; it must be one of {', '.join(plan_names())}."
+        )
+    base = _extended(tomllib.loads(shipped_text(name)))
+    merged = {**base, **content}
+    merged["grids"] = {**base.get("grids", {}), **_table("grids", content.get("grids", {}))}
+    methods = {entry["name"]: entry for entry in base["methods"]}
+    for entry in content.get("methods", []):
+        called = _table("methods", entry).get("name", entry.get("selector"))
+        methods[called] = {**methods.get(called, {}), **entry}
+    merged["methods"] = list(methods.values())
+    return merged
+
+
+def _plan(content: dict[str, Any], *, name: str, text: str) -> Plan:
+    """Check and convert the whole file."""
+    _known("the plan", content, PLAN_KEYS)
+    for key in REQUIRED:
+        if key not in content:
+            raise ValueError(f"the key {key!r} is missing.")
+    grids = _table("grids", content.get("grids", {}))
+    lists = {key: _list(f"grids.{key}", values) for key, values in grids.items()}
+    entries = _list("methods", content["methods"])
+    methods = tuple(_method(_table("methods", entry), lists) for entry in entries)
+    names = [method.name for method in methods]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"methods: the name {twice[0]!r} comes twice; each needs its own.")
+    scatter = _table("scatter", content.get("scatter", {}))
+    _known("scatter", scatter, ("datasets", "methods"))
+    datasets = _datasets("datasets", content["datasets"])
+    plan = Plan(
+        name=name,
+        title=_text("title", content.get("title", name)),
+        datasets=datasets,
+        experiments=_words("experiments", content["experiments"], EXPERIMENTS),
+        methods=methods,
+        counts=_whole("counts", content["counts"], low=1),
+        curve_counts=_whole("curve_counts", content.get("curve_counts", content["counts"]), low=1),
+        seeds=_whole("seeds", content.get("seeds", [0]), low=0),
+        kmeans_seeds=_whole("kmeans_seeds", [content.get("kmeans_seeds", 10)], low=1)[0],
+        cell_seconds=_seconds(content.get("cell_seconds", 600.0)),
+        scatter_datasets=tuple(
+            found
+            for found in _datasets("scatter.datasets", scatter.get("datasets", list(datasets)))
+            if found in datasets
+        ),
+        scatter_methods=_words("scatter.methods", scatter.get("methods", names), names),
+        text=text,
+    )
+    needed = [name for name in ("label-free", "curve") if name in plan.experiments]
+    if needed and "grid" not in plan.experiments:
+        raise ValueError(f"experiments: {needed[0]!r} is chosen from 'grid': add it.")
+    return replace(plan, counts=tuple(sorted(set(plan.counts))))
+
+
+def _method(entry: dict[str, Any], lists: Mapping[str, list[Any]]) -> Method:
+    """Check and convert one of the methods."""
+    name = _text("methods: name", entry.get("name", entry.get("selector")))
+    where = f"methods, {name!r}"
+    _known(where, entry, METHOD_KEYS)
+    selector = _text(f"{where}: selector", entry.get("selector", name))
+    if selector not in selector_names():
+        raise ValueError(
+            f"{where}: there is no selector {selector!r}; it must be one of "
+            f"{', '.join(selector_names())}."
+        )
+    facts = selector_facts(selector)
+    params = _table(f"{where}: params", entry.get("params", {}))
+    given = _table(f"{where}: grid", entry.get("grid", {}))
+    allowed = [key for key in facts.defaults if key not in RESERVED]
+    _known(f"{where}: params", params, allowed)
+    _known(f"{where}: grid", given, allowed)
+    control = _truth(f"{where}: control", entry.get("control", False))
+    per_count = _truth(f"{where}: per_count", entry.get("per_count", facts.follows_count))
+    counts = entry.get("counts")
+    if counts not in (None, OWN):
+        raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {counts!r}.")
+    rankings = entry.get("rankings", LARGEST_GRID if selector == RANDOM else 0)
+    whole = isinstance(rankings, int) and not isinstance(rankings, bool) and rankings > 0
+    if selector != RANDOM and "rankings" in entry:
+        raise ValueError(f"{where}: rankings belongs to {RANDOM}; remove it.")
+    if selector == RANDOM and not (whole or rankings == LARGEST_GRID):
+        raise ValueError(
+            f"{where}: rankings must be {LARGEST_GRID!r} or a positive integer; got {rankings!r}."
+        )
+    return Method(
+        name=name,
+        selector=selector,
+        params=params,
+        grid={key: _values(f"{where}: grid.{key}", value, lists) for key, value in given.items()},
+        own_count=counts == OWN or selector == ALL_FEATURES,
+        per_count=per_count and counts != OWN,
+        control=control,
+        rankings=rankings,
+    )
+
+
+def _values(key: str, value: Any, lists: Mapping[str, list[Any]]) -> tuple[Any, ...]:
+    """Return the values of a grid: a list, or the name of one."""
+    if isinstance(value, str):
+        if value not in lists:
+            options = ", ".join(map(repr, lists)) or "nothing"
+            raise ValueError(f"{key}: there is no list {value!r} in [grids]; it holds {options}.")
+        value = lists[value]
+    values = tuple(_list(key, value))
+    if len({repr(item) for item in values}) < len(values):
+        raise ValueError(f"{key}: a value comes twice.")
+    return values
+
+
+def _known(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
+    """Refuse keys that mean nothing."""
+    for key in content:
+        if key not in options:
+            listed = ", ".join(options) or "none"
+            raise ValueError(f"{where}: unknown key {key!r}; it must be one of {listed}.")
+
+
+def _table(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{key} must be a table ({{ ... }} or [{key}]); got {value!r}.")
+    return value
+
+
+def _list(key: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"{key} must be a list with at least one entry; got {value!r}.")
+    return value
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{key} must be a text; got {value!r}.")
+    return value
+
+
+def _truth(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{key} must be true or false; got {value!r}.")
+    return value
+
+
+def _words(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
+    """Return some of the options, in the order of these."""
+    given = _list(key, value)
+    for word in given:
+        if word not in options:
+            listed = ", ".join(map(repr, options))
+            raise ValueError(f"{key}: {word!r} is unknown; it must be one of {listed}.")
+    return tuple(word for word in options if word in given)
+
+
+def _datasets(key: str, value: Any) -> tuple[str, ...]:
+    """Return data sets by their registered names; paths of files stay as they are."""
+    names = []
+    for name in _list(key, value):
+        try:
+            known = table_format(_text(key, name)) is not None
+            names.append(name if known else dataset_info(name).name)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from error
+    return tuple(dict.fromkeys(names))
+
+
+def _whole(key: str, value: Any, *, low: int) -> tuple[int, ...]:
+    """Return a list of integers."""
+    given = _list(key, value)
+    for number in given:
+        if isinstance(number, bool) or not isinstance(number, int) or number < low:
+            raise ValueError(f"{key}: integers of at least {low} are needed; got {number!r}.")
+    return tuple(given)
+
+
+def _seconds(value: Any) -> float:
+    """Return a time limit."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"cell_seconds must be a number above 0; got {value!r}.")
+    return float(value)

@@ -1,0 +1,109 @@
+"""What a worker process does: run one cell and write its part, before anybody else hears of it."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+
+from featsieve.bench.cells import Cell
+from featsieve.bench.schema import overall_status
+from featsieve.bench.store import Store
+
+_leashed = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the parent hears of a cell: the rows themselves are on the disk.
+
+    Attributes
+    ----------
+    cell : Cell
+    status : str
+    reason : str
+    seconds : float
+        Wall-clock time of the whole cell.
+    """
+
+    cell: Cell
+    status: str
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """How cells of one run are worked on; called with a cell, in any process.
+
+    Attributes
+    ----------
+    out : str
+        Folder of the results.
+    data : str or None
+        Folder of the data.
+    plan : str
+        Name of the plan.
+    retry : bool
+        Whether a cell that failed before is run again.
+    parent : int
+        Process that started the run; the workers end with it.
+    """
+
+    out: str
+    data: str | None
+    plan: str
+    retry: bool
+    parent: int
+
+    def __call__(self, cell: Cell) -> Outcome:
+        """Run a cell unless somebody else has done so meanwhile, and write its part."""
+        from featsieve.bench.worker import run_cell
+
+        _leash(self.parent)
+        store = Store(self.out)
+        known = store.status(cell.id)
+        if is_settled(known, retry=self.retry):
+            return Outcome(cell, str(known), "", 0.0)
+        start = time.perf_counter()
+        store.begin(cell)
+        try:
+            rows = run_cell(cell, data=self.data, plan=self.plan)
+            if overall_status(rows) != "skipped":  # its data set went away: left for later
+                store.write(cell, rows)
+        finally:
+            store.abandon(cell)
+        reason = next((str(row["reason"]) for row in rows if row["status"] != "done"), "")
+        return Outcome(cell, overall_status(rows), reason, time.perf_counter() - start)
+
+
+def is_settled(status: str | None, *, retry: bool) -> bool:
+    """Tell whether a cell with this status need not be run (again).
+
+    Examples
+    --------
+    >>> from featsieve.bench.task import is_settled
+    >>> is_settled("failed", retry=False), is_settled("failed", retry=True)
+    (True, False)
+    """
+    return status is not None and not (retry and status in ("failed", "timeout"))
+
+
+def _leash(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and end soon after it: no worker is left behind.
+
+    Does nothing in the parent itself.
+    """
+    global _leashed
+    if _leashed or os.getpid() == parent:
+        return
+    _leashed = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Wait until this process has another parent, then end it."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

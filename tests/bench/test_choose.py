@@ -1,0 +1,150 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.bench import Plan
+from featsieve.bench.choose import TOLERANCE
+from featsieve.bench.plan import Method
+from featsieve.tuning import Modularity
+
+NDFS = Method("NDFS", "NDFS", grid={"beta": (1.0, 2.0)})
+EVERYTHING = Method("All", "AllFeatures", own_count=True)
+MCFS = Method("MCFS", "MCFS", per_count=True)
+OWN = Method("JASFS", "JASFS", grid={"sparsity": (0.1, 0.2)}, own_count=True)
+WINE = {"wine": (178, 13, 3)}
+
+
+def plan_of(*methods, seeds=(0,), experiments=("grid", "label-free", "curve")):
+    return Plan(
+        "p",
+        "P",
+        ("wine",),
+        experiments,
+        methods,
+        counts=(2, 4, 8),
+        curve_counts=(1, 5),
+        seeds=seeds,
+    )
+
+
+def finished(plan, values, status="done"):
+    """Rows of the grid cells; values(cell, count) gives criterion and accuracy."""
+    rows = []
+    for cell in plan.cells(WINE):
+        for count in cell.counts or (values(cell, None)[2],):
+            criterion, accuracy = values(cell, count)[:2]
+            rows.append(
+                {
+                    "cell": cell.id,
+                    "experiment": "grid",
+                    "dataset": "wine",
+                    "n_columns": 13,
+                    "method": cell.method,
+                    "params": cell.params_json,
+                    "seed": cell.seed,
+                    "status": status,
+                    "n_features": count,
+                    "criterion": criterion,
+                    "acc_mean": accuracy,
+                    "nmi_mean": accuracy,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def label_free(plan, rows):
+    return [cell for cell in plan.dependent_cells(rows) if cell.experiment == "label-free"]
+
+
+def curve(plan, rows):
+    return [cell for cell in plan.dependent_cells(rows) if cell.experiment == "curve"]
+
+
+def test_the_fewest_features_within_the_tolerance_of_the_best():
+    table = {(1.0, 2): 0.3, (1.0, 4): 0.495, (1.0, 8): 0.5, (2.0, 2): 0.2, (2.0, 4): 0.498}
+    plan = plan_of(NDFS)
+    rows = finished(plan, lambda c, k: (table.get((c.params["beta"], k), 0.0), 0.0))
+    (cell,) = label_free(plan, rows)
+    assert cell.params == {"beta": 2.0}  # of the two with 4 features the better one
+    assert cell.counts == (4,)
+    assert cell.practical
+    assert Modularity().tolerance == TOLERANCE  # the rule of the library
+
+
+def test_the_label_free_choice_does_not_see_what_labels_were_used_for():
+    random = np.random.default_rng(0)
+    plan = plan_of(NDFS, MCFS, EVERYTHING, OWN)
+    rows = finished(plan, lambda c, k: (random.random(), random.random(), random.integers(1, 9)))
+    chosen = label_free(plan, rows)
+    assert {cell.method for cell in chosen} == {"NDFS", "MCFS", "All", "JASFS"}
+    for _ in range(5):
+        rows["acc_mean"] = random.permutation(rows["acc_mean"])
+        rows["nmi_mean"] = random.random(len(rows))
+        assert label_free(plan, rows) == chosen
+    only = plan_of(NDFS, MCFS, EVERYTHING, OWN, experiments=("grid", "label-free"))
+    assert label_free(only, rows.drop(columns=["acc_mean", "nmi_mean"])) == chosen
+
+
+def test_the_curve_follows_the_best_accuracy():
+    plan = plan_of(NDFS, MCFS, EVERYTHING)
+    rows = finished(plan, lambda c, k: (0.0, 0.9 if c.params.get("beta") == 2.0 else 0.5, 13))
+    cells = curve(plan, rows)
+    assert [(cell.method, cell.params, cell.counts) for cell in cells] == [
+        ("NDFS", {"beta": 2.0}, (1, 5)),
+        ("MCFS", {}, (1,)),
+        ("MCFS", {}, (5,)),
+    ]
+
+
+def test_own_counts_stay_own_and_their_curve_does_not():
+    plan = plan_of(OWN)
+    rows = finished(plan, lambda c, k: (c.params["sparsity"], 0.5, int(c.params["sparsity"] * 50)))
+    (cell,) = label_free(plan, rows)
+    assert (cell.params, cell.counts) == ({"sparsity": 0.2}, None)
+    assert [cell.counts for cell in curve(plan, rows)] == [(1, 5)]
+
+
+def test_nothing_is_chosen_before_the_grid_is_finished():
+    plan = plan_of(NDFS, MCFS)
+    rows = finished(plan, lambda c, k: (0.5, 0.5))
+    assert len(label_free(plan, rows)) == 2
+    late = rows[~((rows["method"] == "MCFS") & (rows["n_features"] == 8))]
+    assert {cell.method for cell in plan.dependent_cells(late)} == {"NDFS"}
+    assert plan.dependent_cells(rows.iloc[:0]) == []
+
+
+@pytest.mark.parametrize("status", ["failed", "timeout"])
+def test_cells_without_a_result_count_as_finished_and_are_not_chosen(status):
+    plan = plan_of(NDFS)
+    rows = finished(plan, lambda c, k: (c.params["beta"], c.params["beta"]))
+    rows.loc[rows["params"] == json.dumps({"beta": 2.0}), ["status", "criterion"]] = status, np.nan
+    assert {cell.params["beta"] for cell in plan.dependent_cells(rows)} == {1.0}
+    rows["status"] = status
+    assert plan.dependent_cells(rows) == []
+
+
+def test_skipped_cells_are_not_finished():
+    plan = plan_of(NDFS)
+    rows = finished(plan, lambda c, k: (0.5, 0.5))
+    rows.loc[0, "status"] = "skipped"
+    rows = rows[(rows["cell"] != rows.loc[0, "cell"]) | (rows["status"] == "skipped")]
+    assert plan.dependent_cells(rows) == []
+
+
+def test_every_seed_chooses_for_itself():
+    plan = plan_of(NDFS, seeds=(0, 1))
+    rows = finished(plan, lambda c, k: (float(c.params["beta"] == 1.0 + c.seed), 0.5))
+    assert [(cell.seed, cell.params["beta"]) for cell in label_free(plan, rows)] == [
+        (0, 1.0),
+        (1, 2.0),
+    ]
+
+
+def test_rows_of_other_plans_do_not_matter():
+    plan = plan_of(NDFS)
+    rows = finished(plan, lambda c, k: (0.5, 0.5))
+    other = rows.assign(cell="other", criterion=0.9, n_features=1)
+    both = pd.concat([rows, other])
+    assert plan.dependent_cells(both) == plan.dependent_cells(rows)

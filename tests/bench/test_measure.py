@@ -1,0 +1,62 @@
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
+
+
+def stubborn(seconds):
+    """Work for so long, and swallow every exception that is one."""
+    start = time.perf_counter()
+    try:
+        while time.perf_counter() - start < seconds:
+            pass
+    except Exception:
+        return
+
+
+def test_the_limit_is_not_swallowed_and_its_traces_are_removed():
+    before = signal.getsignal(signal.SIGALRM)
+    start = time.perf_counter()
+    with pytest.raises(TimeUpError, match=r"more than 0\.05 s"), time_limit(0.05):
+        stubborn(10.0)
+    assert time.perf_counter() - start < 5.0
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_block_in_time_goes_through():
+    with time_limit(5.0):
+        done = True
+    assert done
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_other_threads_are_not_limited():
+    found = []
+
+    def work():
+        with time_limit(0.01):
+            time.sleep(0.05)
+        found.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="peaks are forgotten on Linux only"
+)
+def test_peak_memory_is_the_growth_inside_of_the_block():
+    with PeakMemory() as large:
+        np.ones(2**23).sum()  # 64 MiB
+    with PeakMemory() as small:
+        np.ones(2**10).sum()
+    assert 60.0 < large.mib < 80.0
+    assert small.mib < 10.0

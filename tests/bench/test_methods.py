@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+import featsieve
+from featsieve.bench.methods import (
+    AllFeatures,
+    distinct_params,
+    inert_parameters,
+    make_selector,
+    selector_facts,
+    selector_names,
+    shared_start,
+)
+from featsieve.datasets import make_planted
+
+WIDE = make_planted(60, 100, n_informative=10, random_state=0).X
+TALL = make_planted(150, 30, n_informative=8, random_state=1).X
+WINE = load_wine().data
+EXTREMES = (1e-6, 1.0, 1e6)
+
+
+def test_every_selector_of_the_library_can_be_made():
+    names = selector_names()
+    assert set(names) == {*featsieve.selectors.__all__, "AllFeatures"}
+    for name in names:
+        selector = make_selector(name, {}, n_clusters=3, random_state=5)
+        given = selector.get_params()
+        facts = selector_facts(name)
+        assert given.get("n_clusters") == (3 if facts.takes_clusters else given.get("n_clusters"))
+        assert facts.seeded == ("random_state" in given)
+        assert given.get("random_state", 5) == 5
+
+
+def test_facts_are_those_of_the_classes():
+    assert selector_facts("JASFS").decides
+    assert not selector_facts("NDFS").decides
+    assert {n for n in selector_names() if selector_facts(n).follows_count} == {
+        "AUFS", "JASFS", "MCFS", "SOGFS", "UGFS",
+    }  # fmt: skip
+    assert not any(selector_facts(n).iterates for n in ("MCFS", "SPEC", "MaxVariance"))
+    assert not selector_facts("SPEC").takes_clusters
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in selector_names() if not selector_facts(n).follows_count]
+)
+def test_a_ranking_does_not_depend_on_the_number_asked_for(name):
+    # What lets one fit answer for all counts.
+    few, many = (
+        make_selector(name, {"n_features_to_select": k}, n_clusters=4, random_state=0).fit(WIDE)
+        for k in (5, 60)
+    )
+    assert np.array_equal(few.ranking_, many.ranking_)
+
+
+def test_all_features_keeps_all_of_them():
+    kept = AllFeatures().fit(WIDE)
+    assert kept.support_.all()
+    assert kept.n_features_selected_ == 100
+
+
+def test_unknown_selector():
+    with pytest.raises(ValueError, match=r"no selector 'KMeans'.*JASFS"):
+        selector_facts("KMeans")
+
+
+# What has no effect ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formula", ["code", "paper"])
+@pytest.mark.parametrize("X", [WIDE, TALL, WINE], ids=["wide", "tall", "wine"])
+def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule(X, formula):
+    fixed = {"solver": "paper", "sparsity": 1e-3, "tol": 0.0, "formula": formula}
+    start = make_selector("JASFS", fixed, n_clusters=4, random_state=0, max_iter=1)
+    with pytest.warns(UserWarning, match="max_iter=1"):
+        labels = start.fit(X).labels_
+    fits = []
+    for alpha in EXTREMES:
+        for beta in EXTREMES:
+            params = {**fixed, "alpha": alpha, "beta": beta}
+            assert inert_parameters("JASFS", params) == {"alpha", "beta"}
+            assert distinct_params("JASFS", params) == distinct_params("JASFS", fixed)
+            selector = make_selector("JASFS", params, n_clusters=4, random_state=0, init=labels)
+            with pytest.warns(UserWarning, match="max_iter=20"):
+                fits.append(selector.fit(X))
+    for fit in fits[1:]:
+        assert np.array_equal(fit.support_, fits[0].support_)
+        np.testing.assert_allclose(fit.scores_, fits[0].scores_, atol=1e-6 * fits[0].scores_.max())
+
+
+def test_with_the_published_stopping_rule_they_are_not_inert():
+    # They weigh the objective whose relative change ends the iterations.
+    fits = [
+        make_selector(
+            "JASFS",
+            {"solver": "paper", "sparsity": 1e-2, "alpha": alpha},
+            n_clusters=4,
+            random_state=0,
+        ).fit(TALL)
+        for alpha in (1e-6, 1e6)
+    ]
+    assert fits[0].n_iter_ != fits[1].n_iter_
+    assert not np.array_equal(fits[0].support_, fits[1].support_)
+    assert not inert_parameters("JASFS", {"solver": "paper", "sparsity": 1e-2})
+
+
+@pytest.mark.parametrize("update", ["safe", "paper"])
+@pytest.mark.parametrize("beta", ["auto", 1.0])
+@pytest.mark.parametrize("X", [WIDE, TALL], ids=["wide", "tall"])
+def test_small_alpha_of_ndfs_is_inert_without_a_stopping_rule(X, beta, update):
+    fixed = {"beta": beta, "tol": 0.0, "max_iter": 30, "update": update}
+    fits = []
+    for alpha in (1e-6, 1e-3, 1.0):
+        params = {**fixed, "alpha": alpha}
+        assert inert_parameters("NDFS", params) == {"alpha"}
+        selector = make_selector("NDFS", params, n_clusters=4, random_state=0)
+        with pytest.warns(UserWarning, match="max_iter=30"):
+            fits.append(selector.fit(X))
+    for fit in fits[1:]:
+        assert np.array_equal(fit.ranking_, fits[0].ranking_)
+        np.testing.assert_allclose(fit.scores_, fits[0].scores_, atol=1e-6 * fits[0].scores_.max())
+
+
+def test_where_alpha_of_ndfs_matters_it_is_not_called_inert():
+    assert not inert_parameters("NDFS", {})  # the stopping rule reads the objective
+    assert not inert_parameters("NDFS", {"tol": 0.0, "alpha": 1e6})  # the labels move
+    assert not inert_parameters("NDFS", {"tol": 0.0, "orthogonality": 10.0})
+    early, late = (
+        make_selector("NDFS", {"alpha": alpha}, n_clusters=4, random_state=0).fit(WIDE)
+        for alpha in (1e-6, 1.0)
+    )
+    assert early.n_iter_ < late.n_iter_
+    assert not np.array_equal(early.ranking_, late.ranking_)
+
+
+def test_beta_of_the_joint_solver_is_not_inert():
+    fits = [
+        make_selector(
+            "JASFS", {"n_features_to_select": 10, "beta": beta}, n_clusters=4, random_state=0
+        ).fit(TALL)
+        for beta in (1e-6, 1e6)
+    ]
+    assert not np.array_equal(fits[0].support_, fits[1].support_)
+    assert not inert_parameters("JASFS", {"tol": 0.0})
+
+
+def test_values_at_their_defaults_do_not_make_a_difference():
+    assert distinct_params("NDFS", {"alpha": 1.0, "beta": 1.0}) == {"beta": 1.0}
+    assert distinct_params("NDFS", {"alpha": True}) == {"alpha": True}  # not 1.0
+
+
+def test_what_is_not_shared():
+    for name, params in (
+        ("JASFS", {}),  # its first labels are refined with alpha and beta
+        ("URAFS", {"init": "spectral"}),  # goes on drawing from the seed
+        ("UGFS", {"solver": "paper"}),
+        ("NDFS", {"init": "k-means"}),
+        ("NDFS", {"affinity": "binary"}),
+        ("NDFS", {"scale": "raw"}),
+    ):
+        assert shared_start(make_selector(name, params, n_clusters=3, random_state=0)) is None

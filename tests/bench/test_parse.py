@@ -1,0 +1,151 @@
+import pytest
+
+from featsieve.bench.parse import parse_plan
+from featsieve.bench.plan import load_plan
+
+HEAD = """
+datasets = ["iris"]
+experiments = ["default", "grid"]
+counts = [2, 3]
+"""
+NDFS = """
+[[methods]]
+name = "NDFS"
+"""
+
+
+def parse(text):
+    return parse_plan(text, name="mine")
+
+
+def test_the_smallest_plan():
+    plan = parse(HEAD + NDFS)
+    (method,) = plan.methods
+    assert (method.name, method.selector) == ("NDFS", "NDFS")
+    assert (method.params, method.grid, method.control) == ({}, {}, False)
+    assert not method.own_count
+    assert not method.per_count
+    assert (plan.title, plan.seeds, plan.kmeans_seeds, plan.cell_seconds) == ("mine", (0,), 10, 600)
+    assert plan.curve_counts == plan.counts == (2, 3)
+
+
+def test_grids_by_name_and_inline():
+    plan = parse(
+        HEAD
+        + '[grids]\nweights = [0.1, 1.0]\n[[methods]]\nname = "N"\nselector = "NDFS"\n'
+        + 'params = { scale = "none" }\ngrid = { alpha = "weights", beta = ["auto", 2.0] }\n'
+    )
+    assert plan.methods[0].grid == {"alpha": (0.1, 1.0), "beta": ("auto", 2.0)}
+    assert plan.methods[0].params == {"scale": "none"}
+
+
+def test_data_sets_get_their_registered_names_and_files_keep_theirs():
+    plan = parse(HEAD.replace('["iris"]', '["IRIS", "iris", "orl", "my/table.csv"]') + NDFS)
+    assert plan.datasets == ("iris", "ORL", "my/table.csv")
+
+
+def test_experiments_come_in_their_own_order():
+    plan = parse(HEAD.replace('"default", "grid"', '"time", "grid", "default"') + NDFS)
+    assert plan.experiments == ("default", "grid", "time")
+
+
+def test_counts_are_sorted():
+    assert parse(HEAD.replace("[2, 3]", "[3, 2, 3]") + NDFS).counts == (2, 3)
+
+
+def test_who_is_fitted_for_every_count():
+    plan = parse(
+        HEAD
+        + '[[methods]]\nname = "MCFS"\n'
+        + '[[methods]]\nname = "one ranking"\nselector = "MCFS"\nper_count = false\n'
+        + '[[methods]]\nname = "own"\nselector = "JASFS"\ncounts = "own"\n'
+        + '[[methods]]\nname = "AllFeatures"\n'
+        + '[[methods]]\nname = "RandomSelector"\n'
+    )
+    assert [method.per_count for method in plan.methods] == [True, False, False, False, False]
+    assert [method.own_count for method in plan.methods] == [False, False, True, True, False]
+    assert [method.rankings for method in plan.methods] == [0, 0, 0, 0, "largest grid"]
+
+
+def method(line, name="NDFS"):
+    return f'{HEAD}[[methods]]\nname = "{name}"\n{line}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD.replace("counts", "count") + NDFS, r"unknown key 'count'.*counts"),
+        ('datasets = ["iris"]\nexperiments = ["grid"]\n' + NDFS, r"'counts' is missing"),
+        (HEAD.replace("iris", "irish") + NDFS, r"datasets: .*'irish'.*'iris'"),
+        (HEAD.replace('"grid"', '"grit"') + NDFS, r"experiments: 'grit'.*'grid'"),
+        (HEAD.replace('"default", "grid"', '"curve"') + NDFS, r"'curve' is chosen from 'grid'"),
+        (HEAD.replace("[2, 3]", "[0]") + NDFS, r"counts: integers of at least 1.*0"),
+        (HEAD.replace("[2, 3]", "[2.5]") + NDFS, r"counts: integers.*2\.5"),
+        (HEAD.replace("[2, 3]", "2") + NDFS, r"counts must be a list"),
+        ("seeds = [true]" + HEAD + NDFS, r"seeds: integers.*True"),
+        ("kmeans_seeds = 0" + HEAD + NDFS, r"kmeans_seeds: integers"),
+        ("cell_seconds = 0" + HEAD + NDFS, r"cell_seconds must be a number above 0"),
+        ("title = 3" + HEAD + NDFS, r"title must be a text"),
+        (HEAD + "methods = []", r"methods must be a list"),
+        (HEAD + NDFS + NDFS, r"'NDFS' comes twice"),
+        (method("", name="NDSF"), r"no selector 'NDSF'.*NDFS"),
+        (method("gird = {}"), r"'NDFS': unknown key 'gird'.*grid"),
+        (method("params = { alfa = 1.0 }"), r"params: unknown key 'alfa'.*alpha, beta"),
+        (method("grid = { gamma = [1.0] }"), r"grid: unknown key 'gamma'.*alpha, beta"),
+        (method("params = { random_state = 1 }"), r"unknown key 'random_state'"),
+        (method('grid = { alpha = "weight" }'), r"grid.alpha: there is no list 'weight'"),
+        (method("grid = { alpha = 1.0 }"), r"grid.alpha must be a list"),
+        (method("grid = { alpha = [1.0, 1.0] }"), r"grid.alpha: a value comes twice"),
+        (method('counts = "all"'), r"counts must be 'own'"),
+        (method('control = "yes"'), r"control must be true or false"),
+        (method("per_count = 1"), r"per_count must be true or false"),
+        (method("rankings = 3"), r"rankings belongs to RandomSelector"),
+        (method("rankings = 0", name="RandomSelector"), r"rankings must be 'largest grid' or"),
+        (HEAD + "[scatter]\nmethod = []\n" + NDFS, r"scatter: unknown key 'method'"),
+        (HEAD + '[scatter]\nmethods = ["MCFS"]\n' + NDFS, r"scatter.methods: 'MCFS'.*'NDFS'"),
+        ("title = ", r"not TOML"),
+    ],
+)
+def test_what_is_wrong_is_named(text, message):
+    with pytest.raises(ValueError, match=r"The plan 'mine'.*" + message):
+        parse(text)
+
+
+EXTENSION = """
+extends = "smoke"
+datasets = ["iris"]
+
+[grids]
+weights = [1.0]
+
+[[methods]]
+name = "NDFS"
+grid = { alpha = "weights" }
+
+[[methods]]
+name = "SPEC"
+selector = "SPEC"
+"""
+
+
+def test_a_plan_may_extend_a_shipped_one():
+    base, plan = load_plan("smoke"), parse_plan(EXTENSION, name="mine")
+    assert plan.datasets == ("iris",)
+    assert (plan.counts, plan.seeds, plan.experiments) == (
+        base.counts,
+        base.seeds,
+        base.experiments,
+    )
+    assert [method.name for method in plan.methods] == [m.name for m in base.methods] + ["SPEC"]
+    assert plan.method("NDFS").grid == {"alpha": (1.0,)}
+    assert plan.method("JASFS").grid == {"alpha": (1.0,)}  # its list was replaced
+    # lambdas were not
+    assert (
+        plan.method("JASFS (published)").grid["sparsity"]
+        == (base.method("JASFS (published)").grid["sparsity"])
+    )
+
+
+def test_the_plan_that_is_extended_must_exist():
+    with pytest.raises(ValueError, match=r"extends: there is no plan 'none'.*smoke"):
+        parse_plan('extends = "none"', name="mine")

@@ -1,0 +1,328 @@
+"""Parts on disk: whole or not at all, the same rows back, nothing foreign counted."""
+
+import csv
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve.bench.cells import FIGURE_COLUMNS, SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.store import Store
+
+CELL = Cell("grid", "iris", "NDFS", "NDFS", {"alpha": 0.1}, counts=(2, 3))
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+WHOLE = st.integers(-(2**63), 2**63 - 1)
+REAL = st.floats(allow_nan=True, allow_infinity=True)
+VALUES = {
+    "string": TEXT,
+    "int64": WHOLE,
+    "float64": REAL,
+    "bool": st.booleans(),
+    "list<float64>": st.lists(REAL, max_size=4),
+    "list<int64>": st.lists(WHOLE, max_size=4),
+}
+EMPTY = {
+    "string": "",
+    "int64": 0,
+    "float64": math.nan,
+    "bool": False,
+    "list<float64>": [],
+    "list<int64>": [],
+}
+
+
+def row_of(cell=CELL, /, **values):
+    row = {name: EMPTY[kind] for name, kind in SCHEMA.items()}
+    row |= {
+        "cell": cell.id,
+        "experiment": cell.experiment,
+        "dataset": cell.dataset,
+        "method": cell.method,
+        "params": cell.params_json,
+        "status": "done",
+    }
+    return row | values
+
+
+def adopted(folder, *cells):
+    store = Store(folder)
+    store.adopt(cells, plan="tiny", title="Tiny", text="title = 'Tiny'\n")
+    return store
+
+
+@st.composite
+def rows(draw):
+    fixed = {"cell", "plan", "experiment", "status", "stands_for", "control"}
+    given_ones = {name: draw(VALUES[kind]) for name, kind in SCHEMA.items() if name not in fixed}
+    return row_of(**given_ones)
+
+
+@settings(max_examples=30)
+@given(st.lists(rows(), min_size=1, max_size=3))
+def test_rows_come_back_exactly(tmp_path_factory, written):
+    store = adopted(tmp_path_factory.mktemp("store"), CELL)
+    store.write(CELL, written)
+    read = store.read()
+    assert list(read.columns) == list(SCHEMA)
+    expected = [row | {"plan": "tiny", "stands_for": 1} for row in written]
+    found = [
+        {name: list(value) if SCHEMA[name].startswith("list") else value for name, value in row}
+        for row in (zip(SCHEMA, values, strict=True) for values in read.itertuples(index=False))
+    ]
+    # repr tells NaN, -0.0 and infinities apart and gives every digit
+    assert sorted(map(_exact, found)) == sorted(map(_exact, expected))
+
+
+def _exact(row):
+    plain = {
+        name: [_plain(entry) for entry in value] if isinstance(value, list) else _plain(value)
+        for name, value in row.items()
+    }
+    return repr(plain)
+
+
+def _plain(value):
+    return value.item() if hasattr(value, "item") else value
+
+
+def test_a_part_has_the_types_of_the_schema(tmp_path):
+    store = Store(tmp_path)
+    store.write(CELL, [row_of()])
+    schema = pq.read_schema(tmp_path / "cells" / f"{CELL.id}.parquet")
+    assert schema.names == list(SCHEMA)
+    for name, kind in SCHEMA.items():
+        expected = {
+            "string": pa.string(),
+            "int64": pa.int64(),
+            "float64": pa.float64(),
+            "bool": pa.bool_(),
+            "list<float64>": pa.list_(pa.float64()),
+            "list<int64>": pa.list_(pa.int64()),
+        }[kind]
+        assert schema.field(name).type == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "no rows"),
+        ([row_of(extra=1)], "unknown: .'extra'"),
+        ([{name: value for name, value in row_of().items() if name != "seed"}], "missing: .'seed'"),
+        ([row_of(seed=None)], "No value may be None.*seed"),
+        ([row_of(seed=1.5)], "'seed' must be int64"),
+        ([row_of(seed=True)], "'seed' must be int64"),
+        ([row_of(control=1)], "'control' must be bool"),
+        ([row_of(seed=2**63)], "'seed' must be int64"),
+        ([row_of(classes=[0.5])], "'classes' must be list<int64>"),
+        ([row_of(acc_runs=["a"])], "'acc_runs' must be list<float64>"),
+        ([row_of(reason=3)], "'reason' must be string"),
+        ([row_of(cell="other")], "cannot go into the part"),
+        ([row_of(status="fine")], "status must be one of"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_and_leave_nothing(tmp_path, rows, message):
+    store = Store(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        store.write(CELL, rows)
+    assert list(tmp_path.rglob("*.*")) == []
+
+
+def test_the_status_of_a_cell_is_the_first_that_is_not_done(tmp_path):
+    store = Store(tmp_path)
+    store.write(CELL, [row_of(), row_of(status="timeout", n_features=3)])
+    assert store.status(CELL.id) == "timeout"
+    assert store.statuses() == {CELL.id: "timeout"}
+    assert store.status("nothing") is None
+
+
+def test_damaged_and_foreign_files_are_named_and_neither_counted_nor_removed(tmp_path):
+    store = adopted(tmp_path, CELL)
+    store.write(CELL, [row_of()])
+    parts = tmp_path / "cells"
+    whole = (parts / f"{CELL.id}.parquet").read_bytes()
+    (parts / "truncated.parquet").write_bytes(whole[:-100])
+    (parts / "empty.parquet").write_bytes(b"")
+    (parts / "copy.parquet").write_bytes(whole)
+    (parts / "notes.txt").write_text("mine")
+    (parts / "folder.parquet").mkdir()
+    pq.write_table(pa.table({"x": [1]}), parts / "foreign.parquet")
+    older = pq.read_table(parts / f"{CELL.id}.parquet")
+    older = older.replace_schema_metadata({"featsieve": f"0 older {'done'}"})
+    pq.write_table(older, parts / "older.parquet")
+
+    assert store.finished() == {CELL.id}
+    wrong = store.unreadable()
+    assert set(wrong) == {
+        "truncated.parquet",
+        "empty.parquet",
+        "copy.parquet",
+        "notes.txt",
+        "folder.parquet",
+        "foreign.parquet",
+        "older.parquet",
+    }
+    assert "damaged" in wrong["truncated.parquet"]
+    assert "another cell" in wrong["copy.parquet"]
+    assert "not written by featsieve" in wrong["foreign.parquet"]
+    assert f"version 0 of the columns, not {SCHEMA_VERSION}" in wrong["older.parquet"]
+    assert len(store.read()) == 1
+    assert all((parts / name).exists() for name in wrong)
+
+
+def test_a_part_damaged_inside_is_named_when_it_is_read(tmp_path):
+    store = adopted(tmp_path, CELL)
+    store.write(CELL, [row_of()])
+    path = tmp_path / "cells" / f"{CELL.id}.parquet"
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + b"\xff" * 200 + content[204:])
+    with pytest.raises(ValueError, match=f"{CELL.id}.parquet is damaged: remove it"):
+        store.read()
+
+
+def test_only_cells_of_the_present_plan_are_read_and_as_it_has_them(tmp_path):
+    other = replace(CELL, params={"alpha": 10.0})
+    store = adopted(tmp_path, CELL, other)
+    store.write(CELL, [row_of(plan="earlier", stands_for=9)])
+    store.write(other, [row_of(other)])
+    assert set(store.read()["cell"]) == {CELL.id, other.id}
+
+    store.adopt([replace(CELL, stands_for=7, control=True)], plan="new", title="N", text="new")
+    read = store.read()
+    assert read[["cell", "plan", "stands_for", "control"]].values.tolist() == [
+        [CELL.id, "new", 7, True]
+    ]
+    assert store.finished() == {CELL.id, other.id}  # nothing is lost
+    assert (tmp_path / "plan.toml").read_text() == "new"
+
+
+def test_cells_of_data_sets_that_are_away_stay_for_the_same_plan_only(tmp_path):
+    away = replace(CELL, dataset="away")
+    store = adopted(tmp_path, CELL, away)
+    about = {"plan": "tiny", "title": "Tiny", "keep": ["away"]}
+    store.adopt([CELL], text="title = 'Tiny'\n", **about)
+    assert set(store.about()["cells"]) == {CELL.id, away.id}
+    store.adopt([CELL], text="title = 'Changed'\n", **about)
+    assert set(store.about()["cells"]) == {CELL.id}
+
+
+def test_the_order_of_rows_does_not_depend_on_the_order_of_writing(tmp_path):
+    cells = [
+        replace(CELL, experiment=experiment, dataset=dataset, seed=seed)
+        for experiment in ("time", "default", "grid")
+        for dataset in ("wine", "iris")
+        for seed in (10, 2)
+    ]
+    frames = []
+    for name, order in (("a", cells), ("b", cells[::-1])):
+        store = adopted(tmp_path / name, *cells)
+        for cell in order:
+            counts = [row_of(cell, seed=cell.seed, n_features=count) for count in (10, 2)]
+            store.write(cell, counts)
+        frames.append(store.read())
+    pd.testing.assert_frame_equal(*frames)
+    first = frames[0].iloc[:4]
+    assert first[["experiment", "dataset", "seed", "n_features"]].values.tolist() == [
+        ["default", "iris", 2, 2],
+        ["default", "iris", 2, 10],
+        ["default", "iris", 10, 2],
+        ["default", "iris", 10, 10],
+    ]
+
+
+def test_the_csv_is_tidy_exact_and_always_the_same(tmp_path):
+    store = adopted(tmp_path / "results", CELL)
+    store.write(CELL, [row_of(acc_mean=0.1 + 0.2, reason='a "b", c', acc_runs=[1.0])])
+    target = tmp_path / "new" / "rows.csv"
+    assert store.export_csv(target) == 1
+    first = target.read_bytes()
+    assert store.export_csv(target) == 1
+    assert target.read_bytes() == first
+    with target.open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert list(row) == [name for name in SCHEMA if name not in FIGURE_COLUMNS]
+    assert float(row["acc_mean"]) == 0.1 + 0.2
+    assert row["nmi_mean"] == ""  # NaN
+    assert row["reason"] == 'a "b", c'
+    assert [path.name for path in target.parent.iterdir()] == ["rows.csv"]
+
+
+def test_a_folder_without_results_says_how_to_get_some(tmp_path):
+    with pytest.raises(FileNotFoundError, match="featsieve bench run PLAN --out"):
+        Store(tmp_path / "nowhere").read()
+    empty = adopted(tmp_path / "empty", CELL).read()
+    assert list(empty.columns) == list(SCHEMA)
+    assert len(empty) == 0
+
+
+def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_path):
+    store = Store(tmp_path)
+    store.begin(CELL)
+    parts = tmp_path / "cells"
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True, check=True)  # fmt: skip
+    left = parts / f".gone.{ended.stdout.strip()}.tmp"
+    left.touch()
+    assert store.begun() == {CELL.id, "gone"}
+    assert store.clean() == [left.name]
+    assert store.begun() == {CELL.id}
+    assert store.finished() == set()
+    assert store.unreadable() == {}
+    store.write(CELL, [row_of()])
+    assert os.listdir(parts) == [f"{CELL.id}.parquet"]
+    store.begin(CELL)
+    store.abandon(CELL)
+    assert store.begun() == set()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc")
+def test_a_killed_process_that_nobody_has_waited_for_is_dead(tmp_path):
+    store = Store(tmp_path)
+    (tmp_path / "cells").mkdir()
+    sleeper = subprocess.Popen(["sleep", "60"])
+    left = tmp_path / "cells" / f".gone.{sleeper.pid}.tmp"
+    left.touch()
+    assert store.clean() == []
+    sleeper.kill()
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)  # dead, and left as it is
+    assert store.clean() == [left.name]
+    sleeper.wait()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tests.bench.test_store import write_all
+write_all(Path(sys.argv[1]))
+"""
+
+
+def write_all(folder):
+    store = Store(folder)
+    for number in range(15):
+        cell = Cell("grid", "iris", "NDFS", "NDFS", seed=number)
+        store.begin(cell)
+        store.write(cell, [row_of(cell, seed=number)])
+        store.clean()
+
+
+def test_two_processes_in_one_folder_do_not_harm_each_other(tmp_path):
+    root = Path(__file__).parents[2]
+    other = subprocess.Popen([sys.executable, "-c", WRITER, tmp_path], cwd=root)
+    while other.poll() is None:  # this one writes the same parts for as long as the other lives
+        write_all(tmp_path)
+    assert other.returncode == 0
+    cells = [Cell("grid", "iris", "NDFS", "NDFS", seed=number) for number in range(15)]
+    store = adopted(tmp_path, *cells)
+    assert store.read()["seed"].tolist() == list(range(15))
+    assert store.unreadable() == {}
+    assert store.begun() == set()

@@ -1,0 +1,228 @@
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from threadpoolctl import threadpool_info
+
+import featsieve
+from featsieve import JASFS, NDFS, MaxVariance, RandomSelector
+from featsieve.bench import load_plan
+from featsieve.bench.cells import SCHEMA, Cell
+from featsieve.bench.schema import arrow_table
+from featsieve.bench.workbench import support_hash, workbench
+from featsieve.bench.worker import _threads, fit_cell, run_cell
+from featsieve.datasets import load_dataset
+from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return load_dataset("planted_small")
+
+
+def cell(experiment="grid", dataset="planted_small", selector="MaxVariance", **more):
+    more = {"counts": (2, 5), "kmeans_seeds": 3, **more}
+    return Cell(experiment, dataset, selector, selector, **more)
+
+
+def test_rows_are_what_the_parts_say(planted):
+    rows = run_cell(cell(), plan="mine")
+    order = np.argsort(MaxVariance(5).fit(planted.X).ranking_)
+    assert [row["n_features"] for row in rows] == [2, 5]
+    for row in rows:
+        chosen = np.sort(order[: row["n_features"]])
+        scores = paper_protocol(planted.X[:, chosen], planted.y, n_seeds=3)
+        assert (row["acc_mean"], row["nmi_mean"], row["ari_mean"]) == scores.mean()
+        assert (row["acc_std"], row["nmi_std"], row["ari_std"]) == scores.std()
+        assert row["acc_runs"] == scores.accuracy.tolist()
+        assert row["nmi_runs"] == scores.nmi.tolist()
+        assert row["criterion"] == workbench("planted_small").criterion(chosen)
+        assert row["redundancy"] == pytest.approx(redundancy(planted.X, chosen), abs=1e-12)
+        assert row["support"] == support_hash(chosen)
+        either = planted.informative | planted.redundant
+        assert row["planted_precision"] == either[chosen].mean()
+        assert row["planted_recall"] == planted.informative[chosen].sum() / 5
+        assert (row["n_samples"], row["n_columns"], row["n_classes"]) == (80, 30, 3)
+        assert (row["status"], row["reason"], row["plan"]) == ("done", "", "mine")
+        assert not row["own_count"]
+        assert row["fit_seconds"] > 0.0
+        assert math.isnan(row["acc_practical"])
+        assert math.isnan(row["acc_own"])
+
+
+def test_defaults_with_the_selectors_own_labels_and_the_practical_protocol(planted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sieve = JASFS(3, random_state=4).fit(planted.X)
+    (row,) = run_cell(cell("default", selector="JASFS", counts=None, seed=4, practical=True))
+    assert row["n_features"] == sieve.n_features_selected_
+    assert row["own_count"]
+    assert row["support"] == support_hash(np.flatnonzero(sieve.support_))
+    own = ClusteringScores.of_labels(planted.y, sieve.labels_).mean()
+    assert (row["acc_own"], row["nmi_own"], row["ari_own"]) == own
+    practical = practical_protocol(planted.X[:, sieve.support_], planted.y).mean()
+    assert (row["acc_practical"], row["nmi_practical"], row["ari_practical"]) == practical
+    assert row["objective"] == sieve.objective_.tolist()
+    assert row["n_iter"] == sieve.n_iter_
+
+
+def test_a_fraction_is_no_choice_of_the_method():
+    (row,) = run_cell(cell("default", counts=None))
+    assert row["n_features"] == 3
+    assert not row["own_count"]
+
+
+def test_all_features_are_all():
+    (row,) = run_cell(cell(selector="AllFeatures", counts=None))
+    assert row["n_features"] == 30
+    assert (row["planted_precision"], row["planted_recall"]) == (8 / 30, 1.0)
+
+
+def test_a_random_ranking_is_that_of_its_number_and_seed(planted):
+    def supports(seed, ranking):
+        rows = run_cell(cell(selector="RandomSelector", seed=seed, params={"ranking": ranking}))
+        return [row["support"] for row in rows]
+
+    order = np.argsort(RandomSelector(5, random_state=7).fit(planted.X).ranking_)
+    assert supports(0, 7) == [support_hash(order[:2]), support_hash(order[:5])]
+    assert len({tuple(supports(seed, i)) for seed in (0, 1) for i in (0, 1)}) == 4
+
+
+def test_the_number_asked_for_is_the_largest_count():
+    rows = run_cell(cell(selector="MCFS", counts=(3,)))
+    sieve = featsieve.MCFS(3, n_features_to_select=3).fit(load_dataset("planted_small").X)
+    assert rows[0]["support"] == support_hash(np.flatnonzero(sieve.support_))
+
+
+def test_grid_cells_share_and_timed_ones_do_not():
+    bench = workbench("planted_small")
+    sharing = fit_cell(cell(selector="NDFS"), bench, n_features=5).selector
+    alone = fit_cell(cell("default", selector="NDFS"), bench, n_features=5).selector
+    assert not isinstance(sharing.affinity, str)
+    assert alone.affinity == "heat"
+    assert alone.init == "spectral"
+    assert np.array_equal(sharing.scores_, alone.scores_)
+
+
+def test_times_of_iterations():
+    timed = cell("time", selector="NDFS", counts=(4,), params={"max_iter": 6, "tol": 0.0})
+    (row,) = run_cell(timed)
+    assert row["n_iter"] == len(row["objective"]) == len(row["iteration_seconds"]) == 6
+    assert row["iteration_seconds"][0] > 0.0
+    assert np.all(np.diff(row["iteration_seconds"]) > 0.0)
+    assert row["iteration_seconds"][-1] <= row["fit_seconds"]
+    assert math.isnan(row["acc_mean"])
+    assert math.isnan(row["criterion"])
+    assert "max_iter=6" in row["reason"]
+
+
+def test_methods_that_do_not_iterate_have_one_time():
+    (row,) = run_cell(cell("time", selector="LaplacianScore", counts=(4,)))
+    assert row["iteration_seconds"] == [row["fit_seconds"]]
+    assert row["objective"] == []
+
+
+def test_scatter_holds_the_three_best_features_in_their_order(planted):
+    (row,) = run_cell(cell("scatter", counts=(3,)))
+    best = np.argsort(MaxVariance(3).fit(planted.X).ranking_)[:3]
+    points = np.reshape(row["points"], (80, 3))
+    assert np.array_equal(points, planted.X[:, best])
+    assert row["classes"] == planted.y.tolist()
+
+
+# What goes wrong -------------------------------------------------------------------------------
+
+
+def test_an_error_is_a_row():
+    bad = cell(selector="NDFS", params={"alpha": -1.0})
+    (row,) = run_cell(bad)
+    assert row["status"] == "failed"
+    assert row["reason"].startswith("ValueError: alpha must be a number above 0")
+    assert (row["n_samples"], row["n_columns"], row["n_features"]) == (80, 30, 0)
+    assert list(row) == list(SCHEMA)
+
+
+def test_too_slow_is_a_row():
+    slow = cell("grid", selector="NDFS", params={"max_iter": 10**7, "tol": 0.0}, seconds=0.3)
+    (row,) = run_cell(slow)
+    assert (row["status"], row["reason"]) == ("timeout", "more than 0.3 s")
+    assert row["n_columns"] == 30
+
+
+def test_data_that_are_not_there(tmp_path):
+    (row,) = run_cell(cell(dataset="ORL"), data=str(tmp_path))
+    assert row["status"] == "skipped"
+    assert row["reason"].startswith("FileNotFoundError: Data set ORL")
+
+
+def test_more_features_than_columns():
+    (row,) = run_cell(cell(counts=(2, 99)))
+    assert row["n_features"] == 2
+    (row,) = run_cell(cell(counts=(99,)))
+    assert row["status"] == "failed"
+    assert "30" in row["reason"]
+
+
+def test_warnings_are_kept_once_and_not_shown(recwarn):
+    rows = run_cell(cell(selector="NDFS", params={"beta": 1e6}))
+    assert all(row["status"] == "done" for row in rows)
+    assert rows[0]["reason"].startswith("warned: UserWarning: beta is so large")
+    assert rows[0]["reason"].count("beta is so large") == 1
+    assert len(recwarn) == 0
+
+
+# What the others need --------------------------------------------------------------------------
+
+
+def test_rows_of_every_experiment_fit_the_store():
+    for experiment in ("default", "grid", "time", "scatter"):
+        made = cell(experiment, selector="NDFS", counts=(3,), practical=experiment == "default")
+        arrow_table(made, run_cell(made))
+    failing = cell(selector="NDFS", params={"alpha": -1.0})
+    arrow_table(failing, run_cell(failing))
+
+
+def test_threads_can_be_limited():
+    with _threads(1):
+        assert {library["num_threads"] for library in threadpool_info()} == {1}
+    (row,) = run_cell(cell(counts=(2,)), threads=1)
+    assert "1 thread" in row["versions"]
+
+
+def test_cells_can_be_sent_to_other_processes():
+    for made in load_plan("smoke").cells({"iris": (150, 4, 3)}):
+        assert pickle.loads(pickle.dumps(made)).id == made.id
+
+
+def test_a_whole_plan_on_one_data_set():
+    plan = load_plan("smoke")
+    shapes = {"iris": (150, 4, 3)}
+    cells = [c for c in plan.cells(shapes) if c.experiment == "grid"]
+    rows = pd.DataFrame([row for c in cells for row in run_cell(c)])
+    assert set(rows["status"]) == {"done"}
+    chosen = plan.dependent_cells(rows)
+    assert {c.method for c in chosen if c.experiment == "label-free"} == {
+        method.name for method in plan.methods
+    }
+    for c in chosen:
+        if c.experiment != "label-free":
+            continue
+        (row,) = run_cell(c)
+        known = rows[(rows["method"] == c.method) & (rows["params"] == c.params_json)]
+        again = known[known["n_features"] == row["n_features"]].iloc[0]
+        assert (row["support"], row["criterion"]) == (again["support"], again["criterion"])
+        assert row["criterion"] >= rows[rows["method"] == c.method]["criterion"].max() - 0.01
+
+
+def test_the_same_cell_gives_the_same_row():
+    made = cell(selector="NDFS", seed=2)
+    took = {"fit_seconds", "evaluate_seconds", "peak_mib", "started"}
+    one, two = (
+        [{key: value for key, value in row.items() if key not in took} for row in run_cell(made)]
+        for _ in range(2)
+    )
+    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(two))
+    assert NDFS.__name__ == one[0]["selector"]
