@@ -9,7 +9,8 @@ def test_shipped_plans():
     for name in plan_names():
         plan = load_plan(name)
         assert plan.name == name
-        assert plan.text.count("[[methods]]") == len(plan.methods)
+        if "extends" not in plan.text:
+            assert plan.text.count("[[methods]]") == len(plan.methods)
         assert {method.selector for method in plan.methods if method.control} == {
             "AllFeatures", "MaxVariance", "RandomSelector",
         }  # fmt: skip
@@ -35,9 +36,7 @@ def test_a_file(tmp_path):
 
 
 def test_a_plan_that_is_not_there(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"no plan 'papr'.*open, paper, paper_thin, planted, smoke"
-    ):
+    with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):
         load_plan("papr")
 
 

@@ -12,8 +12,8 @@ from featsieve.datasets import dataset_info
 from featsieve.datasets.table import table_format
 
 PLAN_KEYS = (
-    "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds", "seeds",
-    "cell_seconds", "scatter", "grids", "methods",
+    "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds",
+    "seeds", "cell_seconds", "scatter", "grids", "methods",
 )  # fmt: skip
 REQUIRED = ("datasets", "experiments", "counts", "methods")
 METHOD_KEYS = ("name", "selector", "params", "grid", "counts", "per_count", "control", "rankings")

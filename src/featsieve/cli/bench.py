@@ -1,0 +1,197 @@
+"""``featsieve bench``: run the benchmarks, and read what came of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from featsieve.bench.cells import DEPENDENT
+
+if TYPE_CHECKING:
+    from featsieve.bench.run import RunSummary
+
+SHOWN = 5  # cells without a result that are listed
+
+bench = typer.Typer(
+    no_args_is_help=True,
+    help="Compare selectors on data sets with known classes, and reproduce the paper's tables.",
+)
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the data sets [default: $FEATSIEVE_DATA]."),
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core."),
+]
+Retry = Annotated[
+    bool,
+    typer.Option("--retry", help="Run cells again that failed or took too long before."),
+]
+Folder = Annotated[Path, typer.Argument(help="Folder that `bench run` wrote.")]
+
+
+@bench.command("run")
+def run_command(
+    plan: Annotated[str, typer.Argument(help="A shipped plan (see `bench list`), or a TOML file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the results [default: bench-PLAN].")
+    ] = None,
+    data: Data = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+) -> None:
+    """Run a plan.
+
+    Every finished cell (one fit of one method on one data set) is written at once. Stop when you
+    like: the same command goes on where it stopped, and computes nothing twice. Data sets that are
+    not there are left out; run again when they are.
+
+    Example: `featsieve bench run smoke --out results --jobs 2`
+    """
+    _run(plan, out, data=data, jobs=jobs, retry=retry)
+
+
+@bench.command("report")
+def report_command(
+    folder: Folder,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file [default: FOLDER/report.html].")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the same as Markdown, too.")
+    ] = None,
+) -> None:
+    """Write the report of a run: one HTML page that opens without network.
+
+    It can be written at any time, also while the run goes on.
+
+    Example: `featsieve bench report results -o report.html --markdown report.md`
+    """
+    _report(folder, output or folder / "report.html", markdown=markdown)
+
+
+@bench.command("paper")
+def paper_command(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
+        "bench-paper"
+    ),
+    data: Data = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+) -> None:
+    """Run the experiments of the JASFS paper, and write their report.
+
+    The same as `bench run paper`, followed by report.html, report.md and results.csv in the folder
+    of the results. The paper's own numbers are printed beside ours as "published".
+
+    Example: `featsieve bench paper --data my-data --out results --jobs 2`
+    """
+    run_and_report("paper", out, data=data, jobs=jobs, retry=retry)
+
+
+@bench.command("export")
+def export_command(
+    folder: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file.")],
+) -> None:
+    """Write the results as a plain table for other tools: one row per run.
+
+    Example: `featsieve bench export results -o results.csv`
+    """
+    _export(folder, output)
+
+
+@bench.command("list")
+def list_command() -> None:
+    """List the plans that come with featsieve.
+
+    A plan of your own is a copy of one of them with other lines in it.
+
+    Example: `featsieve bench list`
+    """
+    from featsieve.bench.plan import load_plan, plan_names
+    from featsieve.datasets import dataset_info
+
+    for name in plan_names():
+        plan = load_plan(name)
+        known = {dataset: dataset_info(dataset) for dataset in plan.datasets}
+        shapes = {
+            dataset: (about.n_samples, about.n_features, about.n_classes)
+            for dataset, about in known.items()
+        }
+        follow = [kind for kind in plan.experiments if kind in DEPENDENT]
+        more = f", and those of {' and '.join(follow)} that follow from them" if follow else ""
+        typer.echo(f"{name}: {plan.title}")
+        typer.echo(f"  data sets: {', '.join(plan.datasets)}")
+        typer.echo(f"  methods:   {', '.join(method.name for method in plan.methods)}")
+        typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
+
+
+def run_and_report(plan: str, out: Path, *, data: Path | None, jobs: int, retry: bool) -> None:
+    """Run a plan and write everything there is to read about it into the folder of the results."""
+    _run(plan, out, data=data, jobs=jobs, retry=retry)
+    _report(out, out / "report.html", markdown=out / "report.md")
+    _export(out, out / "results.csv")
+
+
+def _run(plan: str, out: Path | None, *, data: Path | None, jobs: int, retry: bool) -> None:
+    """Run a plan with progress shown, and print what came of it."""
+    from featsieve.bench.plan import load_plan
+    from featsieve.bench.progress import terminal_progress
+    from featsieve.bench.run import run_plan
+
+    loaded = load_plan(plan)
+    out = out or Path(f"bench-{loaded.name}")
+    try:
+        summary = run_plan(
+            loaded, out, data=data, jobs=jobs, retry=retry, progress=terminal_progress()
+        )
+    except KeyboardInterrupt as stop:
+        typer.echo(str(stop) or "stopped", err=True)
+        raise typer.Exit(130) from None
+    _tell(summary)
+
+
+def _tell(summary: "RunSummary") -> None:
+    """Print what a run did, what is missing and what can be done next."""
+    from featsieve.bench.progress import in_words
+
+    counts = ", ".join(f"{count} {status}" for status, count in sorted(summary.statuses.items()))
+    typer.echo(
+        f"{summary.plan}: {summary.total} cells ({counts}); {summary.computed} of them computed "
+        f"now, in {in_words(summary.seconds)}."
+    )
+    for line in summary.failures[:SHOWN]:
+        typer.echo(f"  {line}")
+    if len(summary.failures) > SHOWN:
+        typer.echo(f"  ... and {len(summary.failures) - SHOWN} more; see the column 'reason'.")
+    for name, reason in summary.left_out.items():
+        typer.echo(f"Left out: {name}. {reason}")
+    if summary.left_out:
+        typer.echo("Run the same command again when they are there.")
+    typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
+
+
+def _report(folder: Path, output: Path, *, markdown: Path | None) -> None:
+    """Write a report and say where."""
+    from featsieve.bench.store import Store
+    from featsieve.report import write_bench_report
+
+    store = Store(folder)
+    title = store.about()["title"]
+    rows = store.read()
+    if not len(rows):
+        raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_bench_report(rows, output, markdown=markdown, title=title)
+    typer.echo(f"Wrote {output}" + (f" and {markdown}" if markdown else ""))
+
+
+def _export(folder: Path, output: Path) -> None:
+    """Write the table and say how long it is."""
+    from featsieve.bench.store import Store
+
+    count = Store(folder).export_csv(output)
+    typer.echo(f"Wrote {output}: {count} rows")

@@ -1,0 +1,58 @@
+"""The command as a whole: what it needs, how fast it starts, what becomes of errors."""
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+from featsieve import __version__
+from featsieve.cli import main
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_version_and_help(call):
+    assert call("--version") == (0, f"featsieve {__version__}\n", "")
+    code, shown, _ = call("--help")
+    assert code == 0
+    assert "--debug" in shown
+    assert "bench" in shown
+
+
+def test_the_entry_point_is_installed():
+    (found,) = entry_points(group="console_scripts", name="featsieve")
+    assert found.value == "featsieve.cli:main"
+
+
+def test_where_an_error_comes_from_is_shown_on_request(monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_DEBUG", "")
+    with pytest.raises(FileNotFoundError, match="holds no results"):
+        main(["--debug", "bench", "report", "nowhere"])
+    monkeypatch.setenv("FEATSIEVE_DEBUG", "1")
+    with pytest.raises(FileNotFoundError, match="holds no results"):
+        main(["bench", "report", "nowhere"])
+
+
+def test_without_the_extra_one_sentence_says_what_to_install():
+    ended = python(
+        "import sys; sys.modules['typer'] = None; from featsieve.cli import main; main()"
+    )
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "The command featsieve needs typer and rich: pip install 'featsieve[cli]'.\n"
+    )
+
+
+def test_importing_the_command_line_imports_nothing_heavy():
+    code = (
+        "import sys, featsieve; before = set(sys.modules); import featsieve.cli.app; "
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    ended = python(code)
+    assert ended.returncode == 0, ended.stderr
+    new = set(ended.stdout.split())
+    assert "typer" in new
+    assert not new & {"pandas", "pyarrow", "matplotlib", "jinja2", "h5py", "pooch"}
