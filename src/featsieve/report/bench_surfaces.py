@@ -1,0 +1,201 @@
+"""How the scores of JASFS depend on its weights: cuts through the grid."""
+
+# ruff: noqa: RUF001 - mathematical signs are meant
+
+import inspect
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from featsieve.report.bench_scores import by_method, finished, params_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The weights of JASFS: parameter -> the paper's letter, and where the paper fixes it.
+WEIGHTS = {"sparsity": ("λ", 1e-3), "alpha": ("α", 1.0), "beta": ("β", 1.0)}
+COUNT = "n_features"
+PAPER_GRID = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Scores over a pair of parameters, everything else fixed.
+
+    ``acc`` and ``nmi`` have one row per value of ``y`` and one column per value of ``x``; NaN where
+    nothing was run. ``fixed`` says what the rest was; ``inert`` names axes without any effect.
+    """
+
+    dataset: str
+    method: str
+    x: str
+    y: str
+    x_values: tuple[str, ...]
+    y_values: tuple[str, ...]
+    fixed: str
+    inert: tuple[str, ...]
+    acc: np.ndarray
+    nmi: np.ndarray
+
+
+def surfaces(rows: "pd.DataFrame", *, selector: str = "JASFS") -> list[Surface]:
+    """Sensitivity to each pair of weights, from grid rows.
+
+    A weight without effect is not in the rows: one fit stands for all its values, and the surface
+    is flat along it. With a single weight the number of features is the other axis.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    selector : str, default="JASFS"
+
+    Returns
+    -------
+    list of Surface
+    """
+    done = finished(rows, "acc")
+    done = done[done["selector"] == selector]
+    found = []
+    for (dataset, method), group in by_method(done, "grid"):
+        points = _grid_points(group, selector)
+        inert = _inert_values(group, points, done[done["dataset"] == dataset])
+        axes = {name: values for name in WEIGHTS if len(values := _values(points, name)) > 1}
+        pairs = list(itertools.combinations(axes | inert, 2))
+        if not pairs and axes:
+            axes |= {COUNT: _values(points, COUNT)}
+            pairs = [(COUNT, next(iter(axes)))]
+        best = max(points, key=lambda point: point["acc"])
+        cut = _Cut((dataset, method), points, best, axes | inert, tuple(inert))
+        found += [cut.over(x, y) for x, y in pairs]
+    return found
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The grid of one method on one data set, to be cut along two of its axes."""
+
+    key: tuple[str, str]
+    points: list[dict[str, Any]]
+    best: Mapping[str, Any]
+    axes: Mapping[str, tuple[float, ...]]
+    inert: tuple[str, ...]
+
+    def over(self, x: str, y: str) -> Surface:
+        """Average what is left when everything but x and y is fixed."""
+        fixed = {
+            name: _at(name, values, self.best)
+            for name, values in self.axes.items()
+            if name not in (x, y, *self.inert)
+        }
+        several = len(_values(self.points, COUNT)) > 1
+        if COUNT not in (x, y) and several and not self.best["own_count"]:
+            fixed[COUNT] = self.best[COUNT]
+        shape = (len(self.axes[y]), len(self.axes[x]))
+        acc, nmi, counts = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        for point in self.points:
+            if all(point[name] == value for name, value in fixed.items()):
+                where = np.ix_(self._places(point, y), self._places(point, x))
+                counts[where] += 1
+                acc[where] += point["acc"]
+                nmi[where] += point["nmi"]
+        with np.errstate(invalid="ignore"):  # 0 / 0: not run
+            acc, nmi = acc / counts, nmi / counts
+        return Surface(
+            dataset=self.key[0],
+            method=self.key[1],
+            x=label(x),
+            y=label(y),
+            x_values=tuple(tick(value) for value in self.axes[x]),
+            y_values=tuple(tick(value) for value in self.axes[y]),
+            fixed=", ".join(f"{label(name)} = {tick(value)}" for name, value in fixed.items()),
+            inert=tuple(label(name) for name in self.inert if name in (x, y)),
+            acc=acc,
+            nmi=nmi,
+        )
+
+    def _places(self, point: Mapping[str, Any], name: str) -> np.ndarray:
+        """Say which places of an axis a point fills: all of them along an inert one."""
+        filled = [name in self.inert or value == point[name] for value in self.axes[name]]
+        return np.array(filled, dtype=bool)
+
+
+def _grid_points(group: "pd.DataFrame", selector: str) -> list[dict[str, Any]]:
+    """Rows as dictionaries, with the constructor's default where a varied weight is not named."""
+    named = [params_of(text) for text in group["params"]]
+    varied = [name for name in WEIGHTS if any(name in params for params in named)]
+    defaults = _defaults(selector)
+    return [
+        {name: params.get(name, defaults.get(name)) for name in varied}
+        | {COUNT: int(row.n_features), "own_count": bool(row.own_count)}
+        | {"acc": float(row.acc_mean), "nmi": float(row.nmi_mean)}
+        for params, row in zip(named, group.itertuples(), strict=True)
+    ]
+
+
+def _inert_values(
+    group: "pd.DataFrame", points: list[dict[str, Any]], others: "pd.DataFrame"
+) -> dict[str, tuple[float, ...]]:
+    """Values of the weights that one fit stands for: as many as ``stands_for`` says.
+
+    The rows do not hold them; they are those another variant used, or the paper's.
+    """
+    missing = [name for name in ("alpha", "beta") if len(_values(points, name)) <= 1]
+    stands_for = int(group["stands_for"].max())
+    if not missing or stands_for <= 1:
+        return {}
+    number = round(stands_for ** (1 / len(missing)))
+    if number ** len(missing) != stands_for:
+        return {}
+    inert: dict[str, tuple[float, ...]] = {}
+    for name in missing:
+        used = [_used(others, weight) for weight in (name, "alpha", "beta")]
+        candidates = (*used, PAPER_GRID, tuple(float(i + 1) for i in range(number)))
+        inert[name] = next(values for values in candidates if len(values) == number)
+    return inert
+
+
+def _used(rows: "pd.DataFrame", name: str) -> tuple[float, ...]:
+    """Sort the numbers that rows name for a parameter."""
+    found = {params_of(text).get(name) for text in rows["params"]}
+    return tuple(sorted(value for value in found if isinstance(value, int | float)))
+
+
+def _at(name: str, values: Sequence[float], best: Mapping[str, Any]) -> float:
+    """Fix a weight where the paper does, or at the best point."""
+    if name in WEIGHTS and WEIGHTS[name][1] in values:
+        return WEIGHTS[name][1]
+    return best[name]
+
+
+def _values(points: list[dict[str, Any]], name: str) -> tuple[float, ...]:
+    """Sort the numbers that a parameter takes."""
+    found = {point[name] for point in points if name in point}
+    return tuple(sorted(value for value in found if isinstance(value, int | float)))
+
+
+def _defaults(selector: str) -> dict[str, Any]:
+    """Constructor's defaults of a class of featsieve."""
+    import featsieve
+
+    found = getattr(featsieve, selector, None)
+    if found is None:
+        return {}
+    return {name: item.default for name, item in inspect.signature(found).parameters.items()}
+
+
+def label(name: str) -> str:
+    """Write an axis as the paper does."""
+    if name == COUNT:
+        return "number of features"
+    return WEIGHTS[name][0] if name in WEIGHTS else name
+
+
+def tick(value: float) -> str:
+    """Write a value of a weight: 1e-06 becomes 1e-6, 0.01 becomes 1e-2."""
+    if value and not 0.1 <= abs(value) < 1e4:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{float(mantissa):g}e{int(exponent)}"
+    return f"{value:g}"

@@ -1,0 +1,137 @@
+"""A page as HTML or Markdown, and how it gets to disk."""
+
+import base64
+import os
+import re
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from featsieve.report.page import Page
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def render_html(page: Page) -> str:
+    """Render a page as one self-contained HTML document.
+
+    Parameters
+    ----------
+    page : Page
+
+    Returns
+    -------
+    str
+        Styles and figures are inside; nothing is loaded from elsewhere.
+
+    Examples
+    --------
+    >>> from featsieve.report.page import Page
+    >>> from featsieve.report.render import render_html
+    >>> "<h1>a &lt; b</h1>" in render_html(Page("a < b", (), ()))
+    True
+    """
+    environment = _environment(autoescape=True)
+    from markupsafe import Markup
+
+    environment.filters["data_uri"] = _data_uri
+    css = _files().joinpath("page.css").read_text("utf-8")
+    template = environment.get_template("bench.html.j2")
+    return template.render(page=page, css=Markup(css)) + "\n"
+
+
+def render_markdown(page: Page) -> str:
+    """Render a page as Markdown: tables and sentences, figures as descriptions.
+
+    Parameters
+    ----------
+    page : Page
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.report.page import Page
+    >>> from featsieve.report.render import render_markdown
+    >>> print(render_markdown(Page("Title", ("2 data sets",), ())))
+    # Title
+    <BLANKLINE>
+    2 data sets.
+    <BLANKLINE>
+    """
+    environment = _environment(autoescape=False)
+    environment.filters["md"] = escape_markdown
+    environment.filters["fenced"] = lambda text: text.replace("```", "'''")
+    text = environment.get_template("bench.md.j2").render(page=page)
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
+
+
+def escape_markdown(text: str) -> str:
+    r"""Write text so that Markdown shows it as it is, on one line.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.report.render import escape_markdown
+    >>> print(escape_markdown("a|b <i>\n*c*"))
+    a\|b \<i\> \*c\*
+    """
+    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if needed.
+    text : str
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp lets nobody else read; a report is like any file that its owner writes.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _files() -> Any:
+    """Where the templates are, also inside an installed wheel."""
+    return resources.files("featsieve.report").joinpath("templates")
+
+
+def _environment(*, autoescape: bool) -> Any:
+    """Make the template engine."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("Reports need jinja2: pip install 'featsieve[bench]'.") from error
+    loader = jinja2.FunctionLoader(lambda name: _files().joinpath(name).read_text("utf-8"))
+    return jinja2.Environment(
+        loader=loader, autoescape=autoescape, undefined=jinja2.StrictUndefined
+    )
+
+
+def _data_uri(svg: str) -> str:
+    """Put an SVG into an address."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")

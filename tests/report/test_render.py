@@ -1,0 +1,131 @@
+import base64
+import re
+import stat
+from html.parser import HTMLParser
+
+import pytest
+
+from featsieve.report.page import (
+    Code,
+    Details,
+    Entry,
+    Figure,
+    Gallery,
+    Page,
+    Points,
+    Row,
+    Section,
+    Table,
+)
+from featsieve.report.render import escape_markdown, render_html, render_markdown, write_text
+
+EVIL = "</td><script>alert('x')</script>|*b*\n\"q\" & `c`"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+
+
+def page(text=EVIL):
+    table = Table(
+        text, (text, text), (Row(text, (Entry(text, text, best=True),), text),), text, text
+    )
+    gallery = Gallery(text, text, (Figure(text, text, SVG),), ((text, SVG),))
+    blocks = (table, gallery, Points((text,)), Code(text), Details(text, (table,)))
+    return Page(text, (text,), (Section("anchor", text, (text,), blocks),))
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def parse(text):
+    parser = Tags()
+    parser.feed(text)
+    assert parser.open == []
+    return parser.tags
+
+
+def test_html_escapes_everything():
+    text = render_html(page())
+    names = [name for name, _ in parse(text)]
+    assert "script" not in names
+    assert "<script" not in text
+    # text never opens a tag: the same page of plain words has the same tags
+    assert names == [name for name, _ in parse(render_html(page("plain")))]
+
+
+def test_html_asks_for_nothing_from_elsewhere():
+    text = render_html(page("plain"))
+    for _, attributes in parse(text):
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:"))
+    assert not re.search(r"url\(|@import|http-equiv", text)
+
+
+def test_html_is_made_for_all_readers():
+    tags = parse(render_html(page("plain")))
+    names = [name for name, _ in tags]
+    assert names.count("h1") == 1
+    assert ("a", {"class": "skip", "href": "#content"}) in tags
+    assert all("alt" in attributes for name, attributes in tags if name == "img")
+    assert names.count("caption") == names.count("table") == 2
+    assert {attributes["scope"] for name, attributes in tags if name == "th"} == {"col", "row"}
+
+
+def test_figures_are_inside():
+    sources = [
+        attributes["src"] for name, attributes in parse(render_html(page())) if name == "img"
+    ]
+    assert len(sources) == 2
+    assert base64.b64decode(sources[0].split(",")[1]).decode() == SVG
+
+
+def test_markdown_keeps_tables_whole_whatever_the_text():
+    lines = render_markdown(page()).splitlines()
+    tables = [line for line in lines if line.startswith("|")]
+    assert len(tables) == 6
+    columns = {len(re.findall(r"(?<!\\)\|", line)) for line in tables}
+    assert columns == {3}
+    outside = [line for line in lines if "alert" in line and not line.startswith("</td>")]
+    assert all(re.search(r"\\<script\\>", line) for line in outside)
+
+
+def test_markdown_marks_the_best_and_labels_notes():
+    entry = Entry("1.0", "0.9", best=True)
+    table = Table("c", ("m", "d"), (Row("A", (entry,), "control"),), note_label="published")
+    text = render_markdown(Page("t", (), (Section("s", "S", (), (table,)),)))
+    assert "| A (control) | **1.0** (published 0.9) |" in text
+
+
+@pytest.mark.parametrize("text", ["plain", "a|b", "line\nline", "<b>", "# no", "x_y_z"])
+def test_markdown_escapes_stay_on_one_line(text):
+    escaped = escape_markdown(text)
+    assert "\n" not in escaped
+    assert re.sub(r"\\(.)", r"\1", escaped) == " ".join(text.split())
+
+
+def test_writing_replaces_as_a_whole(tmp_path):
+    path = tmp_path / "new" / "page.html"
+    write_text(path, "first")
+    write_text(path, "second ±")
+    assert path.read_text(encoding="utf-8") == "second ±"
+    assert [file.name for file in path.parent.iterdir()] == ["page.html"]
+    assert stat.S_IMODE(path.stat().st_mode) & 0o400
+
+
+def test_a_failed_write_leaves_the_old_page(tmp_path):
+    path = tmp_path / "page.html"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "bad \ud800")
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
