@@ -4,7 +4,8 @@ The script makes a throw-away environment, installs skfeature-chappers, ITMO_FS 
 into it, and runs itself there. Both sides get the same standardised table, the same graph (5
 neighbours, heat kernel, no self loops) where the peer takes one, the same first labels, the same
 number of iterations (ended sooner where the peer needs longer than --patience) and threads. Times
-are the best of three calls in one process, the two sides in turn; calls over 10 s are made once.
+are the best of three calls, or of a second of calls, in one process, the two sides in turn; calls
+over 10 s are made once.
 Memory is the growth of the resident set during the call, in a process of its own. A call over
 --limit is stopped: its time and the ratio are lower bounds. "Spearman" correlates the scores of the
 columns that vary; where it must be low, the notes say why. "repaired" is the same with the peer's

@@ -51,13 +51,15 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
     if S.ndim != 2 or S.shape != (n_samples, n_samples):
         raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {S.shape}.")
     S = sp.csr_array(S, dtype=np.float64)
-    if not (S.has_canonical_format and np.all(S.data)):
+    if not S.has_canonical_format:
         S = S.copy()  # the caller's
         S.sum_duplicates()
-        S.eliminate_zeros()
-    largest = float(S.data.max(initial=0.0))
-    if not np.isfinite(S.data).all() or S.data.min(initial=0.0) < 0.0:
+    smallest, largest = S.data.min(initial=np.inf), S.data.max(initial=0.0)
+    if not (smallest >= 0.0 and largest < np.inf):  # NaN is neither
         raise ValueError(f"{hint} matrix; got negative or non-finite entries.")
+    if smallest == 0.0:
+        S = S.copy()
+        S.eliminate_zeros()
     if largest == 0.0:
         raise ValueError(f"{hint} matrix; got one without any edge.")
     if not _symmetric(S, 1e-10 * largest):
