@@ -29,10 +29,10 @@ def plan_of(*methods, seeds=(0,), experiments=("grid", "label-free", "curve")):
     )
 
 
-def finished(plan, values, status="done"):
+def finished(plan, values, status="done", *, started="2026-01-01", checksum=None):
     """Rows of the grid cells; values(cell, count) gives criterion and accuracy."""
     rows = []
-    for cell in plan.cells(WINE):
+    for cell in plan.cells(WINE, {"wine": checksum}):
         for count in cell.counts or (values(cell, None)[2],):
             criterion, accuracy = values(cell, count)[:2]
             rows.append(
@@ -41,6 +41,8 @@ def finished(plan, values, status="done"):
                     "experiment": "grid",
                     "dataset": "wine",
                     "n_columns": 13,
+                    "data_checksum": cell.data_checksum,
+                    "started": started,
                     "method": cell.method,
                     "params": cell.params_json,
                     "seed": cell.seed,
@@ -140,6 +142,28 @@ def test_every_seed_chooses_for_itself():
         (0, 1.0),
         (1, 2.0),
     ]
+
+
+def test_choices_are_made_among_rows_of_one_file():
+    plan = plan_of(NDFS, experiments=("grid", "label-free"))
+    old, new = (
+        finished(plan, lambda c, k, best=best: (float(c.params["beta"] == best), 0.5), **about)
+        for best, about in (
+            (1.0, {"checksum": "old", "started": "2026-01-01T10"}),
+            (2.0, {"checksum": "new", "started": "2026-01-01T11"}),
+        )
+    )
+
+    def chosen(rows, checksums=None):
+        return [(c.params["beta"], c.data_checksum) for c in plan.dependent_cells(rows, checksums)]
+
+    both = pd.concat([new, old])
+    assert chosen(both) == [(2.0, "new")]
+    assert chosen(both, {"wine": "new"}) == [(2.0, "new")]
+    assert chosen(both, {"wine": "old"}) == [(1.0, "old")]
+    assert chosen(old, {"wine": "new"}) == []
+    # The new grid is not finished: that of the old file does not stand in for it.
+    assert chosen(pd.concat([new.iloc[:1], old])) == []
 
 
 def test_rows_of_other_plans_do_not_matter():

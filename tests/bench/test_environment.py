@@ -14,7 +14,7 @@ import sklearn
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import featsieve
-from featsieve.bench.environment import machine, versions
+from featsieve.bench.environment import NOT_COMPUTING, machine, source_hash, versions
 
 
 def test_versions_are_those_that_the_modules_have_themselves():
@@ -25,6 +25,31 @@ def test_versions_are_those_that_the_modules_have_themselves():
         name: module.__version__ for name, module in modules.items()
     }
     assert found["featsieve"] == featsieve.__version__
+
+
+def test_the_code_is_told_apart_by_its_content_and_names(tmp_path):
+    def hash_of(name, **files):
+        folder = tmp_path / name
+        for path, text in files.items():
+            place = folder / path.replace("__", "/").replace("_dot_", ".")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text.encode())
+        return source_hash(folder)
+
+    first = hash_of("a", a_dot_py="1", sub__b_dot_toml="2")
+    assert hash_of("b", sub__b_dot_toml="2", a_dot_py="1", notes_dot_txt="mine") == first
+    assert hash_of("c", a_dot_py="1", sub__b_dot_toml="2", cli__c_dot_py="no result") == first
+    assert hash_of("d", a_dot_py="1", sub__c_dot_toml="2") != first
+    assert hash_of("e", a_dot_py="1", sub__b_dot_toml="3") != first
+    assert hash_of("f", a_dot_py="", sub__b_dot_toml="12") != first
+    unix, windows = hash_of("g", a_dot_py="1\n2"), hash_of("h", a_dot_py="1\r\n2")
+    assert unix == windows
+
+
+def test_the_hash_among_the_versions_is_that_of_the_package():
+    package = Path(featsieve.__file__).parent
+    assert json.loads(versions())["source"] == source_hash(package) == source_hash()
+    assert all((package / name).is_dir() for name in NOT_COMPUTING)
 
 
 def test_the_linear_algebra_library_is_named_with_its_threads():

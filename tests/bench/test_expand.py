@@ -1,11 +1,13 @@
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from featsieve.bench import Plan, load_plan
+from featsieve.bench import Plan, load_plan, plan_names
 from featsieve.bench.expand import possible_counts
 from featsieve.bench.plan import Method
 from featsieve.datasets import dataset_info
+from featsieve.datasets.registry import registry
 
 
 def shapes(plan):
@@ -40,7 +42,7 @@ def test_cells_of_the_plan_paper():
 
     # Palm has 256 columns: 5 of the 8 counts; its random control needs 294 / 5 rankings.
     expected = {
-        "default": 14 * 8,
+        "default": (13 + 10) * 8,  # ten draws of the random control
         "grid": 7 * grid(8, 49) + grid(5, 59),
         "time": 13 * 8,
         "scatter": 4,
@@ -61,15 +63,31 @@ def test_cells_of_the_plan_smoke():
         return 2 + 9 + 1 + 9 + 2 + 3 * counts
 
     # iris has 4 columns: two of the three counts
-    expected = {"default": 7 * 3, "grid": grid(2) + 2 * grid(3), "time": 6 * 3, "scatter": 2}
+    expected = {
+        "default": (6 + 10) * 3,
+        "grid": grid(2) + 2 * grid(3),
+        "time": 6 * 3,
+        "scatter": 2,
+    }
     assert experiments(cells) == expected
+
+
+def test_cells_of_the_plan_paper_thin():
+    plan = load_plan("paper_thin")
+    cells = plan.cells(shapes(plan))
+    # Two controls, L-score, MCFS; UDFS, UGFS; six of 3 x 3; JASFS as published at 6 x 3 x 3.
+    alike = 4 + 2 * 3 + 6 * 9 + 54
+    # The random control has 54 / 4 rankings; on palm, with 3 of the 4 counts, 54 / 3.
+    assert experiments(cells)["grid"] == 8 * alike + 7 * 14 + 18
+    fits = {(c.dataset, c.method, c.params_json) for c in cells if c.experiment == "grid"}
+    assert len(fits) == experiments(cells)["grid"]  # no method has a fit for each count
 
 
 def test_cells_of_the_plan_planted():
     plan = load_plan("planted")
     cells = plan.cells(shapes(plan))
     # Methods that draw nothing have one seed, the others three.
-    default = (5 + 2) + 3 * 10
+    default = (5 + 2) + 3 * 9 + 10
     grid_1 = 4 + 4 * 1 + 3 + 3  # two controls, two filters; MCFS at every count; UDFS; SOGFS
     # Random, NDFS RUFS RSFS, URAFS, USFS, AUFS, UGFS, JASFS as published (27 points), JASFS
     grid_3 = 9 + 9 * 3 + 9 + 9 + 4 * 9 + 4 * 3 + 3 + 4 * 9
@@ -88,10 +106,10 @@ def test_cells_of_the_plan_open():
         return alike + each_count * counts + 5  # JASFS as published: alpha and beta are inert
 
     n_counts = [sum(c <= shape[1] for c in plan.counts) for shape in found.values()]
-    assert experiments(cells) == {"default": 12 * 17, "grid": sum(map(grid, n_counts))}
+    assert experiments(cells) == {"default": 12 * (16 + 10), "grid": sum(map(grid, n_counts))}
 
 
-@pytest.mark.parametrize("name", ["smoke", "paper", "open", "planted"])
+@pytest.mark.parametrize("name", plan_names())
 def test_the_random_control_searches_as_much_as_anybody(name):
     plan = load_plan(name)
     for shape in shapes(plan).values():
@@ -138,14 +156,63 @@ def test_points_that_are_alike_are_one_cell():
     cells = grid_of(one_method(Method("J", "JASFS", params=params, grid=grid, own_count=True)))
     assert [cell.stands_for for cell in cells] == [6, 6]
     assert [cell.params["sparsity"] for cell in cells] == [0.1, 0.2]
+    for cell in cells:
+        assert cell.inert == {"alpha": [1.0, 9.0], "beta": [1.0, 2.0, 3.0]}
     del params["tol"]
-    assert len(grid_of(one_method(Method("J", "JASFS", params=params, grid=grid)))) == 12
+    cells = grid_of(one_method(Method("J", "JASFS", params=params, grid=grid)))
+    assert [(cell.stands_for, cell.inert) for cell in cells] == [(1, {})] * 12
+
+
+def test_only_values_without_an_effect_are_called_inert():
+    # Large alpha moves the labels of NDFS: only the others are alike.
+    grid = {"alpha": (1e-6, 1e-3, 1e6), "beta": (1.0, 2.0), "tol": (0.0,)}
+    cells = grid_of(one_method(Method("N", "NDFS", grid=grid)))
+    assert [(cell.params.get("alpha"), cell.stands_for, cell.inert) for cell in cells] == [
+        (None, 2, {"alpha": [1e-6, 1e-3]}),
+        (None, 2, {"alpha": [1e-6, 1e-3]}),
+        (1e6, 1, {}),
+        (1e6, 1, {}),
+    ]
 
 
 def test_seeds_of_methods_that_draw_nothing_are_not_repeated():
     seeds = {"seeds": (3, 4)}
     assert [c.seed for c in grid_of(one_method(Method("L", "LaplacianScore"), **seeds))] == [3]
     assert [c.seed for c in grid_of(one_method(Method("N", "NDFS"), **seeds))] == [3, 4]
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_defaults_are_those_of_the_constructor(name):
+    plan = load_plan(name)
+    cells = [cell for cell in plan.cells(shapes(plan)) if cell.experiment == "default"]
+    for cell in cells:
+        published = cell.method == "JASFS (published)"
+        assert cell.params == ({"solver": "paper"} if published else {})
+        assert cell.counts is None
+
+
+@pytest.mark.parametrize(
+    ("seeds", "expected"),
+    [
+        ((0,), (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)),
+        ((3, 20), (3, 20, 0, 1, 2, 4, 5, 6, 7, 8)),
+        (tuple(range(12)), tuple(range(12))),
+    ],
+)
+def test_the_random_control_is_drawn_ten_times_at_least(seeds, expected):
+    methods = (Method("R", "RandomSelector", rankings=1), Method("N", "NDFS"))
+    plan = Plan("p", "P", ("wine",), ("default", "time"), methods, counts=(2,), seeds=seeds)
+    cells = plan.cells({"wine": (178, 13, 3)})
+    found = {
+        (method, experiment): tuple(
+            c.seed for c in cells if (c.method, c.experiment) == (method, experiment)
+        )
+        for method in ("R", "N")
+        for experiment in ("default", "time")
+    }
+    assert found["R", "default"] == expected
+    assert found["N", "default"] == seeds
+    assert found["R", "time"] == seeds[:1]
 
 
 def test_random_rankings_are_numbered_and_repeated_for_every_seed():
@@ -163,7 +230,9 @@ def test_running_times_have_the_stopping_rule_of_the_paper():
     cells = {c.method: c for c in plan.cells({"wine": (178, 13, 3)}) if c.experiment == "time"}
     assert cells["NDFS"].params == {"max_iter": 20}  # tol = 1e-5 is the default
     assert cells["NDFS"].counts == (4,)
-    assert "tol" not in cells["JASFS (published)"].params  # the default, not that of the plan
+    published = cells["JASFS (published)"]
+    assert published.params == {"solver": "paper"}  # 20 and 1e-5 are its defaults
+    assert published.counts == (4,)  # what it takes to find its own is not what is timed
     assert cells["LaplacianScore"].params == {}
     assert "AllFeatures" not in cells
 
@@ -171,6 +240,32 @@ def test_running_times_have_the_stopping_rule_of_the_paper():
 def test_data_sets_without_a_shape_are_left_out():
     plan = load_plan("smoke")
     assert {cell.dataset for cell in plan.cells({"wine": (178, 13, 3)})} == {"wine"}
+
+
+def test_another_file_is_other_work():
+    method = Method("M", "MaxVariance")
+    plan = Plan("p", "P", ("mine.csv#kind", "iris"), ("default",), (method,), counts=(2,))
+    shape = {"mine.csv#kind": (9, 4, 2), "iris": (150, 4, 3)}
+    first, iris = plan.cells(shape, {"mine.csv#kind": "aaa", "iris": None})
+    second, again = plan.cells(shape, {"mine.csv#kind": "bbb"})
+    assert (first.data_checksum, second.data_checksum) == ("aaa", "bbb")
+    assert first.id != second.id
+    assert iris == again
+    assert iris.data_checksum == ""
+
+
+def test_the_checksum_of_a_registered_file_changes_nothing():
+    plan = Plan("p", "P", ("ORL",), ("default",), (Method("M", "MaxVariance"),), counts=(2,))
+    shape = {"ORL": (400, 1024, 40)}
+    assert dataset_info("ORL").sha256 is not None
+    assert plan.cells(shape, {"ORL": "aaa"}) == plan.cells(shape)
+
+
+def test_a_registered_file_without_a_checksum_may_change(monkeypatch):
+    monkeypatch.setitem(registry(), "ORL", replace(dataset_info("ORL"), sha256=None))
+    plan = Plan("p", "P", ("ORL",), ("default",), (Method("M", "MaxVariance"),), counts=(2,))
+    (cell,) = plan.cells({"ORL": (400, 1024, 40)}, {"ORL": "aaa"})
+    assert cell.data_checksum == "aaa"
 
 
 def test_practical_numbers_belong_to_the_defaults():

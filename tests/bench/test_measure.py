@@ -1,11 +1,14 @@
+import math
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
+from featsieve.bench import measure
 from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
 
 
@@ -27,6 +30,23 @@ def test_the_limit_is_not_swallowed_and_its_traces_are_removed():
     assert time.perf_counter() - start < 5.0
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_after_the_block_does_nothing():
+    with time_limit(5.0):
+        ring = signal.getsignal(signal.SIGALRM)
+        with pytest.raises(TimeUpError):
+            ring(signal.SIGALRM, None)
+    ring(signal.SIGALRM, None)  # one that was on its way when the block ended
+
+
+def test_an_alarm_at_the_very_end_leaves_no_traces():
+    before = signal.getsignal(signal.SIGALRM)
+    for i in range(300):
+        with suppress(TimeUpError), time_limit(1e-5 * (1 + i % 10)):
+            stubborn(1e-5 * (i % 12))
+        assert signal.getsignal(signal.SIGALRM) is before
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_a_block_in_time_goes_through():
@@ -60,3 +80,13 @@ def test_peak_memory_is_the_growth_inside_of_the_block():
         np.ones(2**10).sum()
     assert 60.0 < large.mib < 80.0
     assert small.mib < 10.0
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="peaks are forgotten on Linux only"
+)
+def test_where_peaks_cannot_be_forgotten_none_is_claimed(monkeypatch, tmp_path):
+    monkeypatch.setattr(measure, "FORGET", tmp_path)  # a folder: writing to it is refused
+    with PeakMemory() as peak:
+        np.ones(2**10).sum()
+    assert math.isnan(peak.mib)

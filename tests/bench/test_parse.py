@@ -1,3 +1,6 @@
+import json
+import tomllib
+
 import pytest
 
 from featsieve.bench.parse import parse_plan
@@ -42,6 +45,15 @@ def test_grids_by_name_and_inline():
 def test_data_sets_get_their_registered_names_and_files_keep_theirs():
     plan = parse(HEAD.replace('["iris"]', '["IRIS", "iris", "orl", "my/table.csv"]') + NDFS)
     assert plan.datasets == ("iris", "ORL", "my/table.csv")
+
+
+def test_files_with_a_column_of_classes():
+    entries = '["iris", {file = "a.csv", labels = "kind"}, {file = "b.mat"}, "c.tsv.gz#type"]'
+    text = HEAD.replace('["iris"]', entries)
+    plan = parse(text + '[scatter]\ndatasets = [{file = "a.csv", labels = "kind"}]\n' + NDFS)
+    assert plan.datasets == ("iris", "a.csv#kind", "b.mat", "c.tsv.gz#type")
+    assert plan.scatter_datasets == ("a.csv#kind",)
+    assert parse(text + NDFS).scatter_datasets == plan.datasets
 
 
 def test_experiments_come_in_their_own_order():
@@ -104,6 +116,15 @@ def method(line, name="NDFS"):
         (HEAD + "[scatter]\nmethod = []\n" + NDFS, r"scatter: unknown key 'method'"),
         (HEAD + '[scatter]\nmethods = ["MCFS"]\n' + NDFS, r"scatter.methods: 'MCFS'.*'NDFS'"),
         ("title = ", r"not TOML"),
+        (method("params = { foo = 1 }", name="MaxVariance"), r"'foo'; there is nothing to set"),
+        (
+            HEAD.replace('"iris"', '{ path = "a.csv" }') + NDFS,
+            r"datasets: unknown key 'path'.*file",
+        ),
+        (HEAD.replace('"iris"', '{ labels = "kind" }') + NDFS, r"datasets: file must be a text"),
+        (HEAD.replace('"iris"', '{ file = "iris" }') + NDFS, r"file must end in one of \.mat, "),
+        (HEAD.replace('"iris"', '{ file = "a.csv", labels = 3 }') + NDFS, r"labels must be a text"),
+        (HEAD.replace("iris", "iris#kind") + NDFS, r"no data set called 'iris#kind'"),
     ],
 )
 def test_what_is_wrong_is_named(text, message):
@@ -144,6 +165,24 @@ def test_a_plan_may_extend_a_shipped_one():
         plan.method("JASFS (published)").grid["sparsity"]
         == (base.method("JASFS (published)").grid["sparsity"])
     )
+
+
+def test_what_a_plan_says_is_kept_with_what_it_extends():
+    base, plan = load_plan("smoke"), parse_plan(EXTENSION, name="mine")
+    assert json.loads(base.resolved) == tomllib.loads(base.text)
+    said = json.loads(plan.resolved)
+    assert "extends" not in said
+    assert said["datasets"] == ["iris"]
+    assert said["counts"] == list(base.counts)
+    assert said["grids"]["weights"] == [1.0]
+    assert [entry["name"] for entry in said["methods"]][-1] == "SPEC"
+    assert plan.text == EXTENSION
+
+
+def test_the_order_of_keys_and_comments_do_not_make_another_plan():
+    one = parse(HEAD + NDFS).resolved
+    assert parse("# mine\n" + "\n".join(reversed(HEAD.splitlines())) + NDFS).resolved == one
+    assert parse(HEAD.replace("[2, 3]", "[2]") + NDFS).resolved != one
 
 
 def test_the_plan_that_is_extended_must_exist():

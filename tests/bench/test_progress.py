@@ -2,8 +2,6 @@
 
 import io
 import os
-import pty
-import subprocess
 import sys
 
 import pytest
@@ -37,6 +35,35 @@ def test_the_estimate_uses_the_same_kind_first_then_sizes():
     left.record(elsewhere[0], 40.0)
     # what was seen on the data set itself counts more than proportion; overall 46 s for 1020
     assert left.seconds() == pytest.approx((10 + 2 + 40 + 1000 * 46 / 1020) / 2)
+
+
+def test_another_experiment_on_the_same_data_set_counts_more_than_other_data_sets():
+    left = TimeLeft({"small": 10, "large": 1000})
+    left.expect([*cells(2, "large"), *cells(1, "small"), *cells(1, "large", experiment="curve")])
+    left.record(cells(1, "large")[0], 7.0)
+    left.record(cells(1, "small")[0], 1.0)
+    assert left.seconds() == pytest.approx(7.0 + 7.0)
+
+
+def test_only_the_latest_durations_count():
+    left = TimeLeft({"iris": 600})
+    work = cells(100)
+    left.expect(work)
+    for cell in work[:40]:
+        left.record(cell, 1.0)
+    for cell in work[40:60]:
+        left.record(cell, 10.0)
+    assert left.seconds() == pytest.approx(40 * 10.0)
+    left.record(work[60], None)  # done by another run: it took nobody's time here
+    assert left.seconds() == pytest.approx(39 * 10.0)
+
+
+def test_cells_that_are_run_alone_are_not_shared_among_jobs():
+    left = TimeLeft({"iris": 600}, jobs=4)
+    left.expect([*cells(8), *cells(3, experiment="time")])
+    left.record(cells(1)[0], 4.0)
+    left.record(cells(1, experiment="time")[0], 5.0)
+    assert left.seconds() == pytest.approx(7 * 4.0 / 4 + 2 * 5.0)
 
 
 def test_the_estimate_ends_at_zero_and_survives_unknown_data_sets():
@@ -78,6 +105,28 @@ def test_a_pipe_gets_a_line_at_every_tenth():
     assert lines[-1] == "200 of 200 cells (100 %)"
 
 
+def test_a_pipe_gets_a_line_now_and_then_while_nothing_ends():
+    stream = io.StringIO()
+    progress = LineProgress(stream, every=3600.0)
+    progress.to_follow = "label-free and curve"
+    work = cells(100)
+    progress.expect(work)
+    progress.tick()
+    assert len(stream.getvalue().splitlines()) == 1  # not yet
+    progress.advance(work[0], status="done", seconds=1.0)
+    progress.every = 0.0
+    progress.tick()
+    progress.every = 3600.0
+    lines = stream.getvalue().splitlines()
+    assert lines[1] == "1 of 100 cells (1 %), about 99 s left before label-free and curve"
+    for cell in work[1:]:
+        progress.advance(cell, status="done", seconds=1.0)
+    ended = stream.getvalue()
+    progress.every = 0.0
+    progress.tick()
+    assert stream.getvalue() == ended  # nothing more to wait for
+
+
 def test_a_plan_of_few_cells_gets_no_line_twice():
     stream = io.StringIO()
     progress = LineProgress(stream)
@@ -112,20 +161,13 @@ def test_ending_before_the_beginning_is_harmless():
     assert "cells" not in stream.getvalue()
 
 
-KIND = "from featsieve.bench.progress import terminal_progress as p; print(type(p()).__name__)"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="terminals are made with pty")
-def test_a_terminal_gets_the_bar():
-    terminal, end = pty.openpty()
-    try:
-        shown = subprocess.run(
-            [sys.executable, "-c", KIND], stdout=subprocess.PIPE, stderr=end, text=True, check=True
-        )
-        assert shown.stdout.strip() == "BarProgress"
-    finally:
-        os.close(end)
-        os.close(terminal)
+def test_a_terminal_gets_the_bar(monkeypatch):
+    terminal, end = os.openpty()
+    with open(end, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert type(terminal_progress()) is BarProgress
+    os.close(terminal)
 
 
 def test_a_pipe_gets_the_lines(capfd):

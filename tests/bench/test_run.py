@@ -1,22 +1,22 @@
 """A run: each cell once, whatever is killed; failures recorded; what is missing left for later."""
 
-import contextlib
+import json
 import os
-import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import cpu_count
 
+from featsieve.bench.cells import Cell
+from featsieve.bench.listing import planned_cells, write_listing
 from featsieve.bench.plan import load_plan
+from featsieve.bench.processes import is_alive
 from featsieve.bench.progress import Progress
-from featsieve.bench.run import _threads, run_plan
+from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 
 TINY = """
@@ -34,11 +34,19 @@ control = true
 [[methods]]
 name = "NDFS"
 selector = "NDFS"
-grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 1.0, 100.0] }
+grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
 """
 
 # What differs from run to run without being wrong.
-TIMINGS = ["fit_seconds", "evaluate_seconds", "peak_mib", "iteration_seconds", "started"]
+TIMINGS = [
+    "fit_seconds",
+    "evaluate_seconds",
+    "peak_mib",
+    "iteration_seconds",
+    "started",
+    "jobs",
+    "versions",  # threads
+]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
@@ -73,10 +81,11 @@ def whole(tmp_path_factory):
     return plan, folder / "out", run_plan(plan, folder / "out")
 
 
-def start(plan, out):
-    """Start the command with two jobs in a process group of its own."""
+def start(plan, out, *, jobs):
+    """Start the command in a process group of its own."""
+    command = [sys.executable, "-m", "featsieve", "bench", "run", plan, "--out", out]
     return subprocess.Popen(
-        [sys.executable, "-m", "featsieve", "bench", "run", plan, "--out", out, "--jobs", "2"],
+        [*command, "--jobs", str(jobs)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -119,33 +128,24 @@ def test_a_plan_is_run_whole_and_once(whole):
     assert summary.statuses == {"done": summary.total}
     assert summary.left_out == {}
     assert summary.failures == ()
-    assert (out / "plan.toml").read_text() == TINY
+    assert summary.flawless
+    assert Store(out).about()["resolved"] == load_plan(plan).resolved
+    assert set(planned_cells(Store(out).about())) == set(rows["cell"])
     assert Store(out).begun() == set()
 
 
-def test_cells_of_a_data_set_come_together_and_the_largest_first(tmp_path):
+def test_data_sets_come_together_the_largest_first_and_times_are_taken_last_and_alone(tmp_path):
     text = TINY.replace('"default", "grid", "label-free", "curve"', '"default", "time"')
     recorder = Recorder()
-    run_plan(write_plan(tmp_path, text), tmp_path / "out", progress=recorder)
-    order = [(cell.dataset, cell.experiment, cell.method) for cell in recorder.cells]
-    assert order == [
-        (dataset, experiment, method)
-        for dataset in ("planted_small", "iris")  # 2400 and 600 entries
-        for experiment in ("default", "time")
-        for method in ("MaxVariance", "NDFS")
-    ]
-
-
-def test_jobs_times_threads_is_at_most_cores(monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cores = cpu_count()
-    assert _threads(1) == cores
-    for jobs in range(1, 2 * cores):
-        assert _threads(jobs) * jobs <= max(cores, jobs)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert _threads(1) == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", str(10 * cores))
-    assert _threads(1) == cores
+    run_plan(write_plan(tmp_path, text), tmp_path / "out", jobs=2, progress=recorder)
+    order = [(cell.experiment, cell.dataset) for cell in recorder.cells]
+    assert {experiment for experiment, _ in order[:4]} == {"default"}  # two at a time
+    assert order[4:] == [("time", "planted_small")] * 2 + [("time", "iris")] * 2
+    rows = Store(tmp_path / "out").read()
+    assert set(rows.loc[rows["experiment"] == "default", "jobs"]) == {2}
+    times = rows[rows["experiment"] == "time"]
+    assert set(times["jobs"]) == {1}
+    assert all(json.loads(text)["blas"].endswith(", 1 thread") for text in times["versions"])
 
 
 def test_running_again_computes_nothing_and_touches_no_part(whole):
@@ -160,13 +160,14 @@ def test_running_again_computes_nothing_and_touches_no_part(whole):
 
 
 @posix
-def test_killed_in_the_middle_it_goes_on_where_it_stopped(whole, tmp_path):
+def test_when_it_is_killed_its_workers_follow_and_the_next_run_goes_on(whole, tmp_path):
     plan, undisturbed, _ = whole
     out = tmp_path / "out"
-    run = start(plan, out)
+    run = start(plan, out, jobs=2)
     wait_for(lambda: len(parts(out)) >= 2)
-    os.killpg(run.pid, signal.SIGKILL)
+    os.kill(run.pid, signal.SIGKILL)  # nobody tells the workers
     run.communicate()
+    wait_for(lambda: group_is_gone(run.pid), seconds=20.0)
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
     assert 2 <= len(before) < len(parts(undisturbed)), "it was to be killed in the middle"
 
@@ -179,24 +180,14 @@ def test_killed_in_the_middle_it_goes_on_where_it_stopped(whole, tmp_path):
 
 
 @posix
-def test_when_only_the_parent_is_killed_the_workers_follow(whole, tmp_path):
-    plan, _, _ = whole
-    run = start(plan, tmp_path / "out")
-    wait_for(lambda: len(parts(tmp_path / "out")) >= 1)
-    os.kill(run.pid, signal.SIGKILL)
-    run.communicate()
-    wait_for(lambda: group_is_gone(run.pid), seconds=20.0)
-
-
-@posix
-def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_path):
+def test_terminated_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_path):
     plan, _, _ = whole
     out = tmp_path / "out"
-    run = start(plan, out)
+    run = start(plan, out, jobs=1)
     wait_for(lambda: len(parts(out)) >= 2)
-    os.killpg(run.pid, signal.SIGINT)  # as Ctrl-C does: parent and workers
+    os.kill(run.pid, signal.SIGTERM)
     _, told = run.communicate(timeout=30.0)
-    assert run.returncode == 130
+    assert run.returncode == 143
     assert "cells done; run the same command again to go on" in told
     assert "Traceback" not in told
     wait_for(lambda: group_is_gone(run.pid), seconds=20.0)
@@ -204,64 +195,36 @@ def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp
     assert len(Store(out).finished()) >= 2
 
 
-class Killer(threading.Thread):
-    """Kill the process of whoever begins a certain cell."""
+class Impatient(Recorder):
+    """Send what Ctrl-C sends, to this process and its workers, after two cells."""
 
-    def __init__(self, out, cell):
-        super().__init__(daemon=True)
-        self.pattern, self.folder = f".{cell.id}.*.tmp", out / "cells"
-        self.killed, self.stop = set(), False
-        self.spared = os.getpid()  # it is the one that records the failure
+    def __init__(self, out):
+        super().__init__()
+        self.out, self.workers = out, set()
 
-    def run(self):
-        while not self.stop:
-            for path in self.folder.glob(self.pattern):
-                number = int(path.name.split(".")[-2])
-                if number not in self.killed and number != self.spared:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(number, signal.SIGKILL)
-                        self.killed.add(number)
-            time.sleep(0.001)
+    def advance(self, cell, **about):
+        super().advance(cell, **about)
+        self.workers |= {int(path.name.split(".")[-2]) for path in self.out.rglob(".*.tmp")}
+        if len(self.cells) >= 2 and self.workers:
+            for number in (*self.workers, os.getpid()):
+                os.kill(number, signal.SIGINT)
 
 
 @posix
-def test_a_cell_that_kills_its_process_is_found_and_the_rest_is_run(tmp_path):
-    # slow enough to be caught
-    text = """
-        datasets = ["digits"]
-        experiments = ["default"]
-        counts = [2]
-        kmeans_seeds = 3
-        methods = [
-            {name = "innocent", selector = "NDFS"},
-            {name = "guilty", selector = "NDFS"},
-        ]
-    """
-    plan = load_plan(write_plan(tmp_path, text))
-    cells = {cell.method: cell for cell in plan.cells({"digits": (1797, 64, 10)})}
-    out = tmp_path / "out"
-    killer = Killer(out, cells["guilty"])
-    killer.start()
-    try:
-        summary = run_plan(plan, out, jobs=2)
-    finally:
-        killer.stop = True
-        killer.join()
-    assert len(killer.killed) >= 2  # beside others, and alone
-    statuses = {name: Store(out).status(cell.id) for name, cell in cells.items()}
-    assert statuses == {"innocent": "done", "guilty": "failed"}
-    assert list(out.rglob(".*")) == []
-    rows = Store(out).read().set_index("method")
-    assert "its process died" in rows.loc["guilty", "reason"]
-    assert len(summary.failures) == 1
-    assert summary.computed == len(cells)
-    used = re.findall(r"(\d+) threads?", rows.loc["innocent", "versions"])
-    assert used
-    assert all(2 * int(threads) <= max(2, cpu_count()) for threads in used)
+def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_path):
+    plan, _, _ = whole
+    progress = Impatient(tmp_path / "out")
+    with pytest.raises(KeyboardInterrupt, match=r"of \d+ cells done; run the same command again"):
+        run_plan(plan, tmp_path / "out", progress=progress)
+    assert progress.workers
+    assert not any(is_alive(number, since=time.time()) for number in progress.workers)
+    assert list((tmp_path / "out").rglob(".*")) == []
+    assert len(Store(tmp_path / "out").finished()) >= 2
 
 
 def test_failures_are_recorded_with_their_reason_and_run_again_only_on_request(tmp_path):
-    broken = TINY + '\n[[methods]]\nname = "Broken"\nselector = "NDFS"\nparams = { alpha = -1.0 }\n'
+    one = TINY.replace('"iris", "planted_small"', '"iris"')
+    broken = one + '\n[[methods]]\nname = "Broken"\nselector = "NDFS"\nparams = { alpha = -1.0 }\n'
     plan = write_plan(tmp_path, broken)
     summary = run_plan(plan, tmp_path / "out")
     rows = Store(tmp_path / "out").read()
@@ -306,8 +269,8 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
     progress.say = heard.append
     first = run_plan(plan, tmp_path / "out", progress=progress)
     assert list(first.left_out) == ["later.npz"]
-    assert "later.npz" in first.left_out["later.npz"]
     assert any("later.npz is left out" in line for line in heard)
+    assert not first.flawless
     assert set(Store(tmp_path / "out").read()["dataset"]) == {"iris"}
 
     rng = np.random.default_rng(0)
@@ -325,7 +288,7 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
 
 def test_without_any_data_set_nothing_is_run(tmp_path):
     plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"nowhere.npz"'))
-    with pytest.raises(FileNotFoundError, match=r"None of the data sets can be loaded.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere.npz could not be loaded"):
         run_plan(plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -333,9 +296,7 @@ def test_without_any_data_set_nothing_is_run(tmp_path):
 def test_another_plan_in_the_same_folder_reuses_what_is_there(whole, tmp_path):
     _, undisturbed, first = whole
     out = tmp_path / "out"
-    (out / "cells").mkdir(parents=True)
-    for path in parts(undisturbed):
-        (out / "cells" / path.name).write_bytes(path.read_bytes())
+    copy_parts(undisturbed, out)
     fewer = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'), name="fewer")
     summary = run_plan(fewer, out)
     assert summary.computed == 0
@@ -349,9 +310,7 @@ def test_another_plan_in_the_same_folder_reuses_what_is_there(whole, tmp_path):
 def test_a_damaged_part_is_named_and_run_again(whole, tmp_path):
     plan, undisturbed, first = whole
     out = tmp_path / "out"
-    (out / "cells").mkdir(parents=True)
-    for path in parts(undisturbed):
-        (out / "cells" / path.name).write_bytes(path.read_bytes())
+    copy_parts(undisturbed, out)
     damaged = parts(out)[0]
     damaged.write_bytes(damaged.read_bytes()[:-10])
     summary = run_plan(plan, out)
@@ -359,6 +318,87 @@ def test_a_damaged_part_is_named_and_run_again(whole, tmp_path):
     assert summary.computed == 1
     assert summary.total == first.total
     same_results(out, undisturbed)
+
+
+def test_other_data_under_the_same_name_are_other_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = TINY.replace('"iris", "planted_small"', '"mine.npz"')
+    plan = write_plan(
+        tmp_path, text.replace('"default", "grid", "label-free", "curve"', '"default"')
+    )
+    for seed in (0, 1):
+        X = np.random.default_rng(seed).normal(size=(40, 6))
+        np.savez("mine.npz", X=X, y=np.arange(40) % 3)
+        summary = run_plan(plan, tmp_path / "out")
+        assert summary.computed == summary.total == 2
+    assert Store(tmp_path / "out").read()["cell"].nunique() == 2
+    assert len(parts(tmp_path / "out")) == 4
+
+
+def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path):
+    plan, undisturbed, first = whole
+    out = tmp_path / "out"
+    copy_parts(undisturbed, out)
+    cell = next(cell for cell in load_plan(plan).cells(shapes()) if cell.dataset == "iris")
+    rows = Store(out).rows_of([cell.id]).assign(versions='{"source": "0123"}')
+    Store(out).write(cell, rows.to_dict("records"))
+    heard = []
+    progress = Progress()
+    progress.say = heard.append
+    again = run_plan(plan, out, progress=progress)
+    assert again.computed == 0
+    assert again.other_code == 1
+    assert heard == [
+        "1 cell was computed by other code (another version of featsieve's files); delete "
+        f"{out} or use another folder to compute them anew."
+    ]
+    assert first.other_code == 0
+
+
+class Intruder(Progress):
+    """Have another plan take over the folder while the first wave is run."""
+
+    def __init__(self, out):
+        super().__init__()
+        self.out = out
+
+    def advance(self, cell, **about):
+        super().advance(cell, **about)
+        if cell.experiment == "grid":
+            other = Cell("default", "wine", "Other", "MaxVariance")
+            write_listing(self.out, [other], plan="other", title="Other", resolved="other")
+
+
+def test_another_plan_in_the_folder_at_the_same_time_takes_nothing_away(whole, tmp_path):
+    plan, undisturbed, first = whole
+    out = tmp_path / "out"
+    copy_parts(undisturbed, out)
+    grid = next(cell for cell in load_plan(plan).cells(shapes()) if cell.experiment == "grid")
+    follow = Store(out).rows_of(cells_of(undisturbed, ("label-free", "curve")))
+    for name in {grid.id, *follow["cell"]}:
+        (out / "cells" / f"{name}.parquet").unlink()
+    summary = run_plan(plan, out, progress=Intruder(out))
+    assert summary.computed == 1 + follow["cell"].nunique()
+    assert summary.total == first.total
+    same_results(out, undisturbed)
+
+
+def cells_of(out, experiments):
+    """Return the cells of some experiments."""
+    rows = Store(out).read()
+    return rows.loc[rows["experiment"].isin(experiments), "cell"]
+
+
+def copy_parts(source, target):
+    (target / "cells").mkdir(parents=True)
+    for path in parts(source):
+        (target / "cells" / path.name).write_bytes(path.read_bytes())
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"cannot be written to .* name another folder with --out"):
+        run_plan("smoke", tmp_path / "file" / "out")
 
 
 @pytest.mark.parametrize("jobs", [0, -2])

@@ -3,7 +3,7 @@
 import pytest
 
 from featsieve.bench.cells import SCHEMA, STATUSES
-from featsieve.bench.schema import arrow_schema, arrow_table, overall_status, part_status
+from featsieve.bench.schema import arrow_schema, arrow_table, overall_status, part_about
 from featsieve.bench.store import Store
 from tests.bench.test_store import CELL, row_of
 
@@ -25,9 +25,9 @@ def test_the_status_is_known_without_reading_the_rows(tmp_path):
     path = tmp_path / "cells" / f"{CELL.id}.parquet"
     content = path.read_bytes()
     path.write_bytes(content[:4] + b"\xff" * 200 + content[204:])  # damaged where the rows are
-    assert part_status(path) == "failed"
+    assert part_about(path).status == "failed"
     with pytest.raises(FileNotFoundError):
-        part_status(tmp_path / "cells" / "nothing.parquet")
+        part_about(tmp_path / "cells" / "nothing.parquet")
 
 
 def test_numbers_of_numpy_are_taken_as_they_are(small_planted):

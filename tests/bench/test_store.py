@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.bench.cells import FIGURE_COLUMNS, SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.listing import write_listing
 from featsieve.bench.store import Store
 
 CELL = Cell("grid", "iris", "NDFS", "NDFS", {"alpha": 0.1}, counts=(2, 3))
@@ -55,14 +57,13 @@ def row_of(cell=CELL, /, **values):
 
 
 def adopted(folder, *cells):
-    store = Store(folder)
-    store.adopt(cells, plan="tiny", title="Tiny", text="title = 'Tiny'\n")
-    return store
+    write_listing(folder, cells, plan="tiny", title="Tiny", resolved="{}")
+    return Store(folder)
 
 
 @st.composite
 def rows(draw):
-    fixed = {"cell", "plan", "experiment", "status", "stands_for", "control"}
+    fixed = {"cell", "plan", "experiment", "status", "stands_for", "inert", "control"}
     given_ones = {name: draw(VALUES[kind]) for name, kind in SCHEMA.items() if name not in fixed}
     return row_of(**given_ones)
 
@@ -74,7 +75,7 @@ def test_rows_come_back_exactly(tmp_path_factory, written):
     store.write(CELL, written)
     read = store.read()
     assert list(read.columns) == list(SCHEMA)
-    expected = [row | {"plan": "tiny", "stands_for": 1} for row in written]
+    expected = [row | {"plan": "tiny", "stands_for": 1, "inert": "{}"} for row in written]
     found = [
         {name: list(value) if SCHEMA[name].startswith("list") else value for name, value in row}
         for row in (zip(SCHEMA, values, strict=True) for values in read.itertuples(index=False))
@@ -196,23 +197,17 @@ def test_only_cells_of_the_present_plan_are_read_and_as_it_has_them(tmp_path):
     store.write(other, [row_of(other)])
     assert set(store.read()["cell"]) == {CELL.id, other.id}
 
-    store.adopt([replace(CELL, stands_for=7, control=True)], plan="new", title="N", text="new")
+    seven = replace(CELL, stands_for=7, inert={"beta": [1, 2]}, control=True)
+    write_listing(tmp_path, [seven], plan="new", title="N", resolved="new")
     read = store.read()
-    assert read[["cell", "plan", "stands_for", "control"]].values.tolist() == [
-        [CELL.id, "new", 7, True]
+    assert read[["cell", "plan", "stands_for", "inert", "control"]].values.tolist() == [
+        [CELL.id, "new", 7, '{"beta": [1, 2]}', True]
     ]
     assert store.finished() == {CELL.id, other.id}  # nothing is lost
-    assert (tmp_path / "plan.toml").read_text() == "new"
-
-
-def test_cells_of_data_sets_that_are_away_stay_for_the_same_plan_only(tmp_path):
-    away = replace(CELL, dataset="away")
-    store = adopted(tmp_path, CELL, away)
-    about = {"plan": "tiny", "title": "Tiny", "keep": ["away"]}
-    store.adopt([CELL], text="title = 'Tiny'\n", **about)
-    assert set(store.about()["cells"]) == {CELL.id, away.id}
-    store.adopt([CELL], text="title = 'Changed'\n", **about)
-    assert set(store.about()["cells"]) == {CELL.id}
+    # a run looks at its own cells, whatever is listed meanwhile, and as they were written
+    own = store.rows_of([CELL.id, other.id, "not there"])
+    assert set(own["cell"]) == {CELL.id, other.id}
+    assert 9 in set(own["stands_for"])
 
 
 def test_the_order_of_rows_does_not_depend_on_the_order_of_writing(tmp_path):
@@ -239,9 +234,9 @@ def test_the_order_of_rows_does_not_depend_on_the_order_of_writing(tmp_path):
     ]
 
 
-def test_the_csv_is_tidy_exact_and_always_the_same(tmp_path):
+def test_the_rows_are_exported_as_a_table(tmp_path):
     store = adopted(tmp_path / "results", CELL)
-    store.write(CELL, [row_of(acc_mean=0.1 + 0.2, reason='a "b", c', acc_runs=[1.0])])
+    store.write(CELL, [row_of(acc_runs=[0.5, 1.0])])
     target = tmp_path / "new" / "rows.csv"
     assert store.export_csv(target) == 1
     first = target.read_bytes()
@@ -249,11 +244,24 @@ def test_the_csv_is_tidy_exact_and_always_the_same(tmp_path):
     assert target.read_bytes() == first
     with target.open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
-    assert list(row) == [name for name in SCHEMA if name not in FIGURE_COLUMNS]
-    assert float(row["acc_mean"]) == 0.1 + 0.2
-    assert row["nmi_mean"] == ""  # NaN
-    assert row["reason"] == 'a "b", c'
+    assert row["acc_runs"] == "0.5000 1.0000"
     assert [path.name for path in target.parent.iterdir()] == ["rows.csv"]
+
+
+def test_a_part_tells_which_version_of_the_code_computed_it(tmp_path):
+    store = Store(tmp_path)
+    store.write(CELL, [row_of(versions='{"source": "abc"}')])
+    other = replace(CELL, seed=1)
+    store.write(other, [row_of(other)])
+    assert store.sources() == {CELL.id: "abc", other.id: "unknown"}
+
+
+def test_a_folder_that_cannot_be_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"cannot be written to .*file/out \(.+\): name another"):
+        Store(tmp_path / "file" / "out").make()
+    Store(tmp_path / "out").make()
+    assert list((tmp_path / "out" / "cells").iterdir()) == []
 
 
 def test_a_folder_without_results_says_how_to_get_some(tmp_path):
@@ -273,6 +281,8 @@ def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_
     left = parts / f".gone.{ended.stdout.strip()}.tmp"
     left.touch()
     assert store.begun() == {CELL.id, "gone"}
+    assert store.deserted() == {"gone"}
+    assert store.others(CELL) == set()  # but for this process
     assert store.clean() == [left.name]
     assert store.begun() == {CELL.id}
     assert store.finished() == set()
@@ -284,18 +294,29 @@ def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_
     assert store.begun() == set()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc")
-def test_a_killed_process_that_nobody_has_waited_for_is_dead(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
+def test_a_cell_of_a_living_process_is_known_until_it_is_killed(tmp_path):
     store = Store(tmp_path)
-    (tmp_path / "cells").mkdir()
+    with sleeper_at_work(tmp_path, CELL) as sleeper:
+        assert store.others(CELL) == {sleeper.pid}
+        assert store.deserted() == set()
+        assert store.clean() == []
+    assert store.others(CELL) == set()
+    assert store.deserted() == {CELL.id}
+    assert len(store.clean()) == 1
+
+
+@contextmanager
+def sleeper_at_work(folder, cell):
+    """Have another process that works on a cell, as far as one can see."""
+    (folder / "cells").mkdir(parents=True, exist_ok=True)
     sleeper = subprocess.Popen(["sleep", "60"])
-    left = tmp_path / "cells" / f".gone.{sleeper.pid}.tmp"
-    left.touch()
-    assert store.clean() == []
-    sleeper.kill()
-    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)  # dead, and left as it is
-    assert store.clean() == [left.name]
-    sleeper.wait()
+    (folder / "cells" / f".{cell.id}.{sleeper.pid}.tmp").touch()
+    try:
+        yield sleeper
+    finally:
+        sleeper.kill()
+        sleeper.wait()
 
 
 WRITER = """

@@ -6,13 +6,14 @@ import pytest
 
 from featsieve.bench.cells import Cell
 from featsieve.bench.store import Store
-from featsieve.bench.task import Task
+from featsieve.bench.task import BUSY, Task
+from tests.bench.test_store import sleeper_at_work
 
 CELL = Cell("grid", "iris", "MaxVariance", "MaxVariance", counts=(2,), kmeans_seeds=3)
 
 
 def task(out, *, retry=False):
-    return Task(out=os.fspath(out), data=None, plan="tiny", retry=retry, parent=os.getpid())
+    return Task(out=os.fspath(out), data=None, plan="tiny", retry=retry, jobs=3)
 
 
 def test_a_cell_is_written_and_then_told(tmp_path):
@@ -21,6 +22,16 @@ def test_a_cell_is_written_and_then_told(tmp_path):
     assert outcome.seconds > 0.0
     assert Store(tmp_path).statuses() == {CELL.id: "done"}
     assert Store(tmp_path).begun() == set()
+    assert set(Store(tmp_path).rows_of([CELL.id])["jobs"]) == {3}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
+def test_a_cell_of_another_run_is_left_to_it_as_long_as_it_lives(tmp_path):
+    with sleeper_at_work(tmp_path, CELL):
+        outcome = task(tmp_path)(CELL)
+        assert (outcome.status, outcome.computed) == (BUSY, False)
+        assert Store(tmp_path).finished() == set()
+    assert task(tmp_path)(CELL).status == "done"
 
 
 def test_a_cell_that_another_run_has_done_meanwhile_is_not_run(tmp_path):
@@ -28,7 +39,7 @@ def test_a_cell_that_another_run_has_done_meanwhile_is_not_run(tmp_path):
     (part,) = (tmp_path / "cells").iterdir()
     before = part.stat().st_mtime_ns
     outcome = task(tmp_path, retry=True)(CELL)
-    assert (outcome.status, outcome.seconds) == ("done", 0.0)
+    assert (outcome.status, outcome.computed) == ("done", False)
     assert part.stat().st_mtime_ns == before
 
 
@@ -37,8 +48,8 @@ def test_a_failed_cell_is_run_again_only_on_request(tmp_path):
     first = task(tmp_path)(broken)
     assert first.status == "failed"
     assert "alpha" in first.reason
-    assert task(tmp_path)(broken).seconds == 0.0
-    assert task(tmp_path, retry=True)(broken).seconds > 0.0
+    assert not task(tmp_path)(broken).computed
+    assert task(tmp_path, retry=True)(broken).computed
 
 
 def test_a_cell_whose_data_set_went_away_is_left_for_later(tmp_path):

@@ -1,3 +1,4 @@
+import hashlib
 import math
 import pickle
 import warnings
@@ -5,7 +6,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_info
 
 import featsieve
 from featsieve import JASFS, NDFS, MaxVariance, RandomSelector
@@ -13,8 +13,8 @@ from featsieve.bench import load_plan
 from featsieve.bench.cells import SCHEMA, Cell
 from featsieve.bench.schema import arrow_table
 from featsieve.bench.workbench import support_hash, workbench
-from featsieve.bench.worker import _threads, fit_cell, run_cell
-from featsieve.datasets import load_dataset
+from featsieve.bench.worker import fit_cell, run_cell
+from featsieve.datasets import load_dataset, make_planted
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
 
 
@@ -185,11 +185,58 @@ def test_rows_of_every_experiment_fit_the_store():
     arrow_table(failing, run_cell(failing))
 
 
-def test_threads_can_be_limited():
-    with _threads(1):
-        assert {library["num_threads"] for library in threadpool_info()} == {1}
-    (row,) = run_cell(cell(counts=(2,)), threads=1)
-    assert "1 thread" in row["versions"]
+def test_how_many_cells_ran_at_the_same_time_is_kept():
+    assert [row["jobs"] for row in run_cell(cell(), jobs=3)] == [3, 3]
+    failing = cell(selector="NDFS", params={"alpha": -1.0})
+    assert run_cell(failing, jobs=2)[0]["jobs"] == 2
+    assert run_cell(cell(dataset="nothing.csv"), jobs=2)[0]["jobs"] == 2
+
+
+def write_table(path, seed):
+    made = make_planted(40, 8, n_informative=4, n_clusters=2, signal=4.0, random_state=seed)
+    frame = pd.DataFrame(made.X, columns=[f"g{i}" for i in range(8)])
+    frame.assign(kind=np.array(["a", "b"])[made.labels]).to_csv(path, index=False)
+    return made
+
+
+def test_a_table_with_a_column_of_classes(tmp_path):
+    made = write_table(tmp_path / "mine.csv", 0)
+    checksum = hashlib.sha256((tmp_path / "mine.csv").read_bytes()).hexdigest()
+    mine = cell(dataset="mine.csv#kind", counts=(3,), data_checksum=checksum)
+    (row,) = run_cell(mine, data=str(tmp_path))
+    assert (row["status"], row["dataset"]) == ("done", "mine.csv#kind")
+    assert (row["n_samples"], row["n_columns"], row["n_classes"]) == (40, 8, 2)
+    assert row["data_checksum"] == checksum
+    chosen = np.flatnonzero(MaxVariance(3).fit(made.X).support_)
+    expected = paper_protocol(made.X[:, chosen], made.labels, n_seeds=3)
+    assert row["acc_mean"] == pytest.approx(expected.mean()[0])
+
+
+def test_a_table_that_changed_is_neither_used_nor_mixed_up_with_the_old_one(tmp_path):
+    cells = []
+    for seed in (0, 1):
+        write_table(tmp_path / "mine.csv", seed)
+        checksum = load_dataset("mine.csv#kind", data=tmp_path).checksum
+        cells.append(cell(dataset="mine.csv#kind", counts=(3,), data_checksum=checksum))
+    (late,) = run_cell(cells[0], data=str(tmp_path))
+    assert late["status"] == "skipped"
+    assert "changed during the run: start the run again" in late["reason"]
+    (new,) = run_cell(cells[1], data=str(tmp_path))
+    write_table(tmp_path / "mine.csv", 0)  # the same process, the first file again
+    (old,) = run_cell(cells[0], data=str(tmp_path))
+    assert (old["status"], new["status"]) == ("done", "done")
+    assert old["criterion"] != new["criterion"]
+
+
+def test_a_table_without_classes_names_the_fix(tmp_path):
+    np.savez(tmp_path / "bare.npz", X=np.eye(5))
+    (row,) = run_cell(cell(dataset="bare.npz"), data=str(tmp_path))
+    assert row["status"] == "skipped"
+    assert 'datasets = [{ file = "mine.csv", labels = "kind" }]' in row["reason"]
+    write_table(tmp_path / "mine.csv", 0)
+    (row,) = run_cell(cell(dataset="mine.csv"), data=str(tmp_path))
+    assert "'kind'" in row["reason"]
+    assert "labels in a plan" in row["reason"]
 
 
 def test_cells_can_be_sent_to_other_processes():

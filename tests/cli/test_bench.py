@@ -1,8 +1,6 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The commands of the benchmarks: what they write, say and return."""
 
 import csv
-import subprocess
-import sys
 
 import pytest
 
@@ -10,16 +8,6 @@ from featsieve.cli.bench import run_and_report
 from tests.bench.test_run import TINY, write_plan
 
 ONE = TINY.replace('"iris", "planted_small"', '"iris"')
-
-
-def featsieve(*arguments):
-    """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "featsieve", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("name", ["run", "report", "paper", "export", "list"])
@@ -31,15 +19,16 @@ def test_every_command_teaches_by_example(call, name):
 
 def test_the_options_of_a_run_are_explained(call):
     _, shown, _ = call("bench", "run", "--help")
-    assert all(option in shown for option in ("--out", "--data", "--jobs", "--retry"))
+    options = ("--out", "--data", "--jobs", "--retry", "--download", "--strict")
+    assert all(option in shown for option in options)
 
 
 def test_from_plan_to_report_and_table(call, tmp_path):
     out = tmp_path / "out"
-    ran = featsieve("bench", "run", write_plan(tmp_path, ONE), "--out", out)
-    assert ran.returncode == 0, ran.stderr
-    assert "cells (100 %)" in ran.stderr
-    assert f"featsieve bench report {out}" in ran.stdout
+    code, told, shown = call("bench", "run", write_plan(tmp_path, ONE), "--out", out)
+    assert code == 0
+    assert "cells (100 %)" in shown
+    assert f"featsieve bench report {out}" in told
 
     page, text = tmp_path / "new" / "report.html", tmp_path / "new" / "report.md"
     code, told, _ = call("bench", "report", out, "-o", page, "--markdown", text)
@@ -59,18 +48,33 @@ def test_from_plan_to_report_and_table(call, tmp_path):
 def test_everything_at_once(tmp_path):
     out = tmp_path / "out"
     plan = str(write_plan(tmp_path, ONE))
-    run_and_report(plan, out, data=None, jobs=1, retry=False)
+    run_and_report(plan, out, data=None, jobs=1, retry=False, download=False)
     for name in ("report.html", "report.md"):
         assert "Tiny" in (out / name).read_text(encoding="utf-8")
     with (out / "results.csv").open(newline="", encoding="utf-8") as file:
         assert {row["dataset"] for row in csv.DictReader(file)} == {"iris"}
 
 
-def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path):
+def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_CACHE", str(tmp_path / "cache"))
     code, _, told = call("bench", "paper", "--out", tmp_path / "out", "--data", tmp_path)
     assert code == 2
-    assert "None of the data sets can be loaded" in told
-    assert "github.com" in told
+    *lines, last = told.splitlines()
+    assert len(lines) > 1
+    assert all(" is left out: " in line and "github.com" in line for line in lines)
+    assert f"None of the {len(lines)} data sets could be loaded" in last
+    assert "github.com" not in last
+
+
+def test_an_unfinished_run_is_told_by_the_report(call, tmp_path):
+    out = tmp_path / "out"
+    call("bench", "run", write_plan(tmp_path, ONE), "--out", out)
+    page, text = tmp_path / "a.html", tmp_path / "a.md"
+    call("bench", "report", out, "-o", page, "--markdown", text)
+    assert "unfinished" not in text.read_text(encoding="utf-8")
+    next((out / "cells").glob("*.parquet")).unlink()
+    call("bench", "report", out, "-o", page, "--markdown", text)
+    assert "unfinished" in text.read_text(encoding="utf-8")
 
 
 def test_the_plans_are_listed(call):
@@ -83,15 +87,13 @@ def test_the_plans_are_listed(call):
 
 
 def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
-    plan = write_plan(tmp_path, TINY.replace('"planted_small"', '"ORL"'))
-    (tmp_path / "data").mkdir()
-    code, told, shown = call(
-        "bench", "run", plan, "--out", tmp_path / "out", "--data", tmp_path / "data"
-    )
+    plan = write_plan(tmp_path, ONE.replace('"iris"', '"iris", "gone.npz"'))
+    arguments = ["bench", "run", plan, "--out", tmp_path / "out", "--data", tmp_path]
+    code, told, shown = call(*arguments)
     assert code == 0
-    assert "The data set ORL is left out." in shown  # at the start
-    assert "Left out: ORL." in told  # and at the end
-    assert "Run the same command again when they are there." in told
+    assert "gone.npz is left out: " in shown  # at the start
+    assert "Left out: gone.npz. Run the same command again" in told  # and at the end
+    assert call(*arguments, "--strict")[0] == 1
 
 
 def test_cells_without_a_result_are_listed(call, tmp_path):
@@ -105,6 +107,9 @@ def test_cells_without_a_result_are_listed(call, tmp_path):
     assert "failed: Broken on iris" in told
     code, told, _ = call("bench", "run", plan, "--out", tmp_path / "out")
     assert "0 of them computed now" in told
+    assert call("bench", "run", plan, "--out", tmp_path / "out", "--strict")[0] == 1
+    fine = write_plan(tmp_path, ONE)
+    assert call("bench", "run", fine, "--out", tmp_path / "out", "--strict")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -113,6 +118,7 @@ def test_cells_without_a_result_are_listed(call, tmp_path):
         (["run", "nothing"], "There is no plan 'nothing'"),
         (["run", "smoke", "--jobs", "0"], "jobs must be"),
         (["run", "smoke", "--data", "nowhere"], "'nowhere' is not a folder"),
+        (["run", "smoke", "--out", "/dev/null/out"], "Results cannot be written to /dev/null/out"),
         (["report", "nowhere"], "nowhere holds no results"),
         (["export", "nowhere", "-o", "rows.csv"], "nowhere holds no results"),
     ],

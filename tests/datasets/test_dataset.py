@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import LabelEncoder
 
 from featsieve.datasets import Dataset
-from featsieve.datasets.dataset import as_classes, as_table
+from featsieve.datasets.dataset import as_table, encode_labels
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ from featsieve.datasets.dataset import as_classes, as_table
 def test_classes_are_those_of_scikit_learn(labels):
     expected = LabelEncoder().fit_transform(np.asarray(labels).tolist())
     for shape in (-1, (-1, 1), (1, -1)):
-        np.testing.assert_array_equal(as_classes(np.reshape(labels, shape)), expected)
+        np.testing.assert_array_equal(encode_labels(np.reshape(labels, shape)), expected)
 
 
 def test_sparse_labels():
-    np.testing.assert_array_equal(as_classes(sp.csc_array([[0], [5], [0]])), [0, 1, 0])
+    np.testing.assert_array_equal(encode_labels(sp.csc_array([[0], [5], [0]])), [0, 1, 0])
 
 
 @pytest.mark.parametrize("labels", [[1.0, np.nan, np.nan], np.array(["a", None, np.nan], object)])
 def test_missing_labels_are_counted(labels):
     with pytest.raises(ValueError, match="2 of 3 labels are missing"):
-        as_classes(labels)
+        encode_labels(labels)
 
 
 @pytest.mark.parametrize("layout", [sp.coo_array, sp.csc_matrix, sp.csr_matrix, sp.lil_array])

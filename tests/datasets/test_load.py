@@ -1,5 +1,6 @@
 """Data sets by name: from a folder, from the cache, from the internet, or an error that helps."""
 
+import hashlib
 import io
 import sys
 from pathlib import Path
@@ -179,6 +180,28 @@ def test_a_path_is_read_as_it_is(tmp_path, kind):
     dataset = load_dataset(kind(tmp_path / "mine.npz"))
     assert dataset.name == "mine"
     np.testing.assert_array_equal(dataset.X, X)
+
+
+@pytest.mark.parametrize("given", ["path", "folder"])
+def test_a_table_with_the_column_of_its_classes(tmp_path, given):
+    path = tmp_path / "mine.csv"
+    path.write_text("length,kind\n1.5,rose\n2.5,tulip\n2.0,rose\n")
+    if given == "path":
+        dataset = load_dataset(f"{path}#kind")
+    else:
+        dataset = load_dataset("mine.csv#kind", data=tmp_path)
+    assert dataset.y.tolist() == [0, 1, 0]
+    assert dataset.feature_names == ["length"]
+    with pytest.raises(ValueError, match="no column 'type'"):
+        load_dataset("mine.csv#type", data=tmp_path)
+    with pytest.raises(ValueError, match="not numbers: 'kind'"):
+        load_dataset("mine.csv", data=tmp_path)
+
+
+def test_the_checksum_of_a_table_is_that_of_its_file(tmp_path):
+    (tmp_path / "mine.npz").write_bytes(CONTENT)
+    dataset = load_dataset("mine.npz", data=tmp_path)
+    assert dataset.checksum == hashlib.sha256(CONTENT).hexdigest()
 
 
 def test_a_relative_path_is_also_looked_for_in_the_folder(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from scipy.io import savemat
 
 from featsieve.datasets import read_table
-from featsieve.datasets.table import READERS, table_format
+from featsieve.datasets.table import READERS, join_labels, split_labels, table_format
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,26 @@ from featsieve.datasets.table import READERS, table_format
 )
 def test_the_ending_says_how(name, expected):
     assert table_format(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", ("a.csv", None)),
+        ("my/a.tsv.gz#kind", ("my/a.tsv.gz", "kind")),
+        ("a.CSV#kind", ("a.CSV", "kind")),
+        ("a.csv#number # 1", ("a.csv", "number # 1")),
+        ("a.csv#b.csv", ("a.csv", "b.csv")),
+        ("no#1.csv", ("no#1.csv", None)),
+        ("no#1.csv#kind", ("no#1.csv", "kind")),
+        ("a.csv#", ("a.csv#", None)),
+        ("iris#kind", ("iris#kind", None)),
+    ],
+)
+def test_a_name_may_hold_the_column_of_the_classes(name, expected):
+    assert split_labels(name) == expected
+    if expected[1] is not None:
+        assert join_labels(*expected) == name
 
 
 def test_every_format_gives_the_same_data_set(tmp_path):

@@ -23,6 +23,7 @@ SHAPES = {
 }
 WEIGHTS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 LAMBDAS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+INERT = {"alpha": WEIGHTS, "beta": WEIGHTS}
 # name -> selector, control, grid, effect on the score
 METHODS: dict[str, tuple[str, bool, dict[str, tuple[float, ...]], float]] = {
     "Baseline": ("AllFeatures", True, {}, -0.03),
@@ -60,7 +61,8 @@ def row(**given: Any) -> dict[str, Any]:
         "status": "done",
         "machine": "a machine, 2 cores",
         "versions": json.dumps({"python": "3.11", "numpy": "2.0"}),
-        "schema_version": 1,
+        "schema_version": 2,
+        "jobs": 1,
         "started": "2026-01-01T00:00:00",
     }
     base |= given
@@ -82,10 +84,10 @@ def scores(rng: np.random.Generator, level: float, *, runs: int = 10) -> dict[st
     nmi = np.clip(level - 0.05 + 0.04 * rng.standard_normal(runs), 0, 1)
     return {
         "acc_mean": acc.mean(),
-        "acc_std": acc.std(),
+        "acc_std": acc.std(ddof=1),
         "acc_runs": acc,
         "nmi_mean": nmi.mean(),
-        "nmi_std": nmi.std(),
+        "nmi_std": nmi.std(ddof=1),
         "nmi_runs": nmi,
         "ari_mean": level - 0.15,
         "ari_std": 0.03,
@@ -108,6 +110,7 @@ def paper_like(datasets: tuple[str, ...] = tuple(SHAPES), *, seed: int = 0) -> p
                 if experiment == "label-free" and everything:
                     continue
                 extra = {"acc_practical": level + gain, "nmi_practical": level}
+                extra |= {"redundancy": 0.3 * rng.random()}
                 if selector in ("JASFS", "NDFS"):
                     extra |= {"acc_own": level, "nmi_own": level}
                 if name.startswith("planted"):
@@ -140,6 +143,7 @@ def paper_like(datasets: tuple[str, ...] = tuple(SHAPES), *, seed: int = 0) -> p
                             n_features=count,
                             own_count=own,
                             stands_for=49 if own else 1,
+                            inert=json.dumps(INERT) if own else "",
                             **about,
                             **scores(rng, level + gain + jump),
                         )

@@ -28,6 +28,13 @@ def test_datasets_in_the_papers_order_with_its_shapes():
     assert [fact.differs for fact in facts] == [False, True, False, False]
 
 
+def test_notes_of_the_registry_make_published_numbers_doubtful():
+    facts = datasets_of(frame([row(dataset=name) for name in ("brain", "lung", "palm", "my.csv")]))
+    assert [fact.comparable for fact in facts] == [True, False, False, False]
+    assert [bool(fact.note) for fact in facts] == [False, True, True, False]
+    assert facts[1].note.startswith("Lung: from another source")
+
+
 def test_failures_are_counted_by_reason():
     rows = frame(
         [row(status="failed", reason="singular", params=f'{{"alpha": {i}}}') for i in range(3)]

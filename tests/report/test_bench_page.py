@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from featsieve.report.bench_page import bench_page
@@ -51,6 +53,85 @@ def test_little_gives_a_short_page():
     rows = frame([row(experiment="default", acc_mean=0.5, acc_std=0.1, n_features=3)])
     page = bench_page(summarise_bench(rows))
     assert [section.anchor for section in page.sections] == ["overview", "default", "origin"]
+
+
+def small(n_sets=3, best=(0.7, 0.6, 0.5)):
+    names = ("UDFS", "NDFS", "RUFS")
+    return [
+        row(experiment="default", dataset=d, method=m, acc_mean=v, nmi_mean=v, n_features=3)
+        for d in ("brain", "nci", "ORL")[:n_sets]
+        for m, v in zip(names, best, strict=True)
+    ]
+
+
+def found_in(rows, **given):
+    page = bench_page(summarise_bench(frame(rows), **given))
+    return page, page.sections[0].blocks[0].items
+
+
+def test_the_leader_of_a_track_is_named():
+    _, points = found_in(small())
+    assert points[0].startswith("Default track: UDFS has the best average rank by ACC (1.00 of 3")
+    _, points = found_in(small(1))
+    assert points[0] == "Default track: UDFS has the highest mean ACC (70.0 %)."
+
+
+def test_all_leaders_are_named_where_they_are_equal():
+    _, points = found_in(small(best=(0.7, 0.7, 0.5)))
+    assert points[0].startswith("Default track: UDFS and NDFS share the best average rank by ACC")
+    assert "(1.50 of 3" in points[0]
+    _, points = found_in(small(1, best=(0.7, 0.7, 0.5)))
+    assert points[0] == "Default track: UDFS and NDFS have the highest mean ACC (70.0 %)."
+
+
+def test_an_unfinished_run_says_so_first():
+    rows = small()
+    ids = [r["cell"] for r in rows]
+    page, points = found_in(rows, planned=[*ids, "to come"])
+    assert page.facts[-2:] == ("9 of 10 cells done", "unfinished: do not quote")
+    assert points[0].startswith("This run is unfinished: 9 of 10 cells have ended. Do not quote")
+    page, points = found_in(rows, planned=ids)
+    assert page.facts[-1] == "9 of 9 cells done"
+    assert points[0].startswith("Default track")
+    assert found_in(rows)[0].facts[-1] == "9 cells done"
+
+
+def test_grids_that_are_not_complete_are_named():
+    rows = [row(dataset="brain", method=m, acc_mean=0.5, n_features=5) for m in ("UDFS", "NDFS")]
+    about = {"dataset": "brain", "method": "UDFS", "experiment": "grid"}
+    planned = dict.fromkeys((*(r["cell"] for r in rows), "to come"), about)
+    page, points = found_in(rows, planned=planned)
+    assert "Left out of the oracle track and its ranks: UDFS on brain." in points[0]
+    oracle = next(section for section in page.sections if section.anchor == "oracle")
+    assert "their grids are not complete: UDFS on brain." in words(oracle)
+
+
+def test_chance_is_counted_with_the_budget_of_each_method_and_with_the_largest():
+    random = [
+        row(method="Random", selector="RandomSelector", control=True, acc_mean=v, n_features=5,
+            params=f'{{"ranking": {i}}}')
+        for i, v in enumerate((0.4, 0.5, 0.6))
+    ]  # fmt: skip
+    methods = [row(method=m, acc_mean=v, n_features=5) for m, v in (("UDFS", 0.55), ("NDFS", 0.5))]
+    _, points = found_in(random + methods)
+    assert any(p.startswith("Chance with the same search: 1 of 2 oracle results") for p in points)
+    second = next(p for p in points if p.startswith("2 of 2 do not exceed the best of all random"))
+    assert second.endswith("as many as the largest search had, or more.")
+    wide = [row(method="RUFS", acc_mean=0.7, n_features=n) for n in range(1, 9)]
+    _, points = found_in(random + methods + wide)
+    assert any(p.endswith("these are fewer than the largest search had.") for p in points)
+
+
+@pytest.mark.parametrize("sources", [("aaa", "aaa"), ("aaa", "bbb")])
+def test_rows_of_different_code_are_pointed_out(sources):
+    rows = [
+        row(experiment="default", seed=i, acc_mean=0.5, n_features=3,
+            versions=json.dumps({"source": source}))
+        for i, source in enumerate(sources)
+    ]  # fmt: skip
+    page, _ = found_in(rows)
+    warned = "2 different states of the library's code (source aaa and bbb)"
+    assert (warned in words(page.sections[-1])) is (len(set(sources)) == 2)
 
 
 def test_nothing_but_failures_is_a_page_too():

@@ -1,18 +1,12 @@
-import os
-import shutil
-import tempfile
-from pathlib import Path
+import json
 
 import pandas as pd
 import pytest
 
 from featsieve.report import write_bench_report
+from tests.report.browsing import show
 from tests.report.synthetic_rows import frame, paper_like, row
 
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-)  # fmt: skip
 WIDTHS = {"desk": 1280, "phone": 360}
 
 
@@ -29,42 +23,6 @@ def report(tmp_path_factory):
         title="A report",
     )
     return folder / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver):
-        if os.environ.get("FEATSIEVE_REQUIRE_BROWSER"):
-            pytest.fail("FEATSIEVE_REQUIRE_BROWSER is set, but there is no Chromium with driver")
-        pytest.skip("no Chromium with driver")
-    from selenium import webdriver
-
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        options = webdriver.ChromeOptions()
-        options.binary_location = chromium
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        session = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-        yield session
-        session.quit()
-
-
-def show(browser, path, *, scheme, width):
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get_log("browser")
-    browser.get_log("performance")
-    browser.get(Path(path).as_uri())
-    # what is folded away counts too
-    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-    browser.execute_async_script(
-        "const done = arguments[0];"
-        "Promise.all([...document.images].map(i => i.decode().catch(() => 0))).then(done)"
-    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -86,8 +44,6 @@ def test_opens_in_a_browser(browser, report, scheme, width):
 
 
 def test_asks_the_network_for_nothing(browser, report):
-    import json
-
     show(browser, report, scheme="light", width=1280)
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = {
@@ -130,6 +86,7 @@ def test_links_lead_somewhere(browser, report):
 def test_markdown_says_the_same(report):
     text = report.with_suffix(".md").read_text(encoding="utf-8")
     assert text.startswith("# A report\n")
+    assert len(text.encode()) < 30_000  # it is kept in the documentation
     for heading in ("## Default track", "## Label-free track", "## Oracle track", "## Failures"):
         assert heading in text
     assert "(published 63.37 ± 1.20)" in text

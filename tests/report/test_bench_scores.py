@@ -2,11 +2,11 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
 
+from featsieve.evaluation.intervals import mean_interval
 from featsieve.report.bench_scores import (
-    confidence_interval,
     oracle_rows,
+    pooled_std,
     search_budgets,
     track_scores,
 )
@@ -127,49 +127,45 @@ def test_budget_counts_rankings_grid_points_and_selections():
     assert found == {"Random": (9, 9, 27), "JASFS": (2, 98, 2), "MCFS": (1, 1, 2)}
 
 
-def test_interval_of_one_seed_is_students():
-    runs = np.random.default_rng(1).random(10)
-    expected = ttest_1samp(runs, 0.0).confidence_interval(0.95)
-    assert confidence_interval([runs]) == pytest.approx(tuple(expected))
-    # one run per seed: the same over the other axis
-    assert confidence_interval(runs[:, None]) == pytest.approx(tuple(expected))
-
-
-def test_interval_of_crossed_seeds_covers_the_mean():
-    rng = np.random.default_rng(2)
-    covered = []
-    for _ in range(1000):
-        runs = (
-            0.03 * rng.standard_normal((5, 1))
-            + 0.02 * rng.standard_normal((1, 10))
-            + 0.02 * rng.standard_normal((5, 10))
-        )
-        low, high = confidence_interval(runs)
-        covered.append(low <= 0.0 <= high)
-    # nominal 0.95; the standard error of 1000 trials is 0.007
-    assert 0.93 <= np.mean(covered) <= 0.99
-
-
-def test_no_interval_from_a_single_run():
-    assert np.isnan(confidence_interval([[0.5]])).all()
-    assert confidence_interval([[0.5, 0.5]]) == (0.5, 0.5)
-
-
 def test_seeds_are_averaged_with_their_deviations():
     first, second = np.array([0.5, 0.6, 0.7]), np.array([0.7, 0.9, 0.8])
     rows = frame(
         [
-            row(experiment="default", seed=i, acc_mean=runs.mean(), acc_std=runs.std(),
-                acc_runs=runs, n_features=10 + i)
+            # deviations as the protocol writes them: those of a sample
+            row(experiment="default", seed=i, acc_mean=runs.mean(), acc_std=runs.std(ddof=1),
+                ari_mean=runs.mean(), ari_std=runs.std(ddof=1), acc_runs=runs, n_features=10 + i)
             for i, runs in enumerate((first, second))
         ]
     )  # fmt: skip
     score = track_scores(rows, "default")[KEY]
     pooled = np.concatenate([first, second])
     assert score.mean == pytest.approx(pooled.mean())
-    assert score.std == pytest.approx(pooled.std())
+    assert score.std == pytest.approx(pooled.std(ddof=1))
     assert (score.n_seeds, score.n_runs, score.n_features) == (2, 3, 10.5)
-    assert score.low < score.mean < score.high
+    assert (score.low, score.high) == mean_interval([first, second])
+    # single runs of ARI are not kept, their number is that of ACC
+    ari = track_scores(rows, "default", metric="ari")[KEY]
+    assert ari.std == pytest.approx(pooled.std(ddof=1))
+    assert np.isnan(ari.low)
+
+
+@pytest.mark.parametrize("shape", [(1, 10), (3, 1), (4, 7)])
+def test_pooled_deviation_is_that_of_all_runs(shape):
+    runs = np.random.default_rng(3).random(shape)
+    stds = runs.std(axis=1, ddof=1) if shape[1] > 1 else np.zeros(shape[0])
+    found = pooled_std(runs.mean(axis=1), stds, n_runs=shape[1])
+    assert found == pytest.approx(runs.std(ddof=1))
+
+
+def test_an_unknown_number_of_runs_is_taken_for_many():
+    means, stds = np.array([0.2, 0.5, 0.6]), np.array([0.1, 0.2, 0.05])
+    many = pooled_std(means, stds, n_runs=10**7)
+    assert pooled_std(means, stds, n_runs=None) == pytest.approx(many, rel=1e-6)
+
+
+def test_the_best_of_half_a_grid_is_not_an_oracle():
+    rows = frame([grid_row(0.5, 0.5), grid_row(0.6, 0.6, dataset="lung")])
+    assert set(track_scores(rows, "oracle", unfinished=[KEY])) == {("lung", "NDFS")}
 
 
 def test_an_unknown_track_is_an_error():

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - mathematical signs are meant
 from featsieve.report import bench_tables
 from featsieve.report.bench_summary import summarise_bench
 from tests.report.synthetic_rows import frame, row
@@ -50,6 +51,20 @@ def test_published_numbers_stand_beside_the_oracle_only():
     assert found["NDFS"][0].note == ""
 
 
+def test_published_numbers_of_other_data_have_a_dagger():
+    rows = frame([grid("NDFS", 0.5, name, n_features=50) for name in ("breast3", "lung", "palm")])
+    summary = summarise_bench(rows)
+    for table in (
+        bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c"),
+        bench_tables.count_table(summary, summary.tracks[0], caption="c"),
+    ):
+        notes = [entry.note for entry in entries(table)["NDFS"][:3]]
+        assert [note.endswith(" †") for note in notes] == [False, True, True]
+        assert table.note.startswith("†")
+    same = summarise_bench(rows[rows["dataset"] == "breast3"])
+    assert bench_tables.score_table(same, same.tracks[0], "acc", caption="c").note == ""
+
+
 def test_what_failed_says_so():
     rows = frame(
         [
@@ -73,6 +88,15 @@ def test_intervals_are_there_only_with_single_runs():
     table = bench_tables.interval_table(runs, runs.tracks[0], "acc")
     assert entries(table)["NDFS"][0].text == "25.2 to 74.8"
     assert "too narrow" in table.note  # an oracle's interval forgets the search
+    assert "over k-means starts only: every selector" in table.note
+    seeds = [
+        row(experiment="default", seed=seed, acc_mean=0.5, acc_runs=[0.4, 0.6], n_features=5)
+        for seed in (0, 1)
+    ]
+    several = summarise_bench(frame(seeds))
+    table = bench_tables.interval_table(several, several.tracks[0], "acc")
+    assert entries(table)["NDFS"][0].note == "2 × 2 runs"
+    assert "over selector seeds and k-means starts" in table.note
 
 
 def test_lowest_can_be_best():
@@ -80,6 +104,16 @@ def test_lowest_can_be_best():
     values = {("breast3", "NDFS"): 2.0, ("breast3", "UDFS"): 1.0}
     table = bench_tables.value_table(summary, values, caption="s", scale=1, lowest=True)
     assert [e[0].best for e in entries(table).values()] == [True, False]  # UDFS comes first
+
+
+def test_what_is_too_small_to_show_is_not_called_best():
+    summary = summarise_bench(frame([grid("NDFS", 0.5), grid("UDFS", 0.5)]))
+    values = {("breast3", "NDFS"): 0.0, ("breast3", "UDFS"): 1.0}
+    table = bench_tables.value_table(
+        summary, values, caption="s", scale=1, digits=1, lowest=True, bold=False
+    )
+    found = {name: (e[0].text, e[0].best) for name, e in entries(table).items()}
+    assert found == {"UDFS": ("1.0", False), "NDFS": ("< 0.1", False)}
 
 
 def test_parameters_are_written_as_a_user_would():

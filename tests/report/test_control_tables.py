@@ -24,14 +24,21 @@ def texts(table):
 def test_margin_over_the_random_control():
     rows = [*random_rows(), *random_rows("palm"), grid("NDFS", 0.65), grid("NDFS", 0.6, "palm"),
             grid("UDFS", 0.5)]  # fmt: skip
-    table = control_tables.margin_table(summarise_bench(frame(rows)))
-    assert table.head == ("Method", "breast3", "palm", "above on")
+    summary = summarise_bench(frame(rows))
+    table = control_tables.margin_table(summary, largest=True)
+    assert table.head == ("Method", "breast3", "palm", "above on", "own selections")
     assert texts(table) == {
-        "UDFS": ["−10.0", "–", "0 of 1"],
-        "NDFS": ["+5.0", "0.0", "1 of 2"],
+        "UDFS": ["−10.0", "–", "0 of 1", "1"],
+        "NDFS": ["+5.0", "0.0", "1 of 2", "1"],
     }
     ndfs = table.rows[1].entries
     assert [entry.best for entry in ndfs[:2]] == [True, False]
+    # with its own budget of one selection the rival is the mean, 0.5
+    own = control_tables.margin_table(summary)
+    assert texts(own) == {
+        "UDFS": ["0.0", "–", "0 of 1", "1"],
+        "NDFS": ["+15.0", "+10.0", "2 of 2", "1"],
+    }
 
 
 def test_survival_names_the_budget_and_who_is_not_above():
@@ -41,6 +48,8 @@ def test_survival_names_the_budget_and_who_is_not_above():
     assert cells[:4] == ["60.00", "3 rankings, 3 selections", "1: NDFS", "1: UDFS"]
     # 60.00 of random rankings: seven rows of the paper's table are at most that
     assert cells[4].startswith("7: Baseline, MCFS, UDFS, NDFS")
+    assert "294 selections for JASFS" in table.note
+    assert "at most 3 selections" in table.note
 
 
 def test_survival_without_the_paper_has_no_column_for_it():
@@ -60,6 +69,7 @@ def test_palm_shows_the_papers_number_of_features():
     table = control_tables.dataset_table(summarise_bench(frame([grid("NDFS", 0.5, "palm")])))
     features = table.rows[0].entries[1]
     assert (features.text, features.note, table.note_label) == ("256", "4096", "published")
+    assert table.note == "Palm: 256 features (16 x 16), the paper used 4096."
 
 
 def test_planted_precision_with_recall_below():

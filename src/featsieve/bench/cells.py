@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Raised when rows of an older version cannot stand beside new ones.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # What is asked of a selector; the order is that in which a run goes through them.
 EXPERIMENTS = ("default", "grid", "label-free", "curve", "time", "scatter")
@@ -35,6 +35,8 @@ SCHEMA: dict[str, str] = {
     "control": "bool",
     "params": "string",  # JSON of what differs from the constructor's defaults
     "stands_for": "int64",  # grid points that differ in parameters without any effect only
+    "inert": "string",  # JSON of these parameters and their values
+    "data_checksum": "string",
     "seed": "int64",
     "status": "string",
     "reason": "string",
@@ -75,12 +77,10 @@ SCHEMA: dict[str, str] = {
     # where and with what
     "started": "string",
     "machine": "string",
-    "versions": "string",  # JSON
+    "jobs": "int64",  # cells that ran at the same time
+    "versions": "string",  # JSON; "source" is a hash of the library's files
     "schema_version": "int64",
 }
-
-# Left out of the tidy CSV: lists that belong to figures.
-FIGURE_COLUMNS = ("acc_runs", "nmi_runs", "objective", "iteration_seconds", "points", "classes")
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,11 @@ class Cell:
         Whether the protocol "practical" is run as well.
     stands_for : int
         Grid points that this one answers for; see ``SCHEMA``.
+    inert : mapping
+        The parameters in which those differ, and their values; not part of the identity.
+    data_checksum : str
+        Of the file, where the data set is not one of the registry (whose files are checked when
+        they are loaded): other data are other work.
     control : bool
     seconds : float
         Time limit; not part of the identity.
@@ -123,6 +128,8 @@ class Cell:
     kmeans_seeds: int = 10
     practical: bool = False
     stands_for: int = 1
+    inert: Mapping[str, Any] = field(default_factory=dict)
+    data_checksum: str = ""
     control: bool = False
     seconds: float = 600.0
 
@@ -133,6 +140,7 @@ class Cell:
             "schema": SCHEMA_VERSION,
             "experiment": self.experiment,
             "dataset": self.dataset,
+            "data": self.data_checksum,
             "method": self.method,
             "selector": self.selector,
             "params": self.params_json,

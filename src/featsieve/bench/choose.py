@@ -9,9 +9,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from featsieve.bench.cells import Cell
-from featsieve.bench.expand import grid_cells, make_cell, possible_counts
+from featsieve.bench.expand import (
+    file_identity,
+    grid_cells,
+    make_cell,
+    of_file,
+    possible_counts,
+)
 from featsieve.bench.methods import ALL_FEATURES
-from featsieve.bench.plan import Method, Plan
+from featsieve.bench.plan import Checksums, Method, Plan
 
 # Loss of the criterion that is given up for fewer features, as the library does.
 TOLERANCE = 0.01
@@ -21,32 +27,42 @@ WITHOUT_LABELS = ["cell", "params", "seed", "n_features", "criterion"]
 WITH_LABELS = ["cell", "params", "seed", "n_features", "acc_mean"]
 
 
-def dependent_cells(plan: Plan, rows: Any) -> list[Cell]:
+def dependent_cells(plan: Plan, rows: Any, checksums: Checksums | None = None) -> list[Cell]:
     """Return the label-free and curve cells of those methods whose grid is finished."""
     found: list[Cell] = []
-    columns = known_columns(rows)
+    tables = known_tables(rows, checksums)
     for dataset in plan.datasets:
-        for method in plan.methods if dataset in columns else ():
-            expected = {
-                cell.id for cell in grid_cells(plan, method, dataset, n_columns=columns[dataset])
-            }
+        for method in plan.methods if dataset in tables else ():
+            n_columns, checksum = tables[dataset]
+            grid = grid_cells(plan, method, dataset, n_columns=n_columns)
+            expected = {cell.id for cell in of_file(grid, checksum)}
             own = rows[rows["cell"].isin(expected) & rows["status"].isin(FINISHED)]
             if set(own["cell"]) != expected:
                 continue
             done = own[own["status"] == "done"]
             if "label-free" in plan.experiments:
-                found += label_free_cells(plan, method, dataset, done[WITHOUT_LABELS])
+                chosen = label_free_cells(plan, method, dataset, done[WITHOUT_LABELS])
+                found += of_file(chosen, checksum)
             if "curve" in plan.experiments and method.selector != ALL_FEATURES:
-                found += curve_cells(
-                    plan, method, dataset, done[WITH_LABELS], n_columns=columns[dataset]
-                )
+                chosen = curve_cells(plan, method, dataset, done[WITH_LABELS], n_columns=n_columns)
+                found += of_file(chosen, checksum)
     return sorted(found, key=lambda cell: plan.experiments.index(cell.experiment))
 
 
-def known_columns(rows: Any) -> dict[str, int]:
-    """Return the number of columns of the data sets that have rows."""
-    known = rows[rows["n_columns"] > 0]
-    return {str(name): int(some["n_columns"].iloc[0]) for name, some in known.groupby("dataset")}
+def known_tables(rows: Any, checksums: Checksums | None = None) -> dict[str, tuple[int, str]]:
+    """Return the number of columns and the checksum of the data sets that have rows.
+
+    Without checksums, of several files the one that was worked on last.
+    """
+    known = rows[rows["n_columns"] > 0].sort_values("started", kind="stable")
+    found = {}
+    for name, some in known.groupby("dataset"):
+        if checksums is not None:
+            some = some[some["data_checksum"] == file_identity(str(name), checksums)]
+        if len(some):
+            last = some.iloc[-1]
+            found[str(name)] = int(last["n_columns"]), str(last["data_checksum"])
+    return found
 
 
 def label_free_cells(plan: Plan, method: Method, dataset: str, rows: Any) -> Iterator[Cell]:

@@ -3,6 +3,7 @@
 Neither holds a host name, a user or a path: results are meant to be shown to others.
 """
 
+import hashlib
 import json
 import os
 import platform
@@ -12,6 +13,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+# Files of the library that compute nothing: they may change without other results.
+NOT_COMPUTING = ("cli", "report", "bench/plans")
 PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
 
 
@@ -43,16 +46,53 @@ def versions() -> str:
     Returns
     -------
     str
-        An object with "python", the packages, and "blas": name, version and number of threads.
+        An object with "python", the packages, "source" (see `source_hash`) and "blas": name,
+        version and number of threads.
 
     Examples
     --------
     >>> import json
     >>> from featsieve.bench.environment import versions
     >>> sorted(json.loads(versions()))
-    ['blas', 'featsieve', 'joblib', 'numpy', 'python', 'scikit-learn', 'scipy']
+    ['blas', 'featsieve', 'joblib', 'numpy', 'python', 'scikit-learn', 'scipy', 'source']
     """
-    return json.dumps({**_installed(), "blas": _blas()}, sort_keys=True)
+    about = {**_installed(), "source": source_hash(), "blas": _blas()}
+    return json.dumps(about, sort_keys=True)
+
+
+@cache
+def source_hash(folder: Path | None = None) -> str:
+    """Return a hash of the library's files, looked at once in a process.
+
+    Parameters
+    ----------
+    folder : path, optional
+        That of the package if not given.
+
+    Returns
+    -------
+    str
+        16 digits. Python and TOML files count, with their names; those of the command line, the
+        reports and the shipped plans do not, because no result depends on them.
+
+    Examples
+    --------
+    >>> from featsieve.bench.environment import source_hash
+    >>> len(source_hash())
+    16
+    """
+    folder = folder or Path(__file__).parents[1]
+    found = {
+        path.relative_to(folder).as_posix(): path
+        for ending in ("*.py", "*.toml")
+        for path in folder.rglob(ending)
+    }
+    digest = hashlib.sha256()
+    for name in sorted(found):
+        if not name.startswith(tuple(f"{part}/" for part in NOT_COMPUTING)):
+            content = found[name].read_bytes().replace(b"\r\n", b"\n")
+            digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 @cache

@@ -1,20 +1,25 @@
 """Plan to cells: what is to be fitted, each thing once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count, islice
 from typing import Any
 
 from featsieve.bench.cells import Cell
-from featsieve.bench.methods import ALL_FEATURES, distinct_params, selector_facts
-from featsieve.bench.plan import Method, Plan
+from featsieve.bench.methods import ALL_FEATURES, RANDOM, distinct_params, selector_facts
+from featsieve.bench.plan import Checksums, Method, Plan
+from featsieve.datasets.registry import registry
 
 # How the running times are taken (the paper's setting).
 TIMED = {"max_iter": 20, "tol": 1e-5}
 SCATTERED = 3
 # Parameter of a RandomSelector in the grid: which of its rankings.
 RANKING = "ranking"
+# One draw says nothing about drawing: the defaults of a RandomSelector have so many seeds at least.
+DRAWS = 10
 
 
-def independent_cells(plan: Plan, n_columns: Mapping[str, int]) -> list[Cell]:
+def independent_cells(plan: Plan, n_columns: Mapping[str, int], checksums: Checksums) -> list[Cell]:
     """Return the cells of a plan that depend on no other, experiment by experiment."""
     makers = {
         "default": default_cells,
@@ -29,20 +34,41 @@ def independent_cells(plan: Plan, n_columns: Mapping[str, int]) -> list[Cell]:
         for dataset in plan.datasets
         if dataset in n_columns
         for method in plan.methods
-        for cell in make(plan, method, dataset, n_columns=n_columns[dataset])
+        for cell in of_file(
+            make(plan, method, dataset, n_columns=n_columns[dataset]),
+            file_identity(dataset, checksums),
+        )
     ]
 
 
+def of_file(cells: Iterable[Cell], checksum: str) -> Iterator[Cell]:
+    """Yield cells with the checksum of their data."""
+    return (replace(cell, data_checksum=checksum) for cell in cells)
+
+
+def file_identity(dataset: str, checksums: Checksums) -> str:
+    """Return the checksum of a file that may change: registered files with one are always alike."""
+    checksum = checksums.get(dataset)
+    if not checksum:
+        return ""
+    entry = registry().get(dataset)
+    return "" if entry is not None and entry.sha256 is not None else checksum
+
+
 def default_cells(plan: Plan, method: Method, dataset: str, *, n_columns: int) -> Iterator[Cell]:
-    """Yield the method as it comes, once per seed."""
-    for seed in seeds(plan, method):
+    """Yield the method as it comes, once per seed; what is drawn at random, often enough."""
+    chosen = seeds(plan, method)
+    if method.selector == RANDOM:
+        further = (seed for seed in count() if seed not in chosen)
+        chosen += tuple(islice(further, max(0, DRAWS - len(chosen))))
+    for seed in chosen:
         yield make_cell(plan, method, dataset, experiment="default", seed=seed, practical=True)
 
 
 def grid_cells(plan: Plan, method: Method, dataset: str, *, n_columns: int) -> Iterator[Cell]:
     """Yield the points of the grid that differ, at all counts together or one by one."""
     for seed in seeds(plan, method):
-        for params, stands_for in distinct_points(plan, method, n_columns=n_columns):
+        for point in distinct_points(plan, method, n_columns=n_columns):
             for counts in fitted_counts(plan, method, n_columns=n_columns):
                 yield make_cell(
                     plan,
@@ -50,14 +76,16 @@ def grid_cells(plan: Plan, method: Method, dataset: str, *, n_columns: int) -> I
                     dataset,
                     experiment="grid",
                     seed=seed,
-                    params=params,
                     counts=counts,
-                    stands_for=stands_for,
+                    **point,
                 )
 
 
 def time_cells(plan: Plan, method: Method, dataset: str, *, n_columns: int) -> Iterator[Cell]:
-    """Yield the method with the paper's stopping rule, at the count in the middle of the plan's."""
+    """Yield the method with the paper's stopping rule, at the count in the middle of the plan's.
+
+    Also where it could find the number of features itself: that is not what is timed.
+    """
     facts = selector_facts(method.selector)
     if method.selector == ALL_FEATURES:
         return
@@ -70,7 +98,7 @@ def time_cells(plan: Plan, method: Method, dataset: str, *, n_columns: int) -> I
         experiment="time",
         seed=plan.seeds[0],
         params=distinct_params(method.selector, {**method.params, **limits}),
-        counts=None if method.own_count else (possible[len(possible) // 2],),
+        counts=(possible[len(possible) // 2],),
     )
 
 
@@ -133,18 +161,35 @@ def fitted_counts(plan: Plan, method: Method, *, n_columns: int) -> list[tuple[i
     return [(count,) for count in possible] if method.per_count else [possible]
 
 
-def distinct_points(
-    plan: Plan, method: Method, *, n_columns: int
-) -> list[tuple[dict[str, Any], int]]:
-    """Return the settings of the grid that differ in their effect, and how many each stands for."""
+def distinct_points(plan: Plan, method: Method, *, n_columns: int) -> list[dict[str, Any]]:
+    """Return the settings of the grid that differ in their effect: ``params`` of a cell.
+
+    With each come the number of points it stands for, and the parameters in which these differ.
+    """
     if method.rankings:
-        return [({RANKING: i}, 1) for i in range(n_rankings(plan, method, n_columns))]
-    found: dict[str, tuple[dict[str, Any], int]] = {}
+        return [{"params": {RANKING: i}} for i in range(n_rankings(plan, method, n_columns))]
+    alike: dict[str, list[dict[str, Any]]] = {}
     for point in method.points():
-        params = distinct_params(method.selector, point)
-        key = repr(sorted(params.items()))
-        found[key] = (params, found.get(key, (params, 0))[1] + 1)
-    return list(found.values())
+        key = repr(sorted(distinct_params(method.selector, point).items()))
+        alike.setdefault(key, []).append(point)
+    return [
+        {
+            "params": distinct_params(method.selector, points[0]),
+            "stands_for": len(points),
+            "inert": inert_values(method, points),
+        }
+        for points in alike.values()
+    ]
+
+
+def inert_values(method: Method, points: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the parameters in which points without a difference differ, and their values."""
+    found = {}
+    for key in method.grid:
+        values = {repr(point[key]): point[key] for point in points}
+        if len(values) > 1:
+            found[key] = list(values.values())
+    return found
 
 
 def budgets(plan: Plan, n_columns: int) -> dict[str, int]:

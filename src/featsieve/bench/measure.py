@@ -1,6 +1,7 @@
 """Seconds, peak memory and a time limit for one call."""
 
 import ctypes
+import math
 import signal
 import sys
 import threading
@@ -13,6 +14,8 @@ MIB = 2.0**20
 LINUX = sys.platform.startswith("linux")
 # Where the first alarm is lost (raised inside a destructor, say) the next comes after so long.
 AGAIN = 1.0
+# Writing "5" here makes the kernel forget the largest resident set of this process.
+FORGET = Path("/proc/self/clear_refs")
 
 
 class TimeUpError(BaseException):
@@ -47,14 +50,21 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    limited = True
+
     def ring(signum: int, frame: FrameType | None) -> None:
-        raise TimeUpError(f"more than {seconds:g} s")
+        if limited:
+            raise TimeUpError(f"more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
-        yield
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+        try:
+            yield
+        finally:
+            limited = False  # an alarm before this ends up in the outer block, a later one nowhere
     finally:
+        limited = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
 
@@ -68,6 +78,7 @@ class PeakMemory:
     Attributes
     ----------
     mib : float
+        NaN where the kernel does not let earlier peaks be forgotten.
 
     Examples
     --------
@@ -82,16 +93,22 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         """Give free memory back and forget earlier peaks."""
-        if LINUX:
-            with suppress(OSError, AttributeError):  # another C library, or kernel
-                ctypes.CDLL(None).malloc_trim(0)
-                Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        self._before = _status("VmRSS") if LINUX else _largest()
+        if not LINUX:
+            self._before = _largest()
+            return self
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
+        try:
+            FORGET.write_text("5", encoding="ascii")
+            self._before = _status("VmRSS")
+        except OSError:  # refused: what is seen later may be an earlier peak
+            self._before = math.nan
         return self
 
     def __exit__(self, *about: object) -> None:
         """Look at the peak."""
-        self.mib = max(0.0, (_status("VmHWM") if LINUX else _largest()) - self._before)
+        grown = (_status("VmHWM") if LINUX else _largest()) - self._before
+        self.mib = grown if math.isnan(grown) else max(0.0, grown)
 
 
 def _status(key: str) -> float:

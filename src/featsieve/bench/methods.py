@@ -18,6 +18,7 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
 
 ALL_FEATURES = "AllFeatures"
+RANDOM = "RandomSelector"
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed.
 RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback")
 # Methods that start from spectral clusters of the heat-kernel graph, and use the seed for nothing

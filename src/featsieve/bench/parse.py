@@ -1,15 +1,22 @@
 """TOML to plan. Every message names the key that is wrong, and what it could be."""
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from featsieve.bench.cells import EXPERIMENTS
-from featsieve.bench.methods import ALL_FEATURES, RESERVED, selector_facts, selector_names
+from featsieve.bench.methods import (
+    ALL_FEATURES,
+    RANDOM,
+    RESERVED,
+    selector_facts,
+    selector_names,
+)
 from featsieve.bench.plan import LARGEST_GRID, OWN, Method, Plan, plan_names, shipped_text
 from featsieve.datasets import dataset_info
-from featsieve.datasets.table import table_format
+from featsieve.datasets.table import READERS, join_labels, split_labels, table_format
 
 PLAN_KEYS = (
     "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds",
@@ -17,7 +24,6 @@ PLAN_KEYS = (
 )  # fmt: skip
 REQUIRED = ("datasets", "experiments", "counts", "methods")
 METHOD_KEYS = ("name", "selector", "params", "grid", "counts", "per_count", "control", "rankings")
-RANDOM = "RandomSelector"
 
 
 def parse_plan(text: str, *, name: str) -> Plan:
@@ -27,7 +33,8 @@ def parse_plan(text: str, *, name: str) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
     try:
-        return _plan(_extended(content), name=name, text=text)
+        content = _extended(content)
+        return replace(_plan(content, name=name), text=text, resolved=_resolved(content))
     except ValueError as error:
         raise ValueError(f"The plan {name!r}: {error}") from error
 
@@ -55,7 +62,13 @@ def _extended(content: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _plan(content: dict[str, Any], *, name: str, text: str) -> Plan:
+def _resolved(content: dict[str, Any]) -> str:
+    """Return all that a plan says, itself and through what it extends, as canonical JSON."""
+    said = {key: value for key, value in content.items() if key != "extends"}
+    return json.dumps(said, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _plan(content: dict[str, Any], *, name: str) -> Plan:
     """Check and convert the whole file."""
     _known("the plan", content, PLAN_KEYS)
     for key in REQUIRED:
@@ -89,7 +102,6 @@ def _plan(content: dict[str, Any], *, name: str, text: str) -> Plan:
             if found in datasets
         ),
         scatter_methods=_words("scatter.methods", scatter.get("methods", names), names),
-        text=text,
     )
     needed = [name for name in ("label-free", "curve") if name in plan.experiments]
     if needed and "grid" not in plan.experiments:
@@ -156,8 +168,9 @@ def _known(where: str, content: Mapping[str, Any], options: Sequence[str]) -> No
     """Refuse keys that mean nothing."""
     for key in content:
         if key not in options:
-            listed = ", ".join(options) or "none"
-            raise ValueError(f"{where}: unknown key {key!r}; it must be one of {listed}.")
+            listed = f"it must be one of {', '.join(options)}"
+            fix = listed if options else "there is nothing to set here: remove it"
+            raise ValueError(f"{where}: unknown key {key!r}; {fix}.")
 
 
 def _table(key: str, value: Any) -> dict[str, Any]:
@@ -195,15 +208,27 @@ def _words(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _datasets(key: str, value: Any) -> tuple[str, ...]:
-    """Return data sets by their registered names; paths of files stay as they are."""
+    """Return data sets by their registered names; files by path and column of the classes."""
     names = []
-    for name in _list(key, value):
+    for entry in _list(key, value):
+        name = _file(key, entry) if isinstance(entry, dict) else _text(key, entry)
         try:
-            known = table_format(_text(key, name)) is not None
+            known = table_format(split_labels(name)[0]) is not None
             names.append(name if known else dataset_info(name).name)
         except ValueError as error:
             raise ValueError(f"{key}: {error}") from error
     return tuple(dict.fromkeys(names))
+
+
+def _file(key: str, entry: dict[str, Any]) -> str:
+    """Return the one name of a file and the column of its classes."""
+    _known(key, entry, ("file", "labels"))
+    file = _text(f"{key}: file", entry.get("file"))
+    if table_format(file) is None:
+        raise ValueError(f"{key}: file must end in one of {', '.join(READERS)}; got {file!r}.")
+    if "labels" not in entry:
+        return file
+    return join_labels(file, _text(f"{key}: labels", entry["labels"]))
 
 
 def _whole(key: str, value: Any, *, low: int) -> tuple[int, ...]:

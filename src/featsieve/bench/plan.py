@@ -4,7 +4,10 @@
 
     extends = "paper"                            # optional: a shipped plan, changed below
     title = "..."                                # shown in the report
-    datasets = ["iris", "wine"]                  # see featsieve.datasets.dataset_names
+    datasets = [
+        "iris", "wine",                          # see featsieve.datasets.dataset_names
+        { file = "mine.csv", labels = "kind" },  # a table, and its column with the classes
+    ]
     experiments = ["default", "grid"]            # see featsieve.bench.cells
     counts = [10, 20]                            # features at which a ranking is evaluated
     curve_counts = [5, 10]                       # the same for the curves
@@ -44,6 +47,9 @@ from featsieve.bench.cells import Cell
 # RandomSelector is given as many selections to choose from as the method with the most.
 LARGEST_GRID = "largest grid"
 OWN = "own"
+
+# Of the files of the data sets.
+Checksums = Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ class Plan:
         Of the shipped plan, or of the file.
     title : str
     datasets, experiments : tuple of str
+        A data set that is a file is named by its path, with the column of the classes behind a
+        "#": see `featsieve.datasets.load_dataset`.
     methods : tuple of Method
     counts, curve_counts, seeds : tuple of int
     kmeans_seeds : int
@@ -102,6 +110,8 @@ class Plan:
     scatter_datasets, scatter_methods : tuple of str
     text : str
         The TOML file.
+    resolved : str
+        What it says, as JSON, with the plan that it extends filled in; empty if made by hand.
 
     Examples
     --------
@@ -127,6 +137,7 @@ class Plan:
     scatter_datasets: tuple[str, ...] = ()
     scatter_methods: tuple[str, ...] = ()
     text: str = ""
+    resolved: str = ""
 
     def method(self, name: str) -> Method:
         """Return a method by its name."""
@@ -150,13 +161,18 @@ class Plan:
 
         return budgets(self, n_columns)
 
-    def cells(self, shapes: Mapping[str, Sequence[int]]) -> list[Cell]:
+    def cells(
+        self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
+    ) -> list[Cell]:
         """Return the cells that depend on no other.
 
         Parameters
         ----------
         shapes : mapping of str to (n_samples, n_columns, ...)
             Of the data sets; those that are not in it are left out.
+        checksums : mapping of str to str or None, optional
+            Of the files of the data sets, as `featsieve.datasets.Dataset` has them: another file
+            is other work. Those of registered files are not needed; they cannot change.
 
         Returns
         -------
@@ -164,9 +180,10 @@ class Plan:
         """
         from featsieve.bench.expand import independent_cells
 
-        return independent_cells(self, {name: shape[1] for name, shape in shapes.items()})
+        n_columns = {name: shape[1] for name, shape in shapes.items()}
+        return independent_cells(self, n_columns, checksums or {})
 
-    def dependent_cells(self, rows: Any) -> list[Cell]:
+    def dependent_cells(self, rows: Any, checksums: Checksums | None = None) -> list[Cell]:
         """Return the cells that follow from finished grid cells.
 
         "label-free" ones are chosen by the criterion and nothing else; "curve" ones by accuracy.
@@ -175,6 +192,8 @@ class Plan:
         ----------
         rows : DataFrame
             Rows of the finished cells.
+        checksums : mapping of str to str or None, optional
+            The same as for ``cells``; by default those of the rows that were started last.
 
         Returns
         -------
@@ -183,7 +202,15 @@ class Plan:
         """
         from featsieve.bench.choose import dependent_cells
 
-        return dependent_cells(self, rows)
+        return dependent_cells(self, rows, checksums)
+
+
+def without_classes(name: str) -> str:
+    """Return what is wrong with a data set that has no classes, and how a plan helps it."""
+    return (
+        f"{name} has no classes to compare with. If a column of the file holds them, name it in "
+        'the plan: datasets = [{ file = "mine.csv", labels = "kind" }].'
+    )
 
 
 def plan_names() -> list[str]:

@@ -1,19 +1,28 @@
 """How far a run is and how long it will still take: a bar on a terminal, lines in a pipe."""
 
 import sys
-from collections import defaultdict
+import time
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 from featsieve.bench.cells import Cell
 
+# Experiments whose cells are run with nothing beside them, so that their times can be compared.
+ALONE = ("time",)
+# Durations that count: as many of the latest ones of a kind.
+RECENT = 10
+# Seconds after which a log gets another line.
+EVERY = 30.0
+
 
 class TimeLeft:
-    """Estimate of the time left, from the durations so far.
+    """Estimate of the time left, from the latest durations.
 
-    A cell is expected to take as long as those of the same method and experiment on the same data
-    set did; before there are any, as those on other data sets in proportion to the size of the
-    table; before that, as all cells in proportion to it.
+    A cell is expected to take as long as the latest of the same method and experiment on the same
+    data set did; before there are any, as those of the method on it in other experiments; then as
+    those on other data sets in proportion to the size of the table; then as all cells in
+    proportion to it.
 
     Parameters
     ----------
@@ -38,36 +47,51 @@ class TimeLeft:
         self.sizes = sizes
         self.jobs = jobs
         self._waiting: dict[tuple[str, str, str], int] = defaultdict(int)
-        # for each kind of cell, coarse and fine: seconds and table entries that they went through
-        self._seconds: dict[tuple[str, ...], float] = defaultdict(float)
-        self._entries: dict[tuple[str, ...], float] = defaultdict(float)
+        # for each kind of cell, fine and coarse: seconds and entries of the tables, latest last
+        self._seen: dict[tuple[str, ...], deque[tuple[float, float]]] = defaultdict(
+            lambda: deque(maxlen=RECENT)
+        )
 
     def expect(self, cells: Iterable[Cell]) -> None:
         """Add cells that are still to be run."""
         for cell in cells:
             self._waiting[cell.dataset, cell.method, cell.experiment] += 1
 
-    def record(self, cell: Cell, seconds: float) -> None:
-        """Take one of the expected cells as run."""
+    def record(self, cell: Cell, seconds: float | None) -> None:
+        """Take one of the expected cells as run; None: by somebody else."""
         key = (cell.dataset, cell.method, cell.experiment)
         self._waiting[key] = max(0, self._waiting[key] - 1)
-        for kind in (key, key[1:], ()):
-            self._seconds[kind] += seconds
-            self._entries[kind] += self._size(cell.dataset)
+        for kind in () if seconds is None else _kinds(*key):
+            self._seen[kind].append((float(seconds or 0.0), self._size(cell.dataset)))
 
     def seconds(self) -> float | None:
         """Return the estimate, or None before the first cell."""
-        if not self._entries:
+        if not self._seen:
             return None
-        total = 0.0
+        beside = alone = 0.0
         for key, count in self._waiting.items():
-            kind = next(kind for kind in (key, key[1:], ()) if kind in self._entries)
-            total += count * self._size(key[0]) * self._seconds[kind] / self._entries[kind]
-        return total / self.jobs
+            seen = next(self._seen[kind] for kind in _kinds(*key) if kind in self._seen)
+            seconds, entries = (sum(numbers) for numbers in zip(*seen, strict=True))
+            expected = count * self._size(key[0]) * seconds / entries
+            if key[2] in ALONE:
+                alone += expected
+            else:
+                beside += expected
+        return beside / self.jobs + alone
 
     def _size(self, dataset: str) -> float:
         """Return the entries of a table, at least one."""
         return max(1.0, float(self.sizes.get(dataset, 1.0)))
+
+
+def _kinds(dataset: str, method: str, experiment: str) -> tuple[tuple[str, ...], ...]:
+    """Return what a cell is like, from the closest kin to all."""
+    return (
+        (dataset, method, experiment),
+        ("any experiment", dataset, method, ""),
+        (method, experiment),
+        (),
+    )
 
 
 class Progress:
@@ -80,10 +104,13 @@ class Progress:
     total, done, failed : int
         Cells of the plan as far as known, those finished (also in earlier runs), and those of them
         without a result.
+    to_follow : str
+        Experiments whose cells are not known yet.
     """
 
     def __init__(self) -> None:
         self.total = self.done = self.failed = 0
+        self.to_follow = ""
         self.left = TimeLeft({})
 
     def begin(self, sizes: Mapping[str, float], *, jobs: int) -> None:
@@ -99,11 +126,15 @@ class Progress:
         self.left.expect(cells)
         self._show()
 
-    def advance(self, cell: Cell, *, status: str, seconds: float) -> None:
-        """Count a cell as run."""
+    def advance(self, cell: Cell, *, status: str, seconds: float | None) -> None:
+        """Count a cell as run; without seconds if this was done by somebody else."""
         self.done += 1
         self.failed += status in ("failed", "timeout")
         self.left.record(cell, seconds)
+        self._show()
+
+    def tick(self) -> None:
+        """Be called about once a second while nothing happens."""
         self._show()
 
     def say(self, text: str) -> None:
@@ -121,6 +152,8 @@ class Progress:
         seconds = self.left.seconds()
         if seconds is not None and self.done < self.total:
             text += f", about {in_words(seconds)} left"
+            if self.to_follow:
+                text += f" before {self.to_follow}"
         return text
 
     def _show(self) -> None:
@@ -128,17 +161,21 @@ class Progress:
 
 
 class LineProgress(Progress):
-    """A line of text at every tenth of the way: for pipes and log files.
+    """A line of text at every tenth of the way and every half minute: for pipes and log files.
 
     Parameters
     ----------
     stream : text file, optional
         Standard error if not given.
+    every : float, default=30.0
+        Seconds after which there is another line even if no tenth is full.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, every: float = EVERY) -> None:
         super().__init__()
         self.stream = stream or sys.stderr
+        self.every = every
+        self._last = 0.0
         self._tenth: tuple[int, int] | None = None
 
     def say(self, text: str) -> None:
@@ -146,10 +183,12 @@ class LineProgress(Progress):
         print(text, file=self.stream, flush=True)
 
     def _show(self) -> None:
-        """Print a line if another tenth is done, or more cells became known."""
+        """Print a line if another tenth is done, more cells became known, or it is time."""
         tenth = (self.total, 10 * self.done // max(1, self.total))
-        if tenth != self._tenth:
-            self._tenth = tenth
+        now = time.monotonic()
+        late = self.done < self.total and now - self._last >= self.every
+        if tenth != self._tenth or late:
+            self._tenth, self._last = tenth, now
             self.say(self.line())
 
 

@@ -1,5 +1,6 @@
 """A row for every cell, also for one without a result."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from featsieve.bench.environment import machine, versions
 MISSING: dict[str, Any] = {"string": "", "int64": 0, "bool": False, "float64": float("nan")}
 
 
-def blank_row(cell: Cell, *, plan: str = "") -> dict[str, Any]:
+def blank_row(cell: Cell, *, plan: str = "", jobs: int = 1) -> dict[str, Any]:
     """Return a row with what is known before a cell is run, and with nothing else.
 
     Parameters
@@ -17,6 +18,8 @@ def blank_row(cell: Cell, *, plan: str = "") -> dict[str, Any]:
     cell : Cell
     plan : str
         Name of the plan.
+    jobs : int, default=1
+        Cells that run at the same time.
 
     Returns
     -------
@@ -42,16 +45,25 @@ def blank_row(cell: Cell, *, plan: str = "") -> dict[str, Any]:
         "control": cell.control,
         "params": cell.params_json,
         "stands_for": cell.stands_for,
+        "inert": json.dumps(dict(cell.inert), sort_keys=True),
+        "data_checksum": cell.data_checksum,
         "seed": cell.seed,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
+        "jobs": jobs,
         "versions": versions(),
         "schema_version": SCHEMA_VERSION,
     }
 
 
 def failed_rows(
-    cell: Cell, reason: str, *, status: str = "failed", plan: str = "", **known: Any
+    cell: Cell,
+    reason: str,
+    *,
+    status: str = "failed",
+    plan: str = "",
+    jobs: int = 1,
+    **known: Any,
 ) -> list[dict[str, Any]]:
     """Return the one row of a cell that has no result.
 
@@ -61,6 +73,7 @@ def failed_rows(
     reason : str
     status : {"failed", "timeout", "skipped"}
     plan : str
+    jobs : int, default=1
     **known
         Columns that are known all the same.
 
@@ -75,4 +88,4 @@ def failed_rows(
     >>> failed_rows(Cell("grid", "iris", "NDFS", "NDFS"), "too large")[0]["status"]
     'failed'
     """
-    return [blank_row(cell, plan=plan) | {"status": status, "reason": reason} | known]
+    return [blank_row(cell, plan=plan, jobs=jobs) | {"status": status, "reason": reason} | known]

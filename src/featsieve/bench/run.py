@@ -2,24 +2,27 @@
 
 Cells of one data set are run next to each other, because the workers keep what they share; the
 largest data sets come first, so that no worker is left alone with one at the end. Cells that are
-made from finished ones (label-free, curve) form a second wave.
+made from finished ones (label-free, curve) form a second wave. Running times are taken last, one
+cell at a time.
 """
 
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from featsieve.bench.cells import Cell
+from featsieve.bench.cells import DEPENDENT, Cell
+from featsieve.bench.environment import source_hash
+from featsieve.bench.listing import write_listing
 from featsieve.bench.plan import Plan, load_plan
-from featsieve.bench.progress import Progress
-from featsieve.bench.rows import failed_rows
+from featsieve.bench.pool import threads_of
+from featsieve.bench.progress import ALONE, Progress
+from featsieve.bench.stop import Terminated, terminable
 from featsieve.bench.store import Store
-from featsieve.bench.task import Outcome, Task, is_settled
-from featsieve.datasets import load_dataset
+from featsieve.bench.tables import Tables, load_tables
+from featsieve.bench.waves import Waves
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class RunSummary:
         Data sets that could not be loaded, and why. Their cells are run when they can be.
     unreadable : dict of str to str
         Files among the parts that are none, and why.
+    other_code : int
+        Cells of earlier runs that were computed by another version of the library's files.
     seconds : float
     """
 
@@ -50,6 +55,7 @@ class RunSummary:
     failures: tuple[str, ...]
     left_out: dict[str, str]
     unreadable: dict[str, str]
+    other_code: int
     seconds: float
 
     @property
@@ -57,12 +63,18 @@ class RunSummary:
         """Number of finished cells of the plan."""
         return sum(self.statuses.values())
 
+    @property
+    def flawless(self) -> bool:
+        """Whether every cell has a result and every data set was there."""
+        return set(self.statuses) <= {"done"} and not self.left_out and not self.failures
+
 
 def run_plan(
     plan: str | os.PathLike[str] | Plan,
     out: str | os.PathLike[str],
     *,
     data: str | os.PathLike[str] | None = None,
+    download: bool = False,
     jobs: int = 1,
     retry: bool = False,
     progress: Progress | None = None,
@@ -77,8 +89,11 @@ def run_plan(
         Folder of the results. What is there is not computed again, whichever plan it was for.
     data : path, optional
         Folder of the data sets; ``FEATSIEVE_DATA`` if not given.
+    download : bool, default=False
+        Whether data sets that are not there may be downloaded.
     jobs : int, default=1
-        Cells run at the same time, each with cores / jobs threads; -1: one per core.
+        Cells run at the same time, each with cores / jobs threads; -1: one per core. Those of the
+        experiment "time" are run one by one with one thread, whatever is asked for.
     retry : bool, default=False
         Run cells again that failed or took too long (for example after raising the time limit).
     progress : Progress, optional
@@ -92,8 +107,10 @@ def run_plan(
     ------
     FileNotFoundError
         If none of the data sets can be loaded.
+    OSError
+        If nothing can be written to the folder, or no worker process can be kept alive.
     KeyboardInterrupt
-        After Ctrl-C, with how far the run came. Finished cells are kept.
+        After Ctrl-C or SIGTERM, with how far the run came. Finished cells are kept.
 
     Examples
     --------
@@ -116,10 +133,13 @@ def run_plan(
         raise ValueError(f"{os.fspath(data)!r} is not a folder: name the one with the data sets.")
     progress = progress or Progress()
     try:
-        return _Run(plan, Store(out), data, _n_jobs(jobs), retry, progress).whole()
-    except KeyboardInterrupt:
+        with terminable():
+            run = _Run(plan, Store(out), data, download, _n_jobs(jobs), retry, progress)
+            return run.whole()
+    except KeyboardInterrupt as stop:
         Store(out).clean()
-        raise KeyboardInterrupt(
+        kind = Terminated if isinstance(stop, Terminated) else KeyboardInterrupt
+        raise kind(
             f"{progress.done} of {progress.total} cells done; run the same command again to go on"
         ) from None
     finally:
@@ -133,137 +153,88 @@ class _Run:
     plan: Plan
     store: Store
     data: str | os.PathLike[str] | None
+    download: bool
     jobs: int
     retry: bool
     progress: Progress
-    failures: list[str] = field(default_factory=list)
-    computed: int = 0
 
     def whole(self) -> RunSummary:
-        """Run both waves and say what came of them."""
+        """Run the waves and say what came of them."""
         start = time.perf_counter()
+        tables = load_tables(
+            self.plan.datasets, data=self.data, download=self.download, say=self.progress.say
+        )
+        self.store.make()
         self.store.clean()
-        unreadable = self.store.unreadable()
-        for name, reason in unreadable.items():
-            self.progress.say(f"cells/{name} is left alone and not counted: {reason}.")
-        shapes, left_out = self.tables()
-        sizes = {name: shape[0] * shape[1] for name, shape in shapes.items()}
-        self.progress.begin(sizes, jobs=self.jobs)
+        unreadable = self.unreadable()
+        self.progress.begin(tables.sizes, jobs=self.jobs)
 
-        first = self.plan.cells(shapes)
-        self.adopt(first, keep=self.plan.datasets)
-        self.wave(first, sizes)
-        follow = self.plan.dependent_cells(self.store.read())
-        second = [cell for cell in follow if cell.dataset in shapes]
-        self.adopt([*first, *second], keep=left_out)
-        self.wave(second, sizes)
+        first = self.plan.cells(tables.shapes, tables.checksums)
+        follow = [kind for kind in self.plan.experiments if kind in DEPENDENT]
+        self.adopt(first, keep=self.plan.datasets, whole=not follow)
+        other_code = self.other_code()
+
+        data = None if self.data is None else os.fspath(self.data)
+        waves = Waves(self.store, data, self.plan.name, self.retry, self.progress)
+        waiting = waves.expect(first, tables.sizes)
+        alone = {name: cell for name, cell in waiting.items() if cell.experiment in ALONE}
+        beside = {name: cell for name, cell in waiting.items() if name not in alone}
+        self.progress.to_follow = " and ".join(follow)
+        waves.run(beside, jobs=self.jobs, threads=threads_of(self.jobs))
+        second = self.following(first, tables)
+        self.adopt([*first, *second], keep=tables.left_out)
+        self.progress.to_follow = ""
+        after = waves.expect(second, tables.sizes)
+        waves.run(after, jobs=self.jobs, threads=threads_of(self.jobs))
+        waves.run(alone, jobs=1, threads=1)
         self.store.clean()
 
         known = self.store.statuses()
+        members = [cell.id for cell in [*first, *second]]
         return RunSummary(
             plan=self.plan.name,
             folder=self.store.folder,
-            statuses=dict(
-                Counter(known[cell.id] for cell in [*first, *second] if cell.id in known)
-            ),
-            computed=self.computed,
-            failures=tuple(self.failures),
-            left_out=left_out,
+            statuses=dict(Counter(known[cell] for cell in members if cell in known)),
+            computed=waves.computed,
+            failures=tuple(waves.failures),
+            left_out=tables.left_out,
             unreadable=unreadable,
+            other_code=other_code,
             seconds=time.perf_counter() - start,
         )
 
-    def tables(self) -> tuple[dict[str, tuple[int, int, int]], dict[str, str]]:
-        """Return (samples, columns, classes) of each data set, and why the others are left out."""
-        shapes, left_out = {}, {}
-        for name in self.plan.datasets:
-            try:
-                table = load_dataset(name, data=self.data)
-            except (OSError, ValueError, ImportError) as error:
-                left_out[name] = str(error)
-                continue
-            if table.n_classes is None:
-                left_out[name] = "It has no classes to compare with."
-            else:
-                shapes[name] = (*table.X.shape, table.n_classes)
-        for name, reason in left_out.items():
-            self.progress.say(f"The data set {name} is left out. {reason}")
-        if not shapes:
-            reasons = " ".join(dict.fromkeys(left_out.values()))
-            raise FileNotFoundError(f"None of the data sets can be loaded. {reasons}")
-        return shapes, left_out
+    def unreadable(self) -> dict[str, str]:
+        """Return which files are no parts, and say so: one line for those with the same reason."""
+        found = self.store.unreadable()
+        for reason, count in Counter(found.values()).items():
+            name = next(name for name in found if found[name] == reason)
+            which = f"cells/{name} is" if count == 1 else f"{count} files like cells/{name} are"
+            self.progress.say(f"{which} left alone and not counted: {reason}.")
+        return found
 
-    def adopt(self, cells: Sequence[Cell], *, keep: Collection[str]) -> None:
+    def adopt(self, cells: Sequence[Cell], *, keep: Collection[str], whole: bool = True) -> None:
         """Make the folder that of this plan."""
-        about = {"plan": self.plan.name, "title": self.plan.title, "text": self.plan.text}
-        self.store.adopt(cells, keep=keep, **about)
+        plan = self.plan
+        about = {"plan": plan.name, "title": plan.title, "resolved": plan.resolved}
+        write_listing(self.store.folder, cells, keep=keep, whole=whole, **about)
 
-    def wave(self, cells: Sequence[Cell], sizes: Mapping[str, int]) -> None:
-        """Run those of the cells that are not there yet."""
-        known = self.store.statuses()
-        there = [cell for cell in cells if is_settled(known.get(cell.id), retry=self.retry)]
-        failed = sum(known[cell.id] != "done" for cell in there)
-        waiting = {
-            cell.id: cell
-            for cell in sorted(cells, key=lambda cell: (-sizes[cell.dataset], cell.dataset))
-            if not is_settled(known.get(cell.id), retry=self.retry)
-        }
-        self.progress.expect(waiting.values(), done=len(there), failed=failed)
-        while waiting:
-            try:
-                for outcome in self.outcomes(waiting.values(), jobs=self.jobs):
-                    del waiting[outcome.cell.id]
-                    self.hear(outcome)
-            except BrokenProcessPool as error:
-                self.after_a_crash(waiting, error)
+    def other_code(self) -> int:
+        """Count the cells of earlier runs that this version of the library did not compute."""
+        sources, members = self.store.sources(), self.store.about()["cells"]
+        count = sum(sources.get(cell, source_hash()) != source_hash() for cell in members)
+        if count:
+            self.progress.say(
+                f"{count} cell{'s were' if count > 1 else ' was'} computed by other code (another "
+                f"version of featsieve's files); delete {self.store.folder} or use another folder "
+                "to compute them anew."
+            )
+        return count
 
-    def outcomes(self, cells: Iterable[Cell], *, jobs: int) -> Iterator[Outcome]:
-        """Run cells in worker processes, and give each outcome as it comes."""
-        from joblib import Parallel, delayed, parallel_config
-
-        task = Task(
-            out=os.fspath(self.store.folder),
-            data=None if self.data is None else os.fspath(self.data),
-            plan=self.plan.name,
-            retry=self.retry,
-            parent=os.getpid(),
-        )
-        with parallel_config(backend="loky", inner_max_num_threads=_threads(self.jobs)):
-            parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        return parallel([delayed(task)(cell) for cell in cells])
-
-    def hear(self, outcome: Outcome) -> None:
-        """Count an outcome and show it."""
-        cell = outcome.cell
-        self.computed += 1
-        if outcome.status != "done":
-            what = f"{cell.method} on {cell.dataset} ({cell.experiment}, {cell.params_json})"
-            self.failures.append(f"{outcome.status}: {what}: {outcome.reason}")
-        self.progress.advance(cell, status=outcome.status, seconds=outcome.seconds)
-
-    def after_a_crash(self, waiting: dict[str, Cell], error: BrokenProcessPool) -> None:
-        """Find out which cell killed its process, and record that.
-
-        Each cell that was being worked on is run again with no other beside it.
-        """
-        known = self.store.statuses()
-        for name in [name for name in waiting if is_settled(known.get(name), retry=self.retry)]:
-            cell = waiting.pop(name)  # written, but its process died before it could tell
-            self.hear(Outcome(cell, known[name], "", 0.0))
-        suspects = [waiting[name] for name in sorted(self.store.begun()) if name in waiting]
-        self.store.clean()
-        if not suspects:
-            raise error
-        for cell in suspects:
-            try:
-                (outcome,) = self.outcomes([cell], jobs=2)
-            except BrokenProcessPool:
-                reason = "its process died: out of memory, or a fault in compiled code"
-                self.store.clean()
-                self.store.write(cell, failed_rows(cell, reason, plan=self.plan.name))
-                outcome = Outcome(cell, "failed", reason, 0.0)
-            del waiting[cell.id]
-            self.hear(outcome)
+    def following(self, cells: Sequence[Cell], tables: Tables) -> list[Cell]:
+        """Return the cells that follow from finished ones of this plan, not of others."""
+        rows = self.store.rows_of(cell.id for cell in cells)
+        found = self.plan.dependent_cells(rows, tables.checksums)
+        return [cell for cell in found if cell.dataset in tables.shapes]
 
 
 def _n_jobs(jobs: int) -> int:
@@ -273,12 +244,3 @@ def _n_jobs(jobs: int) -> int:
     if jobs == 0 or jobs < -1:
         raise ValueError(f"jobs must be a positive number, or -1 for one per core; got {jobs}.")
     return int(effective_n_jobs(jobs))
-
-
-def _threads(jobs: int) -> int:
-    """Return the threads of each job: together no more than cores, nor than the user wants."""
-    from joblib import cpu_count
-
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    share = max(1, cpu_count() // jobs)
-    return min(share, int(wanted)) if wanted.isdigit() and int(wanted) > 0 else share

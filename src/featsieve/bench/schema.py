@@ -1,6 +1,8 @@
 """The columns of a part as Arrow types, with the checks that keep parts alike."""
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,22 @@ import numpy as np
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, STATUSES, Cell
 
 _KEY = b"featsieve"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class PartAbout:
+    """What a part says about itself outside its rows.
+
+    Attributes
+    ----------
+    status : str
+    source : str
+        Hash of the library's files with which it was computed, or "unknown".
+    """
+
+    status: str
+    source: str
 
 
 def arrow_schema() -> Any:
@@ -56,7 +74,7 @@ def arrow_table(cell: Cell, rows: Sequence[Mapping[str, Any]]) -> Any:
             raise ValueError(
                 f"The column {field.name!r} must be {SCHEMA[field.name]}: {error}"
             ) from error
-    about = f"{SCHEMA_VERSION} {cell.id} {overall_status(rows)}"
+    about = f"{SCHEMA_VERSION} {cell.id} {overall_status(rows)} {_source(rows[0])}"
     return pa.table(columns, schema=schema.with_metadata({_KEY: about.encode()}))
 
 
@@ -65,8 +83,8 @@ def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
 
 
-def part_status(path: Path) -> str:
-    """Return the status that a part carries; only its end is read.
+def part_about(path: Path) -> PartAbout:
+    """Return what a part says about itself; only its end is read.
 
     Raises
     ------
@@ -86,14 +104,22 @@ def part_status(path: Path) -> str:
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"damaged, or not a Parquet file ({error})") from error
     about = metadata.get(_KEY, b"").decode(errors="replace").split(" ")
-    if len(about) != 3:
+    if len(about) < 3:
         raise ValueError("not written by featsieve")
-    version, cell, status = about
-    if version != str(SCHEMA_VERSION):
-        raise ValueError(f"written with version {version} of the columns, not {SCHEMA_VERSION}")
-    if cell != path.stem:
-        raise ValueError(f"a copy of the part of another cell, {cell}")
-    return status
+    if about[0] != str(SCHEMA_VERSION):
+        raise ValueError(f"written with version {about[0]} of the columns, not {SCHEMA_VERSION}")
+    if about[1] != path.stem:
+        raise ValueError(f"a copy of the part of another cell, {about[1]}")
+    return PartAbout(*about[2:4])
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """Return the hash of the library's files that a row carries among its versions."""
+    try:
+        source = str(json.loads(row["versions"])["source"])
+    except (ValueError, KeyError, TypeError):
+        return UNKNOWN
+    return "".join(source.split()) or UNKNOWN
 
 
 def _check_row(cell: Cell, row: Mapping[str, Any]) -> None:

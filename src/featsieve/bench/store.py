@@ -3,20 +3,23 @@
 A part is written under a temporary name, forced to the disk and then renamed, so that it is there
 whole or not at all, whoever kills whom. The name of a part is the identity of its cell; two runs
 in one folder can therefore only write the same thing twice, and there is no lock. The temporary
-file is made when work on a cell begins: after a crash it tells which cells were being worked on.
+file is made when work on a cell begins and carries the number of the process: after a crash it
+tells which cells were being worked on, and to other runs which ones they need not begin.
 
-A part says what was computed; ``plan.json`` says which cells belong to the plan that was run last.
+A part says what was computed; the listing says which cells belong to the plan that was run last.
 Parts of other plans stay, are found again when that plan is run again, and are not read.
 """
 
-import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from featsieve.bench.cells import EXPERIMENTS, FIGURE_COLUMNS, SCHEMA, Cell
-from featsieve.bench.schema import arrow_table, part_status
+from featsieve.bench.cells import EXPERIMENTS, SCHEMA, Cell
+from featsieve.bench.listing import OF_THE_PLAN, csv_text, read_listing
+from featsieve.bench.processes import is_alive
+from featsieve.bench.schema import PartAbout, arrow_table, part_about
+from featsieve.files import folder_to_disk, to_disk, write_text
 
 # What tells rows apart, and the order in which they are read and exported.
 _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
@@ -41,11 +44,34 @@ class Store:
         self.folder = Path(folder)
         self.parts = self.folder / "cells"
         # what was found in a part, as long as its time and size are the same
-        self._seen: dict[Path, tuple[tuple[int, int], str]] = {}
+        self._seen: dict[Path, tuple[tuple[int, int], PartAbout]] = {}
+
+    def make(self) -> None:
+        """Make the folder, and see whether something can be written to it.
+
+        Raises
+        ------
+        OSError
+            If not.
+        """
+        trial = self.parts / f".trial.{os.getpid()}.tmp"
+        try:
+            self.parts.mkdir(parents=True, exist_ok=True)
+            trial.touch()
+            trial.unlink()
+        except OSError as error:
+            raise OSError(
+                f"Results cannot be written to {self.folder} ({error.strerror}): name another "
+                "folder with --out."
+            ) from error
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every finished cell; parts that cannot be read are left out."""
-        return self._look()[0]
+        return {cell: about.status for cell, about in self._look()[0].items()}
+
+    def sources(self) -> dict[str, str]:
+        """Return the hash of the library's files with which each finished cell was computed."""
+        return {cell: about.source for cell, about in self._look()[0].items()}
 
     def finished(self) -> set[str]:
         """Return the identities of the cells whose part is there and can be read."""
@@ -61,7 +87,7 @@ class Store:
     def status(self, cell: str) -> str | None:
         """Return the status of one cell; None if it has no readable part."""
         try:
-            return part_status(self._part(cell))
+            return part_about(self._part(cell)).status
         except (FileNotFoundError, ValueError):
             return None
 
@@ -77,6 +103,17 @@ class Store:
     def begun(self) -> set[str]:
         """Return the cells that some process began and did not finish."""
         return {path.name.split(".")[1] for path in self.parts.glob(".*.tmp")}
+
+    def deserted(self) -> set[str]:
+        """Return those of the begun cells on which no living process works."""
+        found = list(self.parts.glob(".*.tmp"))
+        alive = {path.name.split(".")[1] for path in found if _alive(path)}
+        return {path.name.split(".")[1] for path in found} - alive
+
+    def others(self, cell: Cell) -> set[int]:
+        """Return the other living processes that work on a cell."""
+        found = self.parts.glob(f".{cell.id}.*.tmp")
+        return {_number(path) for path in found if _alive(path)} - {os.getpid()}
 
     def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the part of a cell.
@@ -99,9 +136,9 @@ class Store:
         temporary = self._temporary(cell)
         with temporary.open("wb") as file:
             write_table(table, file)
-            _to_disk(file)
+            to_disk(file)
         temporary.replace(self._part(cell.id))
-        _folder_to_disk(self.parts)
+        folder_to_disk(self.parts)
 
     def clean(self) -> list[str]:
         """Remove the temporary files of processes that are no more, and return their names."""
@@ -111,60 +148,9 @@ class Store:
             path.unlink(missing_ok=True)
         return sorted(path.name for path in dead)
 
-    def adopt(
-        self,
-        cells: Iterable[Cell],
-        *,
-        plan: str,
-        title: str,
-        text: str,
-        keep: Collection[str] = (),
-    ) -> None:
-        """Make the folder that of a plan.
-
-        Parameters
-        ----------
-        cells : iterable of Cell
-            Those that belong to the plan; only their rows are read from now on.
-        plan, title : str
-        text : str
-            The plan itself, kept as ``plan.toml``.
-        keep : collection of str
-            Data sets of which all cells so far stay if the plan is the same: those that are away
-            at present, or whose cells are not all known yet.
-        """
-        members = {
-            cell.id: {
-                "dataset": cell.dataset,
-                "stands_for": cell.stands_for,
-                "control": cell.control,
-            }
-            for cell in cells
-        }
-        copy, list_of_cells = self.folder / "plan.toml", self.folder / "plan.json"
-        if list_of_cells.exists() and copy.exists() and copy.read_text(encoding="utf-8") == text:
-            earlier = self.about()["cells"].items()
-            members = {key: cell for key, cell in earlier if cell["dataset"] in keep} | members
-        about = {"plan": plan, "title": title, "cells": members}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _replace(copy, text)
-        _replace(list_of_cells, json.dumps(about, indent=1, sort_keys=True))
-
     def about(self) -> dict[str, Any]:
-        """Return the plan that the folder belongs to: "plan", "title" and "cells".
-
-        Raises
-        ------
-        FileNotFoundError
-            If no plan was run into the folder.
-        """
-        path = self.folder / "plan.json"
-        if not path.exists():
-            raise FileNotFoundError(
-                f"{self.folder} holds no results. Write some: featsieve bench run PLAN "
-                f"--out {self.folder}"
-            )
-        return json.loads(path.read_text())
+        """Return the plan that the folder belongs to; see `featsieve.bench.listing`."""
+        return read_listing(self.folder)
 
     def read(self) -> Any:
         """Return the rows of the plan that was run last.
@@ -173,17 +159,35 @@ class Store:
         -------
         pandas.DataFrame
             The columns of ``SCHEMA``, in the same order of rows whatever the order of running. What
-            is not part of a cell's identity ("plan", "stands_for", "control") is as the present
-            plan has it, even where the part was computed for another one.
+            is not part of a cell's identity ("plan", "stands_for", "inert", "control") is as the
+            present plan has it, even where the part was computed for another one.
+        """
+        about = self.about()
+        members = about["cells"]
+        rows = self.rows_of(members)
+        rows["plan"] = about["plan"]
+        for name in OF_THE_PLAN:
+            rows[name] = [members[cell][name] for cell in rows["cell"]]
+        return rows
+
+    def rows_of(self, cells: Iterable[str]) -> Any:
+        """Return the rows of some cells as they were written, of those that are finished.
+
+        Parameters
+        ----------
+        cells : iterable of str
+            Identities.
+
+        Returns
+        -------
+        pandas.DataFrame
         """
         import pandas as pd
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
 
-        about = self.about()
-        members = about["cells"]
         tables = []
-        for cell in sorted(self.finished() & set(members)):
+        for cell in sorted(self.finished() & set(cells)):
             try:
                 with ParquetFile(self._part(cell)) as part:
                     tables.append(part.read(use_threads=False))
@@ -193,11 +197,7 @@ class Store:
                 ) from error
         if not tables:
             return pd.DataFrame({name: [] for name in SCHEMA})
-        rows = pa.concat_tables(tables).to_pandas()
-        rows["plan"] = about["plan"]
-        for name in ("stands_for", "control"):
-            rows[name] = [members[cell][name] for cell in rows["cell"]]
-        return _sorted(rows)
+        return _sorted(pa.concat_tables(tables).to_pandas())
 
     def export_csv(self, path: str | os.PathLike[str]) -> int:
         """Write the rows as a tidy CSV file, one row per run, and return how many there are.
@@ -205,11 +205,11 @@ class Store:
         Parameters
         ----------
         path : str or path
-            Replaced as a whole. Columns that hold lists are left out.
+            Replaced as a whole. The scores of single k-means runs are text ("0.5100 0.5300"); other
+            columns that hold lists are left out. Numbers have six significant digits.
         """
-        rows = self.read().drop(columns=list(FIGURE_COLUMNS))
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        _replace(Path(path), rows.to_csv(index=False, lineterminator="\n"))
+        rows = self.read()
+        write_text(path, csv_text(rows))
         return len(rows)
 
     def _part(self, cell: str) -> Path:
@@ -220,20 +220,21 @@ class Store:
         """Return the name under which this process writes the part of a cell."""
         return self.parts / f".{cell.id}.{os.getpid()}.tmp"
 
-    def _status(self, path: Path) -> str:
-        """Return the status that a part carries, without reading it twice."""
+    def _about(self, path: Path) -> PartAbout:
+        """Return what a part says about itself, without reading it twice."""
         about = path.stat()
         state = (about.st_mtime_ns, about.st_size)
-        if self._seen.get(path, (None, ""))[0] != state:
-            self._seen[path] = (state, part_status(path))
-        return self._seen[path][1]
+        known = self._seen.get(path)
+        if known is None or known[0] != state:
+            known = self._seen[path] = (state, part_about(path))
+        return known[1]
 
-    def _look(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the status of each readable part, and what is wrong with each other file."""
+    def _look(self) -> tuple[dict[str, PartAbout], dict[str, str]]:
+        """Return what each readable part says, and what is wrong with each other file."""
         good, bad = {}, {}
         for path in sorted(self.parts.glob("[!.]*")):
             try:
-                good[path.stem] = self._status(path)
+                good[path.stem] = self._about(path)
             except ValueError as error:
                 bad[path.name] = str(error)
             except FileNotFoundError:  # another process replaced it a moment ago
@@ -249,45 +250,16 @@ def _sorted(rows: Any) -> Any:
     )
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        _to_disk(file)
-    temporary.replace(path)
-
-
-def _to_disk(file: Any) -> None:
-    """Force what was written to the disk: a rename may otherwise get there before the content."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _folder_to_disk(folder: Path) -> None:
-    """Force a rename to the disk, where folders can be opened for that."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _number(temporary: Path) -> int:
+    """Return the number of the process that made a temporary file; 0 if it carries none."""
+    number = temporary.name.split(".")[-2]
+    return int(number) if number.isdigit() else 0
 
 
 def _alive(temporary: Path) -> bool:
-    """Tell whether the process that made a temporary file still runs (on this machine)."""
-    number = temporary.name.split(".")[-2]
-    if os.name != "posix" or not number.isdigit():
-        return True  # nobody can tell: leave the file
+    """Tell whether the process that made a temporary file still runs; True if nobody can tell."""
+    number = _number(temporary)
     try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
+        return number == 0 or is_alive(number, since=temporary.stat().st_mtime)
+    except FileNotFoundError:  # it has finished, or was cleaned up, a moment ago
         return False
-    except PermissionError:
-        return True
-    try:  # killed, but its parent has not looked yet; the state follows the name in brackets
-        state = Path(f"/proc/{number}/stat").read_text(errors="replace")
-    except OSError:
-        return True
-    return not state.rpartition(")")[2].lstrip().startswith("Z")

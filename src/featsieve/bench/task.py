@@ -4,13 +4,14 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from featsieve.bench.cells import Cell
 from featsieve.bench.schema import overall_status
 from featsieve.bench.store import Store
 
-_leashed = False
+# Status of a cell at which another run works at present; never written.
+BUSY = "busy"
 
 
 @dataclass(frozen=True)
@@ -21,15 +22,19 @@ class Outcome:
     ----------
     cell : Cell
     status : str
+        "busy" if another run works on it.
     reason : str
     seconds : float
         Wall-clock time of the whole cell.
+    computed : bool
+        False if it was there already.
     """
 
     cell: Cell
     status: str
-    reason: str
-    seconds: float
+    reason: str = ""
+    seconds: float = 0.0
+    computed: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,29 +51,37 @@ class Task:
         Name of the plan.
     retry : bool
         Whether a cell that failed before is run again.
-    parent : int
-        Process that started the run; the workers end with it.
+    jobs : int
+        Cells that run at the same time.
+    folder : str
+        Where relative paths begin.
     """
 
     out: str
     data: str | None
     plan: str
-    retry: bool
-    parent: int
+    retry: bool = False
+    jobs: int = 1
+    folder: str = field(default_factory=os.getcwd)
 
     def __call__(self, cell: Cell) -> Outcome:
-        """Run a cell unless somebody else has done so meanwhile, and write its part."""
+        """Run a cell unless somebody else does so or has done so, and write its part."""
         from featsieve.bench.worker import run_cell
 
-        _leash(self.parent)
+        os.chdir(self.folder)
         store = Store(self.out)
         known = store.status(cell.id)
         if is_settled(known, retry=self.retry):
-            return Outcome(cell, str(known), "", 0.0)
+            return Outcome(cell, str(known), computed=False)
+        if store.others(cell):
+            return Outcome(cell, BUSY, computed=False)
         start = time.perf_counter()
         store.begin(cell)
         try:
-            rows = run_cell(cell, data=self.data, plan=self.plan)
+            # of two that begin in the same moment one goes on
+            if any(number < os.getpid() for number in store.others(cell)):
+                return Outcome(cell, BUSY, computed=False)
+            rows = run_cell(cell, data=self.data, plan=self.plan, jobs=self.jobs)
             if overall_status(rows) != "skipped":  # its data set went away: left for later
                 store.write(cell, rows)
         finally:
@@ -89,16 +102,16 @@ def is_settled(status: str | None, *, retry: bool) -> bool:
     return status is not None and not (retry and status in ("failed", "timeout"))
 
 
-def _leash(parent: int) -> None:
-    """Leave Ctrl-C to the parent, and end soon after it: no worker is left behind.
+def start_worker(parent: int) -> None:
+    """Begin a worker process: it leaves signals to the parent, and ends soon after it.
 
-    Does nothing in the parent itself.
+    Parameters
+    ----------
+    parent : int
+        Process that started the run.
     """
-    global _leashed
-    if _leashed or os.getpid() == parent:
-        return
-    _leashed = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

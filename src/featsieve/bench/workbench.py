@@ -16,6 +16,7 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse
 from featsieve.base import SCALES
 from featsieve.bench.methods import shared_start, shares_graph
+from featsieve.bench.plan import without_classes
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
 from featsieve.graphs.knn import heat_kernel_graph
@@ -101,7 +102,7 @@ class Workbench:
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.y is None:
-            raise ValueError(f"The data set {dataset.name} has no classes to compare with.")
+            raise ValueError(without_classes(dataset.name))
         X = dataset.X
         self.X = (sp.csr_array(X) if sp.issparse(X) else np.asarray(X)).astype(
             np.float64, copy=False
@@ -231,7 +232,7 @@ class Workbench:
 
 
 @lru_cache(maxsize=KEPT)
-def workbench(name: str, data: str | None = None) -> Workbench:
+def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Workbench:
     """Return the workbench of a data set; a process keeps the latest ones.
 
     Parameters
@@ -240,6 +241,8 @@ def workbench(name: str, data: str | None = None) -> Workbench:
         Of the data set.
     data : str, optional
         Folder of data files; see `featsieve.datasets.load_dataset`.
+    checksum : str, optional
+        What that of the file must be.
 
     Returns
     -------
@@ -251,7 +254,10 @@ def workbench(name: str, data: str | None = None) -> Workbench:
     >>> workbench("iris").n_columns
     4
     """
-    return Workbench(load_dataset(name, data=data))
+    dataset = load_dataset(name, data=data)
+    if checksum and dataset.checksum != checksum:
+        raise ValueError(f"The file of {name} changed during the run: start the run again.")
+    return Workbench(dataset)
 
 
 def support_hash(support: np.ndarray) -> str:

@@ -4,7 +4,6 @@ import math
 import time
 import warnings
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -37,7 +36,7 @@ class Fit:
 
 
 def run_cell(
-    cell: Cell, *, data: str | None = None, plan: str = "", threads: int | None = None
+    cell: Cell, *, data: str | None = None, plan: str = "", jobs: int = 1
 ) -> list[dict[str, Any]]:
     """Run a cell and return its rows; an error in it becomes a row with the reason.
 
@@ -48,15 +47,15 @@ def run_cell(
         Folder of data files; see `featsieve.datasets.load_dataset`.
     plan : str
         Name of the plan.
-    threads : int, optional
-        Limit of the threads of linear algebra and k-means.
+    jobs : int, default=1
+        Cells that run at the same time, this one included: written down beside the times.
 
     Returns
     -------
     list of dict
         One row per number of features that was evaluated, with all columns of ``SCHEMA``. The
         status is "done" (with the warnings as reason), "failed", "timeout", or "skipped" if the
-        data set cannot be loaded.
+        data set cannot be loaded, or has changed since the cell was made.
 
     Examples
     --------
@@ -66,27 +65,28 @@ def run_cell(
     >>> [(row["status"], row["n_features"]) for row in run_cell(cell)]
     [('done', 1), ('done', 2)]
     """
+    about: dict[str, Any] = {"plan": plan, "jobs": jobs}
     try:
-        bench = workbench(cell.dataset, data)
+        bench = workbench(cell.dataset, data, checksum=cell.data_checksum)
     except (OSError, ValueError, ImportError) as error:
-        return failed_rows(cell, _describe(error), status="skipped", plan=plan)
+        return failed_rows(cell, _describe(error), status="skipped", **about)
     shape: dict[str, Any] = {
         "n_samples": bench.n_samples,
         "n_columns": bench.n_columns,
         "n_classes": bench.n_classes,
     }
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _threads(threads):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        row = blank_row(cell, plan=plan) | shape
+        row = blank_row(cell, **about) | shape
         try:
             with time_limit(cell.seconds):
                 rows = [row | found for found in _results(cell, bench)]
         except TimeUpError as error:
-            return failed_rows(cell, str(error), status="timeout", plan=plan, **shape)
+            return failed_rows(cell, str(error), status="timeout", **about, **shape)
         except Exception as error:  # whatever a method raises is its result
             shape["fit_seconds"] = time.perf_counter() - start
-            return failed_rows(cell, _describe(error), plan=plan, **shape)
+            return failed_rows(cell, _describe(error), **about, **shape)
     heard = "; ".join(dict.fromkeys(_describe(warning.message) for warning in caught))
     reason = f"warned: {heard}" if heard else ""
     return [found | {"status": "done", "reason": reason} for found in rows]
@@ -200,15 +200,6 @@ def _warm_up(name: str) -> None:
             selector.fit(X)
         except ValueError:  # the cell itself will say so
             return
-
-
-def _threads(limit: int | None) -> Any:
-    """Return a context that limits the threads of linear algebra and k-means."""
-    if limit is None:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    return threadpool_limits(limits=limit)
 
 
 def _describe(error: BaseException | str) -> str:

@@ -29,6 +29,14 @@ Retry = Annotated[
     bool,
     typer.Option("--retry", help="Run cells again that failed or took too long before."),
 ]
+Download = Annotated[
+    bool,
+    typer.Option("--download", help="Fetch data sets that are not there, where that can be done."),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="End with exit code 1 unless every cell has a result."),
+]
 Folder = Annotated[Path, typer.Argument(help="Folder that `bench run` wrote.")]
 
 
@@ -41,6 +49,8 @@ def run_command(
     data: Data = None,
     jobs: Jobs = 1,
     retry: Retry = False,
+    download: Download = False,
+    strict: Strict = False,
 ) -> None:
     """Run a plan.
 
@@ -48,9 +58,13 @@ def run_command(
     like: the same command goes on where it stopped, and computes nothing twice. Data sets that are
     not there are left out; run again when they are.
 
+    Cells without a result and data sets that are left out are told, and are no error: the exit code
+    is 0, or 1 with `--strict`.
+
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
-    _run(plan, out, data=data, jobs=jobs, retry=retry)
+    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    _end(summary, strict=strict)
 
 
 @bench.command("report")
@@ -80,15 +94,19 @@ def paper_command(
     data: Data = None,
     jobs: Jobs = 1,
     retry: Retry = False,
+    download: Download = False,
+    strict: Strict = False,
 ) -> None:
     """Run the experiments of the JASFS paper, and write their report.
 
     The same as `bench run paper`, followed by report.html, report.md and results.csv in the folder
-    of the results. The paper's own numbers are printed beside ours as "published".
+    of the results. The paper's own numbers are printed beside ours as "published". With `--strict`
+    the exit code is 1 if a cell has no result or a data set is left out.
 
     Example: `featsieve bench paper --data my-data --out results --jobs 2`
     """
-    run_and_report("paper", out, data=data, jobs=jobs, retry=retry)
+    summary = run_and_report("paper", out, data=data, jobs=jobs, retry=retry, download=download)
+    _end(summary, strict=strict)
 
 
 @bench.command("export")
@@ -129,29 +147,47 @@ def list_command() -> None:
         typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
 
 
-def run_and_report(plan: str, out: Path, *, data: Path | None, jobs: int, retry: bool) -> None:
+def run_and_report(
+    plan: str, out: Path, *, data: Path | None, jobs: int, retry: bool, download: bool
+) -> "RunSummary":
     """Run a plan and write everything there is to read about it into the folder of the results."""
-    _run(plan, out, data=data, jobs=jobs, retry=retry)
+    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
     _report(out, out / "report.html", markdown=out / "report.md")
     _export(out, out / "results.csv")
+    return summary
 
 
-def _run(plan: str, out: Path | None, *, data: Path | None, jobs: int, retry: bool) -> None:
+def _run(
+    plan: str, out: Path | None, *, data: Path | None, jobs: int, retry: bool, download: bool
+) -> "RunSummary":
     """Run a plan with progress shown, and print what came of it."""
     from featsieve.bench.plan import load_plan
     from featsieve.bench.progress import terminal_progress
     from featsieve.bench.run import run_plan
+    from featsieve.bench.stop import Terminated
 
     loaded = load_plan(plan)
-    out = out or Path(f"bench-{loaded.name}")
     try:
         summary = run_plan(
-            loaded, out, data=data, jobs=jobs, retry=retry, progress=terminal_progress()
+            loaded,
+            out or Path(f"bench-{loaded.name}"),
+            data=data,
+            download=download,
+            jobs=jobs,
+            retry=retry,
+            progress=terminal_progress(),
         )
     except KeyboardInterrupt as stop:
         typer.echo(str(stop) or "stopped", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     _tell(summary)
+    return summary
+
+
+def _end(summary: "RunSummary", *, strict: bool) -> None:
+    """End with an exit code that tells whether everything has a result, if that is wanted."""
+    if strict and not summary.flawless:
+        raise typer.Exit(1)
 
 
 def _tell(summary: "RunSummary") -> None:
@@ -167,25 +203,25 @@ def _tell(summary: "RunSummary") -> None:
         typer.echo(f"  {line}")
     if len(summary.failures) > SHOWN:
         typer.echo(f"  ... and {len(summary.failures) - SHOWN} more; see the column 'reason'.")
-    for name, reason in summary.left_out.items():
-        typer.echo(f"Left out: {name}. {reason}")
     if summary.left_out:
-        typer.echo("Run the same command again when they are there.")
+        names = ", ".join(summary.left_out)
+        typer.echo(f"Left out: {names}. Run the same command again when they are there.")
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
 
 
 def _report(folder: Path, output: Path, *, markdown: Path | None) -> None:
     """Write a report and say where."""
+    from featsieve.bench.listing import planned_cells
     from featsieve.bench.store import Store
     from featsieve.report import write_bench_report
 
     store = Store(folder)
-    title = store.about()["title"]
+    about = store.about()
     rows = store.read()
     if not len(rows):
         raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_bench_report(rows, output, markdown=markdown, title=title)
+    planned = planned_cells(about)
+    write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
     typer.echo(f"Wrote {output}" + (f" and {markdown}" if markdown else ""))
 
 

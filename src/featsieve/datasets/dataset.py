@@ -24,7 +24,7 @@ class Dataset:
     note : str
         What a reader of results must know, for example that this version has fewer features.
     checksum : str or None
-        SHA-256 of the file; None for data that come with the library.
+        SHA-256 of the file that `load_dataset` read; None for data that come with the library.
 
     Examples
     --------
@@ -76,8 +76,11 @@ def as_table(X: Any) -> np.ndarray | sp.csr_array:
     return sp.csr_array(X) if sparse else X
 
 
-def as_classes(labels: Any) -> np.ndarray:
-    """Return labels of any kind as 0, 1, ... in their sorted order."""
+def encode_labels(labels: Any) -> np.ndarray:
+    """Return labels as files hold them, of any kind, as 0, 1, ... in their sorted order.
+
+    Also a row, a sparse column, or fractions: a file is read whatever its labels look like.
+    """
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     if labels.ndim == 2 and 1 not in labels.shape:
         raise ValueError(
@@ -100,7 +103,7 @@ def as_classes(labels: Any) -> np.ndarray:
 def build_dataset(name: str, content: Content) -> Dataset:
     """Return the data set that a file's content makes, checked."""
     X = as_table(content.X)
-    y = None if content.labels is None else as_classes(content.labels)
+    y = None if content.labels is None else encode_labels(content.labels)
     if y is not None and len(y) != X.shape[0]:
         hint = "; samples must be rows: store its transpose" if len(y) == X.shape[1] else ""
         raise ValueError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")

@@ -9,7 +9,7 @@ from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.embedded import load_embedded
 from featsieve.datasets.fetch import cache_folder, fetch
 from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
-from featsieve.datasets.table import read_table, table_format
+from featsieve.datasets.table import read_table, split_labels, table_format
 
 DATA_VARIABLE = "FEATSIEVE_DATA"
 
@@ -25,8 +25,8 @@ def load_dataset(
     Parameters
     ----------
     name : str or path
-        One of `dataset_names` (upper and lower case count the same), or a path to a table file;
-        see `read_table`.
+        One of `dataset_names` (upper and lower case count the same), or a path to a table file,
+        see `read_table`; "mine.csv#kind" is the file mine.csv whose column kind holds the classes.
     data : str or path, optional
         Folder of data files, flat or with the sub-folders ``paper``, ``skfeature`` and ``scale``.
         By default the one that the environment variable FEATSIEVE_DATA names.
@@ -53,19 +53,21 @@ def load_dataset(
     ((80, 30), 3, 5)
     """
     folder = _data_folder(data)
-    if isinstance(name, str | os.PathLike) and table_format(name) is not None:
-        beside = None if folder is None else folder / name
-        found = beside if beside is not None and not Path(name).is_file() else name
-        return read_table(found if Path(found).is_file() else name)
+    file, labels = split_labels(name)
+    if isinstance(file, str | os.PathLike) and table_format(file) is not None:
+        places = [Path(file)] if folder is None else [Path(file), folder / file]
+        path = next((place for place in places if place.is_file()), places[0])
+        table = read_table(path, label_column=labels)
+        return replace(table, checksum=file_checksum(path))
     entry = dataset_info(name)  # type: ignore[arg-type]  # says what is wrong with other types
     if entry.file is None:
         return replace(load_embedded(entry.name), note=entry.note)
-    path = _find(folder, entry) if folder is not None else None
-    if path is None:
-        path = fetch(entry) if download else _cached(entry)
-    if path is None:
+    found = _find(folder, entry) if folder is not None else None
+    if found is None:
+        found = fetch(entry) if download else _cached(entry)
+    if found is None:
         raise FileNotFoundError(_where_to_get(entry, folder))
-    return _checked(entry, path)
+    return _checked(entry, found)
 
 
 def file_checksum(path: Path) -> str:

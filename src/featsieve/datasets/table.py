@@ -22,11 +22,38 @@ READERS: dict[str, Callable[[Path, str | None], Content]] = {
     ".h5ad": read_h5ad,
 }
 
+# Between the path of a file and the name of the column with the classes.
+SEPARATOR = "#"
+
 
 def table_format(path: str | os.PathLike[str]) -> str | None:
     """Return the ending of a file's name that says how to read it, None where none does."""
     name = Path(path).name.lower()
     return next((ending for ending in READERS if name.endswith(ending)), None)
+
+
+def join_labels(path: str, label_column: str) -> str:
+    """Return one name for a file and the column of its classes, such as "mine.csv#kind"."""
+    return f"{path}{SEPARATOR}{label_column}"
+
+
+def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None]:
+    """Return the file and the column of its classes that a name stands for, if it names one.
+
+    They are separated by the first "#" with the ending of a table before it.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.table import split_labels
+    >>> split_labels("mine.csv#kind"), split_labels("mine.csv"), split_labels("no#1.csv")
+    (('mine.csv', 'kind'), ('mine.csv', None), ('no#1.csv', None))
+    """
+    parts = name.split(SEPARATOR) if isinstance(name, str) else ()
+    for i in range(1, len(parts)):
+        path, column = SEPARATOR.join(parts[:i]), SEPARATOR.join(parts[i:])
+        if table_format(path) is not None and column:
+            return path, column
+    return name, None
 
 
 def read_table(path: str | os.PathLike[str], *, label_column: str | None = None) -> Dataset:

@@ -5,12 +5,12 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy.special import stdtrit
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.evaluation.checks import as_classes, check_probability
+from featsieve.evaluation.intervals import mean_interval
 from featsieve.evaluation.metrics import (
     adjusted_rand_index,
     clustering_accuracy,
@@ -106,11 +106,8 @@ class ClusteringScores:
         tuple of three (low, high)
         """
         check_probability("level", level)
-        n = self.n_runs
-        quantile = float(stdtrit(n - 1, (1.0 + level) / 2.0)) if n > 1 else np.nan
-        reach = quantile * np.array(self.std()) / np.sqrt(n)
-        mean = np.array(self.mean())
-        low, high = np.maximum(mean - reach, LOWEST), np.minimum(mean + reach, 1.0)
+        found = np.array([mean_interval(runs, level=level) for runs in self._measures])
+        low, high = np.maximum(found[:, 0], LOWEST), np.minimum(found[:, 1], 1.0)
         accuracy, nmi, ari = zip(low.tolist(), high.tolist(), strict=True)
         return accuracy, nmi, ari
 

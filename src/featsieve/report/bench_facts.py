@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from featsieve.datasets import dataset_info
 from featsieve.report.bench_scores import params_of
 from featsieve.report.published import NAMES, load_published, published_name
 
@@ -13,13 +14,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetFact:
-    """A data set as it was used; ``published`` is the shape that the paper gives, if it does."""
+    """A data set as it was used.
+
+    ``published`` is the shape that the paper gives, if it does; ``note`` is what a reader of
+    results must know about these data.
+    """
 
     name: str
     n_samples: int
     n_columns: int
     n_classes: int
     published: tuple[int, int, int] | None
+    note: str = ""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the paper has results for these data, as far as is known."""
+        return self.published is not None and not self.differs and not self.note
 
     @property
     def differs(self) -> bool:
@@ -62,11 +73,20 @@ def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
             int(row.n_columns),
             int(row.n_classes),
             paper.shapes.get(str(name)),
+            _note(str(name)),
         )
         for name, row in best.iterrows()
     ]
     known = {name: place for place, name in enumerate(paper.datasets)}
     return tuple(sorted(facts, key=lambda fact: (known.get(fact.name, len(known)), fact.name)))
+
+
+def _note(name: str) -> str:
+    """Look up what the registry says about a data set; nothing about a file of the user's."""
+    try:
+        return dataset_info(name).note
+    except ValueError:
+        return ""
 
 
 def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:

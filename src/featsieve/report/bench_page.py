@@ -57,14 +57,15 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     facts = (
         f"{len(summary.datasets)} data sets",
         f"{len(summary.methods) - controls} methods and {controls} controls",
-        f"{summary.n_done} of {summary.n_cells} cells done",
+        *_progress_facts(summary),
     )
     return Page(title or f"Benchmark report: {plans}", facts, tuple(s for s in sections if s))
 
 
 def _overview(summary: BenchSummary) -> Section:
     """Say what was found, in a few sentences."""
-    points = [_track_sentence(summary, track) for track in summary.tracks]
+    points = _unfinished(summary)
+    points += [_track_sentence(summary, track) for track in summary.tracks]
     gap = _label_gap(summary)
     if gap:
         points.append(gap)
@@ -72,12 +73,21 @@ def _overview(summary: BenchSummary) -> Section:
         below = sum(len(entry.not_above) for entry in summary.survival)
         total = below + sum(len(entry.above) for entry in summary.survival)
         points.append(
-            f"Random rankings with the same search budget: {below} of {total} oracle results "
-            "(method and data set) do not exceed them in ACC."
+            f"Chance with the same search: {below} of {total} oracle results (method and data set) "
+            "do not exceed in ACC what the best of as many random selections is expected to reach."
+        )
+        all_below = sum(len(entry.not_above_all) for entry in summary.survival)
+        points.append(
+            f"{all_below} of {total} do not exceed the best of all random selections"
+            + (
+                ", which are as many as the largest search had, or more."
+                if all(entry.enough for entry in summary.survival)
+                else "; these are fewer than the largest search had."
+            )
         )
     points += _shape_notes(summary)
     if summary.failures:
-        count = summary.n_cells - summary.n_done
+        count = summary.progress.ended - summary.progress.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
     runs = f"{summary.kmeans_runs} runs" if summary.kmeans_runs else "several runs"
     return Section(
@@ -85,11 +95,34 @@ def _overview(summary: BenchSummary) -> Section:
         "What was found",
         (
             "Scores are percent: mean ± standard deviation of k-means from random starts on the "
-            f"selected features ({runs}, the same seeds for every method). The three tracks "
-            "below answer different questions and are never mixed.",
+            f"selected features ({runs}, the same seeds for every method; of a method that was "
+            "fitted with several seeds, of all fits together). The three tracks below answer "
+            "different questions and are never mixed.",
         ),
         (Points(tuple(points)), control_tables.dataset_table(summary)),
     )
+
+
+def _progress_facts(summary: BenchSummary) -> tuple[str, ...]:
+    """Say in short how much of the plan is there."""
+    progress = summary.progress
+    if progress.planned is None:
+        return (f"{progress.done} cells done",)
+    count = f"{progress.done} of {progress.planned} cells done"
+    return (count,) if progress.complete else (count, "unfinished: do not quote")
+
+
+def _unfinished(summary: BenchSummary) -> list[str]:
+    """Warn of a report that is not the last."""
+    progress = summary.progress
+    if progress.complete:
+        return []
+    words = progress.unfinished_words()
+    tail = f" Left out of the oracle track and its ranks: {words}." if words else ""
+    return [
+        f"This run is unfinished: {progress.ended} of {progress.planned} cells have ended. Do not "
+        f"quote these numbers.{tail}"
+    ]
 
 
 def _failures(summary: BenchSummary) -> Section | None:
@@ -133,6 +166,7 @@ def _origin(summary: BenchSummary) -> Section:
         "origin",
         "Where this comes from",
         (
+            *_sources(summary),
             "The same rows give the same page. To run it again (--data names the folder of data "
             "sets; a run that was stopped goes on where it was):",
         ),
@@ -140,36 +174,51 @@ def _origin(summary: BenchSummary) -> Section:
     )
 
 
+def _sources(summary: BenchSummary) -> list[str]:
+    """Warn of rows that were computed by different code."""
+    found = summary.versions.get("source", ())
+    if len(found) < 2:
+        return []
+    return [
+        f"These rows were computed by {len(found)} different states of the library's code (source "
+        f"{and_list(found)}): to have all from one, run the plan into an empty folder."
+    ]
+
+
 def _track_sentence(summary: BenchSummary, track: Track) -> str:
     """Say who leads a track, and where the random control stands."""
+    start = TRACK_TITLES[track.name].split(":")[0]
     ranks = track.ranks.get("acc")
     if ranks is None:
         means: dict[str, list[float]] = {}
         for (_, method), score in track.scores["acc"].items():
             means.setdefault(method, []).append(score.mean)
-        name = max(means, key=lambda method: float(np.mean(means[method])))
-        return (
-            f"{TRACK_TITLES[track.name].split(':')[0]}: {name} has the highest mean ACC "
-            f"({100 * float(np.mean(means[name])):.1f} %)."
-        )
+        averages = {method: float(np.mean(values)) for method, values in means.items()}
+        top = max(averages.values())
+        leaders = [method for method, value in averages.items() if np.isclose(value, top)]
+        verb = "have" if len(leaders) > 1 else "has"
+        return f"{start}: {and_list(leaders)} {verb} the highest mean ACC ({100 * top:.1f} %)."
     names = [ranks.names[i] for i in ranks.order]
-    best = ranks.average_ranks[ranks.order[0]]
-    same = {name for group in ranks.groups if names[0] in group for name in group}
-    apart = [name for name in names if name not in same and name != names[0]]
+    best = float(ranks.average_ranks.min())
+    leaders = [ranks.names[i] for i in ranks.order if np.isclose(ranks.average_ranks[i], best)]
+    same = {n for group in ranks.groups if set(leaders) & set(group) for n in group}
+    apart = [name for name in names if name not in same and name not in leaders]
+    it = "it" if len(leaders) == 1 else "them"
     tail = (
-        f"Nemenyi's test tells it apart from {and_list(apart)}"
+        f"Nemenyi's test tells {it} apart from {and_list(apart)}"
         if ranks.significant and apart
         else "no difference between methods is beyond chance"
         if not ranks.significant
-        else "Nemenyi's test tells it apart from no other"
+        else f"Nemenyi's test tells {it} apart from no other"
     )
     control = next((fact.name for fact in summary.methods if fact.selector == RANDOM), "")
     chance = ""
     if control in names:
         rank = ranks.average_ranks[ranks.names.index(control)]
         chance = f" The random control has rank {rank:.2f}."
+    verb = "has" if len(leaders) == 1 else "share"
     return (
-        f"{TRACK_TITLES[track.name].split(':')[0]}: {names[0]} has the best average rank by ACC "
+        f"{start}: {and_list(leaders)} {verb} the best average rank by ACC "
         f"({best:.2f} of {len(names)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 

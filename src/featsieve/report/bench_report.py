@@ -1,12 +1,13 @@
 """From the rows of a benchmark to a page on disk."""
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
+from featsieve.files import write_text
 from featsieve.report.bench_page import bench_page
 from featsieve.report.bench_summary import summarise_bench
-from featsieve.report.render import render_html, render_markdown, write_text
+from featsieve.report.render import render_html, render_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,7 @@ def write_bench_report(
     *,
     markdown: str | os.PathLike[str] | None = None,
     title: str = "",
+    planned: Collection[str] | Mapping[str, Any] | None = None,
 ) -> None:
     """Write the report of a benchmark as one self-contained HTML page.
 
@@ -28,9 +30,13 @@ def write_bench_report(
     output : str or path
         The HTML file; replaced as a whole.
     markdown : str or path, default=None
-        Where to write the same as Markdown, without figures.
+        Where to write the same as Markdown, without figures and without what is folded away.
     title : str, default=""
         By default made of the plan's name.
+    planned : collection of str, or mapping, default=None
+        Identities of all planned cells, so that the page of an unfinished run says so. A mapping
+        may say what each cell is ("dataset", "method", "experiment"); then exactly the methods
+        whose grids are not complete are left out of the oracle track.
 
     Raises
     ------
@@ -39,7 +45,7 @@ def write_bench_report(
     ImportError
         If jinja2 or matplotlib is missing.
     """
-    page = bench_page(summarise_bench(rows), title=title)
-    write_text(Path(output), render_html(page))
+    page = bench_page(summarise_bench(rows, planned=planned), title=title)
+    write_text(output, render_html(page))
     if markdown is not None:
-        write_text(Path(markdown), render_markdown(page))
+        write_text(markdown, render_markdown(page))

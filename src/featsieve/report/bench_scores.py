@@ -5,12 +5,13 @@ The three tracks are chosen here and nowhere else, each from its own rows: ``def
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import t as student
+
+from featsieve.evaluation.intervals import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,50 +76,13 @@ class Budget:
     supports: int
 
 
-def confidence_interval(runs: Any, *, level: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the mean over selector seeds and k-means seeds.
-
-    Both are random effects, and the k-means seeds are shared by all selector seeds. The variances
-    of the means over rows and over columns are added (which counts the residual twice, so that
-    the interval is a little too wide, never too narrow), with Satterthwaite's degrees of freedom.
-
-    Parameters
-    ----------
-    runs : array-like of shape (n_selector_seeds, n_kmeans_seeds)
-    level : float, default=0.95
-
-    Returns
-    -------
-    tuple of float
-        Both NaN for a single run.
-
-    Examples
-    --------
-    >>> from featsieve.report.bench_scores import confidence_interval
-    >>> low, high = confidence_interval([[0.4, 0.5, 0.6]])
-    >>> round(low, 3), round(high, 3)
-    (0.252, 0.748)
-    """
-    table = np.atleast_2d(np.asarray(runs, dtype=np.float64))
-    parts = [
-        (means.var(ddof=1) / len(means), len(means) - 1)
-        for means in (table.mean(axis=1), table.mean(axis=0))
-        if len(means) > 1
-    ]
-    if not parts:
-        return float("nan"), float("nan")
-    variance = sum(part for part, _ in parts)
-    middle = float(table.mean())
-    if variance == 0:
-        return middle, middle
-    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
-    half = float(student.ppf((1 + level) / 2, freedom) * np.sqrt(variance))
-    return middle - half, middle + half
-
-
 def track_scores(
-    rows: "pd.DataFrame", track: str, *, metric: str = "acc"
-) -> dict[tuple[str, str], Score]:
+    rows: "pd.DataFrame",
+    track: str,
+    *,
+    metric: str = "acc",
+    unfinished: Collection[Key] = (),
+) -> dict[Key, Score]:
     """Choose and average the rows of a track.
 
     Parameters
@@ -128,6 +92,8 @@ def track_scores(
     track : {"default", "label-free", "oracle"}
     metric : {"acc", "nmi", "ari"}, default="acc"
         The oracle is the best by this metric.
+    unfinished : collection of (data set, method)
+        Left out of the oracle track: the best of a part of a grid is not the best of the grid.
 
     Returns
     -------
@@ -140,6 +106,7 @@ def track_scores(
     everything = done[(done["experiment"] == "default") & (done["selector"] == ALL_FEATURES)]
     if track == "oracle":
         scores = _averaged(oracle_rows(rows, metric), metric)
+        scores = {key: score for key, score in scores.items() if key not in unfinished}
     else:
         scores = _averaged(done[done["experiment"] == track], metric)
     return _averaged(everything, metric) | scores
@@ -167,7 +134,7 @@ def oracle_rows(rows: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return grid.loc[best]
 
 
-def search_budgets(rows: "pd.DataFrame") -> dict[tuple[str, str], Budget]:
+def search_budgets(rows: "pd.DataFrame") -> dict[Key, Budget]:
     """Count what each search of the oracle track was allowed.
 
     Parameters
@@ -221,10 +188,11 @@ def _score(group: "pd.DataFrame", metric: str) -> Score:
     """Average the seeds of one setting."""
     means = group[f"{metric}_mean"].to_numpy(dtype=float)
     stds = np.nan_to_num(group[f"{metric}_std"].to_numpy(dtype=float))
-    # Law of total variance; one seed keeps its own deviation.
-    std = float(np.sqrt(np.mean(stds**2) + means.var()))
     runs = _runs(group.get(f"{metric}_runs"))
-    low, high = (float("nan"),) * 2 if runs is None else confidence_interval(runs)
+    # Single runs of ARI are not kept, but there are as many of them.
+    counted = runs if runs is not None else _runs(group.get("acc_runs"))
+    std = pooled_std(means, stds, n_runs=None if counted is None else counted.shape[1])
+    low, high = (float("nan"),) * 2 if runs is None else mean_interval(runs)
     first = group.iloc[0]
     return Score(
         mean=float(means.mean()),
@@ -237,6 +205,40 @@ def _score(group: "pd.DataFrame", metric: str) -> Score:
         params=str(first["params"]),
         own_count=bool(first["own_count"]),
     )
+
+
+def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int | None) -> float:
+    """Pool the standard deviations of all runs, from the means and deviations of each seed.
+
+    All of them are those of a sample: sums of squares are divided by the number of runs less one.
+
+    Parameters
+    ----------
+    means, stds : arrays of shape (n_seeds,)
+    n_runs : int or None
+        Runs per seed; None: not known, taken for very many.
+
+    Returns
+    -------
+    float
+        For one seed its own deviation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.report.bench_scores import pooled_std
+    >>> runs = np.array([[0.5, 0.6, 0.7], [0.7, 0.9, 0.8]])
+    >>> found = pooled_std(runs.mean(axis=1), runs.std(axis=1, ddof=1), n_runs=3)
+    >>> bool(np.isclose(found, runs.std(ddof=1)))
+    True
+    """
+    if len(means) == 1:
+        return float(stds[0])
+    within, between = float(np.sum(stds**2)), float(np.sum((means - means.mean()) ** 2))
+    if n_runs is None:
+        return float(np.sqrt((within + between) / len(means)))
+    total = (n_runs - 1) * within + n_runs * between
+    return float(np.sqrt(total / (n_runs * len(means) - 1)))
 
 
 def _runs(column: Iterable[Any] | None) -> np.ndarray | None:

@@ -27,6 +27,7 @@ class Timing:
     """One fit, followed from iteration to iteration.
 
     ``seconds`` is cumulative and may be empty (a method without iterations); so may ``objective``.
+    ``jobs`` is how many cells ran at the same time; 0: not recorded.
     """
 
     dataset: str
@@ -37,6 +38,7 @@ class Timing:
     peak_mib: float
     seconds: np.ndarray
     objective: np.ndarray
+    jobs: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ def timings(rows: "pd.DataFrame") -> list[Timing]:
                 float(row["peak_mib"]),
                 _array(row["iteration_seconds"]),
                 _array(row["objective"]),
+                int(row["jobs"]),
             )
         )
     return found

@@ -4,6 +4,7 @@
 
 import inspect
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 # The weights of JASFS: parameter -> the paper's letter, and where the paper fixes it.
 WEIGHTS = {"sparsity": ("λ", 1e-3), "alpha": ("α", 1.0), "beta": ("β", 1.0)}
 COUNT = "n_features"
-PAPER_GRID = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
+# Along a weight without effect whose values are not recorded.
+ANY = "any"
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Surface:
     """Scores over a pair of parameters, everything else fixed.
 
     ``acc`` and ``nmi`` have one row per value of ``y`` and one column per value of ``x``; NaN where
-    nothing was run. ``fixed`` says what the rest was; ``inert`` names axes without any effect.
+    nothing was run. ``fixed`` says what the rest was; ``inert`` names axes without any effect (with
+    the one place ``ANY`` where their values are not recorded).
     """
 
     dataset: str
@@ -44,8 +47,9 @@ class Surface:
 def surfaces(rows: "pd.DataFrame", *, selector: str = "JASFS") -> list[Surface]:
     """Sensitivity to each pair of weights, from grid rows.
 
-    A weight without effect is not in the rows: one fit stands for all its values, and the surface
-    is flat along it. With a single weight the number of features is the other axis.
+    A weight without effect is not among the parameters: one fit stands for all its values, which
+    the column "inert" holds, and the surface is flat along it. With a single weight the number of
+    features is the other axis.
 
     Parameters
     ----------
@@ -61,9 +65,14 @@ def surfaces(rows: "pd.DataFrame", *, selector: str = "JASFS") -> list[Surface]:
     found = []
     for (dataset, method), group in by_method(done, "grid"):
         points = _grid_points(group, selector)
-        inert = _inert_values(group, points, done[done["dataset"] == dataset])
+        inert = _inert_values(group, points)
         axes = {name: values for name in WEIGHTS if len(values := _values(points, name)) > 1}
-        pairs = list(itertools.combinations(axes | inert, 2))
+        known = {name for name, values in inert.items() if values != (ANY,)}
+        pairs = [
+            pair
+            for pair in itertools.combinations(axes | inert, 2)
+            if any(name in axes or name in known for name in pair)
+        ]
         if not pairs and axes:
             axes |= {COUNT: _values(points, COUNT)}
             pairs = [(COUNT, next(iter(axes)))]
@@ -80,7 +89,7 @@ class _Cut:
     key: tuple[str, str]
     points: list[dict[str, Any]]
     best: Mapping[str, Any]
-    axes: Mapping[str, tuple[float, ...]]
+    axes: Mapping[str, tuple[float | str, ...]]
     inert: tuple[str, ...]
 
     def over(self, x: str, y: str) -> Surface:
@@ -136,34 +145,23 @@ def _grid_points(group: "pd.DataFrame", selector: str) -> list[dict[str, Any]]:
 
 
 def _inert_values(
-    group: "pd.DataFrame", points: list[dict[str, Any]], others: "pd.DataFrame"
-) -> dict[str, tuple[float, ...]]:
-    """Values of the weights that one fit stands for: as many as ``stands_for`` says.
-
-    The rows do not hold them; they are those another variant used, or the paper's.
-    """
-    missing = [name for name in ("alpha", "beta") if len(_values(points, name)) <= 1]
-    stands_for = int(group["stands_for"].max())
-    if not missing or stands_for <= 1:
-        return {}
-    number = round(stands_for ** (1 / len(missing)))
-    if number ** len(missing) != stands_for:
-        return {}
-    inert: dict[str, tuple[float, ...]] = {}
-    for name in missing:
-        used = [_used(others, weight) for weight in (name, "alpha", "beta")]
-        candidates = (*used, PAPER_GRID, tuple(float(i + 1) for i in range(number)))
-        inert[name] = next(values for values in candidates if len(values) == number)
+    group: "pd.DataFrame", points: list[dict[str, Any]]
+) -> dict[str, tuple[float | str, ...]]:
+    """Values of the weights that one fit stands for; ``ANY`` where the rows do not say which."""
+    found: dict[str, set[float]] = {}
+    for text in set(group["inert"].astype(str)) - {"", "nan", "None"}:
+        for name, values in json.loads(text).items():
+            found.setdefault(name, set()).update(v for v in values if isinstance(v, int | float))
+    inert: dict[str, tuple[float | str, ...]] = {
+        name: tuple(sorted(found[name])) for name in WEIGHTS if found.get(name)
+    }
+    if not inert and int(group["stands_for"].max()) > 1:
+        missing = [name for name in ("alpha", "beta") if len(_values(points, name)) <= 1]
+        inert = dict.fromkeys(missing, (ANY,))
     return inert
 
 
-def _used(rows: "pd.DataFrame", name: str) -> tuple[float, ...]:
-    """Sort the numbers that rows name for a parameter."""
-    found = {params_of(text).get(name) for text in rows["params"]}
-    return tuple(sorted(value for value in found if isinstance(value, int | float)))
-
-
-def _at(name: str, values: Sequence[float], best: Mapping[str, Any]) -> float:
+def _at(name: str, values: Sequence[float | str], best: Mapping[str, Any]) -> float:
     """Fix a weight where the paper does, or at the best point."""
     if name in WEIGHTS and WEIGHTS[name][1] in values:
         return WEIGHTS[name][1]
@@ -193,8 +191,10 @@ def label(name: str) -> str:
     return WEIGHTS[name][0] if name in WEIGHTS else name
 
 
-def tick(value: float) -> str:
+def tick(value: float | str) -> str:
     """Write a value of a weight: 1e-06 becomes 1e-6, 0.01 becomes 1e-2."""
+    if isinstance(value, str):
+        return value
     if value and not 0.1 <= abs(value) < 1e4:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{float(mantissa):g}e{int(exponent)}"

@@ -15,6 +15,7 @@ from featsieve.report.page import Entry, Row, Table
 from featsieve.report.published import load_published
 
 PUBLISHED = "published"
+DAGGER = "† Not the paper's data, or perhaps not: see the notes on data sets."
 MISSING = Entry("–", missing=True)
 
 
@@ -41,17 +42,17 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
         for name in names
     }
     ranks = track.ranks.get(metric)
-    failed = _failed(summary, track)
     printed = load_published().scores.get(metric, {}) if track.name == "oracle" else {}
+    doubtful = _doubtful(summary)
 
     def entry(fact: MethodFact, name: str) -> Entry:
         note = ""
         if fact.published and (name, fact.published) in printed:
             mean, std = printed[name, fact.published]
-            note = f"{mean:.2f} ± {std:.2f}"
+            note = f"{mean:.2f} ± {std:.2f}{' †' if name in doubtful else ''}"
         score = scores.get((name, fact.name))
         if score is None:
-            return Entry(failed.get((name, fact.name), "–"), note, missing=True)
+            return Entry(track.missing.get((name, fact.name), "–"), note, missing=True)
         mean = round(100 * score.mean, 2)
         return Entry(f"{mean:.2f} ± {100 * score.std:.2f}", note, best=mean == best[name])
 
@@ -64,8 +65,8 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
         return (Entry(f"{rank:.2f}", best=bool(rank == ranks.average_ranks.min())),)
 
     head = ("Method", *names, *(("average rank",) if ranks else ()))
-    rows = method_rows(summary, scores, names, entry=entry, tail=tail)
-    return Table(caption, head, rows, note_label=PUBLISHED)
+    rows = method_rows(summary, {**scores, **track.missing}, names, entry=entry, tail=tail)
+    return Table(caption, head, rows, _dagger_note(rows), note_label=PUBLISHED)
 
 
 def count_table(summary: BenchSummary, track: Track, *, caption: str) -> Table:
@@ -83,16 +84,17 @@ def count_table(summary: BenchSummary, track: Track, *, caption: str) -> Table:
     """
     scores = track.scores["acc"]
     printed = load_published().n_features if track.name == "oracle" else {}
+    doubtful = _doubtful(summary)
 
     def entry(fact: MethodFact, name: str) -> Entry:
         count = printed.get((name, fact.published or ""))
-        note = f"{count}" if count is not None else ""
+        note = f"{count}{' †' if name in doubtful else ''}" if count is not None else ""
         score = scores.get((name, fact.name))
         return Entry(_count(score.n_features), note) if score else Entry("–", note, missing=True)
 
     names = columns_of(summary, scores)
     rows = method_rows(summary, scores, names, entry=entry)
-    return Table(caption, ("Method", *names), rows, note_label=PUBLISHED)
+    return Table(caption, ("Method", *names), rows, _dagger_note(rows), note_label=PUBLISHED)
 
 
 def interval_table(summary: BenchSummary, track: Track, metric: str) -> Table | None:
@@ -122,7 +124,13 @@ def interval_table(summary: BenchSummary, track: Track, metric: str) -> Table | 
         return Entry(f"{100 * low:.1f} to {100 * high:.1f}", seeds)
 
     word = METRIC_WORDS[metric]
-    note = "Student's t over k-means seeds and, where there are several, selector seeds."
+    single = all(score.n_seeds == 1 for score in scores.values())
+    note = (
+        "Student's t over k-means starts only: every selector was fitted with one seed."
+        if single
+        else "Student's t. Where a number of runs is given, over selector seeds and k-means "
+        "starts; elsewhere over k-means starts only."
+    )
     if track.name == "oracle":
         note += " It does not know that the best of many was picked: read it as too narrow."
     return Table(
@@ -141,6 +149,7 @@ def value_table(
     scale: float = 100.0,
     digits: int = 2,
     lowest: bool = False,
+    bold: bool = True,
     note: str = "",
 ) -> Table:
     """Plain numbers per method and data set, best in bold.
@@ -155,6 +164,9 @@ def value_table(
     digits : int, default=2
     lowest : bool, default=False
         Whether the smallest is the best.
+    bold : bool, default=True
+        Whether the best is marked. What rounds to zero but is to be small is written as less than
+        the last digit, and is not marked.
     note : str, default=""
 
     Returns
@@ -173,7 +185,9 @@ def value_table(
         if value is None:
             return MISSING
         shown = round(scale * value, digits)
-        return Entry(f"{shown:.{digits}f}", best=shown == best[name])
+        if lowest and digits and shown == 0:
+            return Entry(f"< {10.0**-digits:g}")
+        return Entry(f"{shown:.{digits}f}", best=bold and shown == best[name])
 
     rows = method_rows(summary, values, names, entry=entry)
     return Table(caption, ("Method", *names), rows, note)
@@ -225,10 +239,14 @@ def columns_of(summary: BenchSummary, present: Iterable[Key]) -> tuple[str, ...]
     return tuple(fact.name for fact in summary.datasets if fact.name in seen)
 
 
-def _failed(summary: BenchSummary, track: Track) -> dict[Key, str]:
-    """Status words of what is missing in a track."""
-    experiment = "grid" if track.name == "oracle" else track.name
-    return {(f.dataset, f.method): f.status for f in summary.failures if f.experiment == experiment}
+def _doubtful(summary: BenchSummary) -> set[str]:
+    """Names of the paper's data sets that are not, or may not be, the same here."""
+    return {fact.name for fact in summary.datasets if fact.published and not fact.comparable}
+
+
+def _dagger_note(rows: tuple[Row, ...]) -> str:
+    """Explain the dagger where there is one."""
+    return DAGGER if any("†" in entry.note for row in rows for entry in row.entries) else ""
 
 
 def tag_of(fact: MethodFact) -> str:

@@ -2,10 +2,13 @@
 
 # ruff: noqa: RUF001 - mathematical signs are meant
 
+from collections.abc import Collection
+
 from featsieve.report.bench_facts import MethodFact
 from featsieve.report.bench_summary import BenchSummary, Track
 from featsieve.report.bench_tables import MISSING, columns_of, method_rows, tag_of
 from featsieve.report.page import Entry, Row, Table
+from featsieve.report.published import JASFS_POINTS, PAPER_COUNTS
 
 
 def budget_table(summary: BenchSummary) -> Table:
@@ -36,7 +39,7 @@ def budget_table(summary: BenchSummary) -> Table:
 
 
 def survival_table(summary: BenchSummary) -> Table:
-    """Per data set: who exceeds the random control under the oracle, and who does not.
+    """Per data set: who exceeds the best of all random selections under the oracle, and who not.
 
     Parameters
     ----------
@@ -55,8 +58,8 @@ def survival_table(summary: BenchSummary) -> Table:
                 (
                     Entry(f"{100 * entry.accuracy:.2f}"),
                     Entry(f"{entry.budget.rankings} rankings, {entry.budget.supports} selections"),
-                    Entry(_list(entry.above)),
-                    Entry(_list(entry.not_above)),
+                    Entry(_list(entry.above_all)),
+                    Entry(_list(entry.not_above_all)),
                     MISSING if printed is None else Entry(_list(printed)),
                 ),
             )
@@ -70,20 +73,32 @@ def survival_table(summary: BenchSummary) -> Table:
         "not above it",
         "rows of the paper's table not above it",
     )
-    if not with_paper:
+    note = ""
+    if with_paper:
+        most = max(entry.budget.supports for entry in summary.survival)
+        note = (
+            f"The paper's rows are the best of the paper's searches ({JASFS_POINTS} selections for "
+            f"JASFS, {JASFS_POINTS // 6} points or more at {PAPER_COUNTS} numbers of features for "
+            "others with two weights or more); the random control here is the best of at most "
+            f"{most} selections. Where the data are not the paper's nothing is compared."
+        )
+    else:
         head = head[:-1]
         rows = [Row(row.header, row.entries[:-1]) for row in rows]
-    return Table(
-        "Oracle ACC against random rankings chosen in the same way", head, tuple(rows), words=True
-    )
+    caption = "Oracle ACC against the best of all random selections (the largest budget)"
+    return Table(caption, head, tuple(rows), note, words=True)
 
 
-def margin_table(summary: BenchSummary) -> Table:
+def margin_table(summary: BenchSummary, *, largest: bool = False) -> Table:
     """Oracle accuracy minus that of the random control.
 
     Parameters
     ----------
     summary : BenchSummary
+        With ``survival``.
+    largest : bool, default=False
+        Against the best of all random selections; by default against what is expected of the best
+        of as many as the method itself had.
 
     Returns
     -------
@@ -97,7 +112,10 @@ def margin_table(summary: BenchSummary) -> Table:
 
     def margin(fact: MethodFact, name: str) -> float | None:
         score = scores.get((name, fact.name))
-        return None if score is None else 100 * (score.mean - random[name].accuracy)
+        if score is None:
+            return None
+        chance = random[name].accuracy if largest else random[name].expected[fact.name]
+        return 100 * (score.mean - chance)
 
     def entry(fact: MethodFact, name: str) -> Entry:
         value = margin(fact, name)
@@ -105,14 +123,25 @@ def margin_table(summary: BenchSummary) -> Table:
 
     def tail(fact: MethodFact) -> tuple[Entry, ...]:
         values = [v for name in names if (v := margin(fact, name)) is not None]
-        return (Entry(f"{sum(v > 0 for v in values)} of {len(values)}"),)
+        allowed = {e.allowed[fact.name] for e in summary.survival if fact.name in e.allowed}
+        number = _range(allowed)
+        return (Entry(f"{sum(v > 0 for v in values)} of {len(values)}"), Entry(number))
 
-    others = {key: score for key, score in scores.items() if key[1] != control}
+    others = {key: score for key, score in scores.items() if key[1] != control and key[0] in random}
     rows = method_rows(summary, others, names, entry=entry, tail=tail)
+    against = (
+        "the best of all random selections (the largest budget)"
+        if largest
+        else "random selections with the method's own budget"
+    )
     return Table(
-        "Points of ACC above the random control, oracle track (bold: above)",
-        ("Method", *names, "above on"),
+        f"Points of ACC above {against}, oracle track (bold: above)",
+        ("Method", *names, "above on", "own selections"),
         rows,
+        ""
+        if largest
+        else "Subtracted is the expected best of as many random selections as the method had "
+        "(last column), drawn from all those of the random control on the same data set.",
     )
 
 
@@ -196,12 +225,19 @@ def dataset_table(summary: BenchSummary) -> Table:
         )
     head = ("Data set", "samples", "features", "classes")
     caption = "Data sets" + (" (below: the paper's number where it differs)" if differs else "")
-    return Table(caption, head, tuple(rows), note_label="published")
+    notes = " ".join(f"{fact.note.rstrip('.')}." for fact in summary.datasets if fact.note)
+    return Table(caption, head, tuple(rows), notes, note_label="published")
 
 
 def signed(value: float) -> str:
     """Write a difference with its sign and one decimal, and zero without."""
     return f"{value:+.1f}".replace("-", "−") if abs(value) >= 0.05 else "0.0"
+
+
+def _range(numbers: Collection[int]) -> str:
+    """Write numbers as one, or from the smallest to the largest."""
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _list(names: tuple[str, ...]) -> str:

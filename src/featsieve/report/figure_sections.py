@@ -16,6 +16,18 @@ from featsieve.report.page import Block, Details, Entry, Figure, Gallery, Row, S
 # The data sets of the paper's figures; those of the others are folded away.
 OBJECTIVE_DATASETS = ("breast3", "lung")
 SENSITIVITY_DATASETS = ("nci", "ORL")
+# Caption, attribute of a timing, digits, note.
+TIME_TABLES = (
+    ("Seconds of one whole fit. Fastest in bold.", "fit_seconds", 3, ""),
+    ("Iterations", "n_iter", 0, ""),
+    (
+        "Growth of memory during a fit, at its peak (MiB)",
+        "peak_mib",
+        1,
+        "Beyond what the process held when the fit began: memory that was free in it already does "
+        "not count, so small values mean little.",
+    ),
+)
 
 
 def curve_section(summary: BenchSummary, styles: dict[str, Style]) -> Section | None:
@@ -54,26 +66,27 @@ def time_section(summary: BenchSummary, styles: dict[str, Style]) -> Section | N
         caption = "Logarithmic. A line that ends early has converged; lower and shorter is better."
         key = _key(summary, styles, followed)
         blocks.append(Gallery("Seconds so far against the iteration", caption, drawn, key))
-    columns = (
-        ("Seconds of one whole fit. Fastest in bold.", "fit_seconds", 3),
-        ("Iterations", "n_iter", 0),
-        ("Peak memory of a fit (MiB)", "peak_mib", 1),
-    )
-    found = []
-    for caption, name, digits in columns:
-        values = {(t.dataset, t.method): float(getattr(t, name)) for t in summary.timings}
-        values = {key: v for key, v in values.items() if np.isfinite(v) and v > 0}
-        if values:
-            table = value_table(
-                summary, values, caption=caption, scale=1.0, digits=digits, lowest=True
-            )
-            found.append(table)
-    blocks += found[:1]
-    if found[1:]:
-        blocks.append(Details("Iterations and memory", tuple(found[1:])))
+    numbers = [
+        value_table(
+            summary,
+            values,
+            caption=caption,
+            scale=1.0,
+            digits=digits,
+            lowest=True,
+            bold=name != "peak_mib",
+            note=note,
+        )
+        for caption, name, digits, note in TIME_TABLES
+        if (values := _timed(summary, name))
+    ]
+    blocks += numbers[:1]
+    if numbers[1:]:
+        blocks.append(Details("Iterations and memory", tuple(numbers[1:])))
     paragraph = (
         "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
-        "towards the whole fit. Times are of the machine named at the end of this page."
+        f"towards the whole fit. {_company(summary)} Times are of the machine named at the end of "
+        "this page."
     )
     return Section("time", "Running time", (paragraph,), tuple(blocks))
 
@@ -111,7 +124,12 @@ def sensitivity_section(summary: BenchSummary, styles: dict[str, Style]) -> Sect
                 for surface in mine
             )
             inert = sorted({name for surface in mine for name in surface.inert})
-            caption = f"{' and '.join(inert)} have no effect in this solver." if inert else ""
+            caption = (
+                f"{' and '.join(inert)} have no effect in these fits: with tol = 0 all iterations "
+                "are done, and the stopping rule that reads them is not asked."
+                if inert
+                else ""
+            )
             galleries.append(Gallery(f"{group[0].dataset}: {method}", caption, drawn))
         return galleries
 
@@ -137,6 +155,27 @@ def scatter_section(summary: BenchSummary, styles: dict[str, Style]) -> Section 
     caption = "Classes that lie apart mean features that were well chosen."
     gallery = Gallery("Samples over the three features ranked first", caption, drawn)
     return Section("scatter", "The three most important features", (), (gallery,))
+
+
+def _timed(summary: BenchSummary, name: str) -> dict[tuple[str, str], float]:
+    """Collect a number of every timed fit; no iterations are none, but no memory is a number."""
+    values = {(t.dataset, t.method): float(getattr(t, name)) for t in summary.timings}
+    lowest = 1.0 if name == "n_iter" else 0.0
+    return {key: v for key, v in values.items() if np.isfinite(v) and v >= lowest}
+
+
+def _company(summary: BenchSummary) -> str:
+    """Say what else ran while times were taken."""
+    jobs = {timing.jobs for timing in summary.timings}
+    if jobs == {1}:
+        return "Every cell of this section ran alone."
+    if 0 in jobs:
+        return "How many cells ran at the same time is not recorded for all of them."
+    most = max(jobs) - 1
+    beside = f"{most} other cell{'s' if most > 1 else ''}"
+    if 1 in jobs:
+        return f"Some cells ran alone, others beside up to {beside}: do not compare their times."
+    return f"Beside each cell up to {beside} ran on the same machine: alone it would take less."
 
 
 def by_dataset(summary: BenchSummary, series: Sequence[Any]) -> list[list[Any]]:

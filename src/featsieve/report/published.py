@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+# The paper's grid of JASFS: six values of lambda, seven of alpha, seven of beta.
+JASFS_POINTS = 294
+# The other methods were asked for 50, 100, ..., 400 features.
+PAPER_COUNTS = 8
+
 # Class of featsieve -> name in the paper's tables.
 NAMES = {
     "AllFeatures": "Baseline",

@@ -99,13 +99,15 @@ def rank_figure(track: Track, metric: str, *, styles: dict[str, Style]) -> Figur
     caption = (
         "Best first: "
         + ", ".join(f"{name} {ranks.average_ranks[ranks.names.index(name)]:.2f}" for name in names)
-        + f". Critical difference {ranks.critical_difference:.2f}; the methods {apart}."
+        + f". Critical difference {ranks.critical_difference:.2f}; the methods {apart} "
+        f"(Friedman χ² = {ranks.friedman:.1f}, p = {ranks.friedman_p:.2g}; Iman-Davenport "
+        f"p = {ranks.iman_davenport_p:.2g})."
     )
     return Figure(f"Average ranks by {word}, {track.name} track", caption, svg)
 
 
 def margin_figure(summary: BenchSummary, *, styles: dict[str, Style]) -> Figure:
-    """Draw how far each method's oracle accuracy is above that of the random control.
+    """Draw how far each oracle accuracy is above that of random selections with the same budget.
 
     Parameters
     ----------
@@ -130,14 +132,14 @@ def margin_figure(summary: BenchSummary, *, styles: dict[str, Style]) -> Figure:
             # fixed places around the line of the data set, so that equal values stay apart
             spread = np.linspace(-0.28, 0.28, len(names)) if len(names) > 1 else [0.0]
             for name, shift in zip(sorted(names), spread, strict=True):
-                margin = 100 * (scores[entry.dataset, name].mean - entry.accuracy)
+                margin = 100 * (scores[entry.dataset, name].mean - entry.expected[name])
                 axes.plot([margin], [row + shift], **(styles[name].line() | {"linestyle": ""}))
         axes.set_yticks(range(len(entries)), [entry.dataset for entry in entries])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(entries) - 0.5, -0.5)
-        axes.set_xlabel("points of ACC above the random control (line: equal)")
+        axes.set_xlabel("points of ACC above chance with the same budget (line: equal)")
         svg = to_svg(figure)
     total = sum(len(e.above) + len(e.not_above) for e in entries)
     below = sum(len(e.not_above) for e in entries)
     caption = f"{below} of {total} results (method and data set) are on the line or left of it."
-    return Figure("Oracle ACC minus that of the random control", caption, svg)
+    return Figure("Oracle ACC minus that of random selections", caption, svg)

@@ -1,16 +1,14 @@
-"""A page as HTML or Markdown, and how it gets to disk."""
+"""A page as HTML or Markdown."""
 
 import base64
-import os
 import re
-import tempfile
+from dataclasses import replace
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from featsieve.report.page import Page
+from featsieve.report.page import Details, Gallery, Page
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 def render_html(page: Page) -> str:
@@ -27,7 +25,7 @@ def render_html(page: Page) -> str:
 
     Examples
     --------
-    >>> from featsieve.report.page import Page
+    >>> from featsieve.report.page import Details, Gallery, Page
     >>> from featsieve.report.render import render_html
     >>> "<h1>a &lt; b</h1>" in render_html(Page("a < b", (), ()))
     True
@@ -42,7 +40,9 @@ def render_html(page: Page) -> str:
 
 
 def render_markdown(page: Page) -> str:
-    """Render a page as Markdown: tables and sentences, figures as descriptions.
+    """Render a page as Markdown: tables and sentences.
+
+    Figures are left out (wide ones leave their descriptions), and so is what is folded away.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def render_markdown(page: Page) -> str:
 
     Examples
     --------
-    >>> from featsieve.report.page import Page
+    >>> from featsieve.report.page import Details, Gallery, Page
     >>> from featsieve.report.render import render_markdown
     >>> print(render_markdown(Page("Title", ("2 data sets",), ())))
     # Title
@@ -65,7 +65,9 @@ def render_markdown(page: Page) -> str:
     environment = _environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["fenced"] = lambda text: text.replace("```", "'''")
-    text = environment.get_template("bench.md.j2").render(page=page)
+    compact = _without_figures(page)
+    template = environment.get_template("bench.md.j2")
+    text = template.render(page=compact, left_out=compact != page)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
 
 
@@ -89,30 +91,18 @@ def escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder is made if needed.
-    text : str
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp lets nobody else read; a report is like any file that its owner writes.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def _without_figures(page: Page) -> Page:
+    """Leave out what only the HTML page shows; a section of nothing else goes with it."""
+    sections = []
+    for section in page.sections:
+        kept = tuple(
+            block
+            for block in section.blocks
+            if not isinstance(block, Details) and (not isinstance(block, Gallery) or block.wide)
+        )
+        if kept or not section.blocks:
+            sections.append(replace(section, blocks=kept))
+    return replace(page, sections=tuple(sections))
 
 
 def _files() -> Any:

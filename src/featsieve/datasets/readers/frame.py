@@ -34,8 +34,8 @@ def frame_content(frame: Any, label_column: str | None, *, named: bool = True) -
     ]
     if text:
         raise ValueError(
-            f"columns that are not numbers: {shorten(text)}. Name the one with the classes as "
-            "label_column, and remove the others or turn them into numbers"
+            f"columns that are not numbers: {shorten(text)}; name the one with the classes as "
+            "label_column (labels in a plan), and remove the others or turn them into numbers"
         )
     X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     return Content(X, labels, list(frame.columns) if named else None)

@@ -1,0 +1,124 @@
+"""Worker processes: also one job is run in another process, which may die without harm."""
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from featsieve.bench.cells import Cell
+from featsieve.bench.task import Outcome, start_worker
+
+# Seconds until a worker without work ends, and between two looks at the clock.
+IDLE = 60.0
+TICK = 1.0
+# Cells handed out before somebody is free: few, so that little is to be taken back at the end.
+AHEAD = 1
+DATA_VARIABLES = ("FEATSIEVE_DATA", "FEATSIEVE_CACHE")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+
+
+def run_in_pool(
+    task: Callable[[Cell], Outcome],
+    cells: Iterable[Cell],
+    *,
+    jobs: int,
+    threads: int,
+    tick: Callable[[], None] = lambda: None,
+) -> Generator[Outcome, None, None]:
+    """Run cells in worker processes, and give each outcome as it comes.
+
+    If anything goes wrong, and if the iterator is closed before its end, no worker is left.
+
+    Parameters
+    ----------
+    task : callable
+    cells : iterable of Cell
+    jobs : int
+        Number of processes. They are kept for the next call with the same settings.
+    threads : int
+        Of linear algebra, in each.
+    tick : callable
+        Called about once a second while there is nothing to give.
+
+    Yields
+    ------
+    Outcome
+
+    Raises
+    ------
+    concurrent.futures.process.BrokenProcessPool
+        If a worker died.
+    """
+    from joblib.externals.loky import get_reusable_executor
+
+    executor = get_reusable_executor(
+        max_workers=jobs,
+        timeout=IDLE,
+        env=dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables(),
+        initializer=start_worker,
+        initargs=(os.getpid(),),
+    )
+    ended: SimpleQueue[Any] = SimpleQueue()
+    waiting = deque(cells)
+    under_way = 0
+    try:
+        while waiting or under_way:
+            while waiting and under_way < jobs + AHEAD:
+                executor.submit(task, waiting.popleft()).add_done_callback(ended.put)
+                under_way += 1
+            outcome = _next(ended, tick).result()
+            under_way -= 1
+            yield outcome
+    except BaseException:
+        with warnings.catch_warnings():  # about systems on which only the workers can be found
+            warnings.simplefilter("ignore")
+            executor.shutdown(wait=True, kill_workers=True)
+        raise
+
+
+def _own_variables() -> dict[str, str]:
+    """Return the variables that say where data are: workers that know other ones are not kept."""
+    return {name: os.environ[name] for name in DATA_VARIABLES if name in os.environ}
+
+
+def _next(ended: "SimpleQueue[Any]", tick: Callable[[], None]) -> Any:
+    """Wait for the next future that has ended."""
+    while True:
+        try:
+            return ended.get(timeout=TICK)
+        except Empty:
+            tick()
+
+
+def threads_of(jobs: int) -> int:
+    """Return the threads of each job: together no more than cores, nor than the user wants.
+
+    Parameters
+    ----------
+    jobs : int
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from joblib import cpu_count
+    >>> from featsieve.bench.pool import threads_of
+    >>> threads_of(cpu_count())
+    1
+    """
+    from joblib import cpu_count
+
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    share = max(1, cpu_count() // jobs)
+    return min(share, int(wanted)) if wanted.isdigit() and int(wanted) > 0 else share

@@ -1,0 +1,40 @@
+"""Text files: whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from featsieve.files import write_text
+
+
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
+    path = tmp_path / "new" / "page.html"
+    write_text(path, "first\r\n")
+    write_text(str(path), "größer\n")
+    assert path.read_bytes() == "größer\n".encode()
+    assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_others_may_read_it_as_any_file_of_its_owner(tmp_path):
+    (tmp_path / "plain").write_text("")
+    write_text(tmp_path / "ours", "")
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "ours")}
+    assert len(modes) == 1
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
+    path = tmp_path / "page.html"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "new \udc80")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_a_folder_in_the_way_stays(tmp_path):
+    (tmp_path / "page.html").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_text(tmp_path / "page.html", "new")
+    assert os.listdir(tmp_path) == ["page.html"]
