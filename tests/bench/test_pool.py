@@ -6,7 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 
 import pytest
-from joblib import cpu_count
+from joblib import Parallel, cpu_count, delayed
 
 from featsieve.bench.cells import Cell
 from featsieve.bench.pool import run_in_pool, threads_of
@@ -53,6 +53,12 @@ def test_a_worker_that_dies_is_told_and_the_next_pool_works():
     with pytest.raises(BrokenProcessPool):
         list(run_in_pool(fail, CELLS, jobs=1, threads=1))
     assert len(list(run_in_pool(describe, CELLS[:1], jobs=1, threads=1))) == 1
+
+
+def test_joblib_keeps_its_own_processes():
+    assert len(list(run_in_pool(describe, CELLS[:1], jobs=2, threads=1))) == 1
+    assert Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
+    assert len(list(run_in_pool(describe, CELLS[:1], jobs=2, threads=1))) == 1
 
 
 def test_nobody_is_left_if_it_is_not_heard_to_the_end():

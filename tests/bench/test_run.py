@@ -195,6 +195,14 @@ def test_terminated_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_
     assert len(Store(out).finished()) >= 2
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let SIGINT interrupt, as on a terminal: processes in the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Impatient(Recorder):
     """Send what Ctrl-C sends, to this process and its workers, after two cells."""
 
@@ -211,7 +219,7 @@ class Impatient(Recorder):
 
 
 @posix
-def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_path):
+def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp_path, ctrl_c):
     plan, _, _ = whole
     progress = Impatient(tmp_path / "out")
     with pytest.raises(KeyboardInterrupt, match=r"of \d+ cells done; run the same command again"):

@@ -25,6 +25,9 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
 )
 
+# The pool of the last call: {settings: executor}.
+_kept: dict[Any, Any] = {}
+
 
 def run_in_pool(
     task: Callable[[Cell], Outcome],
@@ -58,15 +61,7 @@ def run_in_pool(
     concurrent.futures.process.BrokenProcessPool
         If a worker died.
     """
-    from joblib.externals.loky import get_reusable_executor
-
-    executor = get_reusable_executor(
-        max_workers=jobs,
-        timeout=IDLE,
-        env=dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables(),
-        initializer=start_worker,
-        initargs=(os.getpid(),),
-    )
+    executor = _executor(jobs, dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables())
     ended: SimpleQueue[Any] = SimpleQueue()
     waiting = deque(cells)
     under_way = 0
@@ -81,8 +76,30 @@ def run_in_pool(
     except BaseException:
         with warnings.catch_warnings():  # about systems on which only the workers can be found
             warnings.simplefilter("ignore")
+            _kept.clear()
             executor.shutdown(wait=True, kill_workers=True)
         raise
+
+
+def _executor(jobs: int, variables: dict[str, str]) -> Any:
+    """Return a pool of processes with these variables: the one of the last call if it has them.
+
+    Not loky's reusable executor, which joblib takes for its own.
+    """
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    settings = (jobs, tuple(sorted(variables.items())))
+    if settings not in _kept:
+        while _kept:
+            _kept.popitem()[1].shutdown(wait=True, kill_workers=True)
+        _kept[settings] = ProcessPoolExecutor(
+            max_workers=jobs,
+            timeout=IDLE,
+            env=variables,
+            initializer=start_worker,
+            initargs=(os.getpid(),),
+        )
+    return _kept[settings]
 
 
 def _own_variables() -> dict[str, str]:
