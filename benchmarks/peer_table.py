@@ -187,7 +187,8 @@ def write_rows(path: Path, rows: Sequence[Row | ProductRow]) -> None:
 
 
 def _rounded(value: object) -> object:
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    """Keep so many digits that the page and the rows read again round alike."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def read_rows(path: Path, kind: type = Row) -> list:

@@ -217,3 +217,14 @@ def test_every_committed_disagreement_is_explained():
     for found in peer_table.read_rows(RESULTS / "peers.csv"):
         if found.spearman is None or found.spearman < 0.99:
             assert found.remark, found
+
+
+def test_the_targets_are_met_and_the_readme_says_what_was_measured():
+    page = (RESULTS / "peers.md").read_text(encoding="utf-8")
+    assert "70 of 70; slower than the peer: 0." in page
+    mean = next(line for line in page.splitlines() if line.startswith("| **all**"))
+    factor = mean.split("**")[3]
+    assert float(factor) >= 10.0
+    readme = (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert "None of its 70 comparisons is slower than the peer" in readme
+    assert f"the geometric mean is {factor} times faster" in readme
