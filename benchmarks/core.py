@@ -5,7 +5,9 @@ the table: the column means, the sample norms (step size of the paper's solver),
 with their real shapes, the Gram matrix and its eigenvectors, and (joint solver) the products of the
 neighbour search. The first labels (neighbour graph, spectral clustering, scikit-learn's k-means)
 are left out of the ratio of the paper's solver, which is given them; the joint solver is measured
-whole. Peak memory is what the fit allocates beside X (tracemalloc), in multiples of its bytes.
+whole. What to select is given (100 features; lambda = 1e-3 for the paper's solver): finding it is
+measured by label_free.py. Peak memory is what the fit allocates beside X (tracemalloc), in
+multiples of its bytes.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3] [--output FILE]
 """
@@ -91,6 +93,11 @@ def best_of(repeat: int, run: Callable[[], float]) -> float:
     return min(run() for _ in range(repeat))
 
 
+def number(X: np.ndarray) -> int:
+    """Return the number of features to select."""
+    return min(100, X.shape[1])
+
+
 def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[str, float]:
     """Return seconds of the fit, of its first labels, of its products; and its peak memory."""
 
@@ -100,7 +107,8 @@ def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[st
         return time.perf_counter() - start
 
     result = {}
-    settings: dict = {"solver": solver, "random_state": 0}
+    given = {"sparsity": 1e-3} if solver == "paper" else {"n_features_to_select": number(X)}
+    settings: dict = {"solver": solver, "random_state": 0, **given}
     whole = JASFS(n_clusters, **settings).fit(X)  # warm up, and the labels of the first start
     result["fit"] = best_of(repeat, lambda: timed(lambda: JASFS(n_clusters, **settings).fit(X)))
     if solver == "paper":
@@ -117,7 +125,7 @@ def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[st
     Z = X - X.mean(axis=0)
     result["products"] = best_of(repeat, lambda: replay(Z, calls, joint=solver == "joint"))
     tracemalloc.start()
-    JASFS(n_clusters, solver=solver, random_state=0).fit(X)
+    JASFS(n_clusters, solver=solver, random_state=0, **given).fit(X)
     result["memory"] = tracemalloc.get_traced_memory()[1] / X.nbytes
     tracemalloc.stop()
     return result
@@ -146,7 +154,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        head = ["# Speed and memory", "", *__doc__.split("\n")[2:8], ""]
+        head = ["# Speed and memory", "", *__doc__.split("\n")[2:10], ""]
         arguments.output.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
 
 
