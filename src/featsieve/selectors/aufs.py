@@ -126,6 +126,9 @@ class AUFS(UnsupervisedSelector):
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration at the last ν; return True
         to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels.
 
@@ -250,6 +253,7 @@ class AUFS(UnsupervisedSelector):
         tol: float = 1e-5,
         path_length: int = 300,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -269,6 +273,7 @@ class AUFS(UnsupervisedSelector):
         self.tol = tol
         self.path_length = path_length
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -284,19 +289,23 @@ class AUFS(UnsupervisedSelector):
         n_clusters = self._count_clusters(X)
         k = None if self.n_features_to_select is None else self._n_to_select()
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
         )
         F = normalised_indicator(labels, n_clusters)
         problem = self._problem(operator, table, laplacian(S), F=F, n_features=k)
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        runs = [f"orthogonality={nu:g}" for nu in penalties]
         solution = solve_aufs(
             problem,
             F,
             penalties=penalties,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback, runs=runs[-1:]),
+            rough_callback=self._progress.watch(runs=runs[:-1]),
         )
         state = solution.state
         if len(state.support) == 0:
@@ -493,17 +502,19 @@ def solve_aufs(
     max_iter: int = 100,
     tol: float = 1e-5,
     callback: Callback[AUFSState] | None = None,
+    rough_callback: Callback[AUFSState] | None = None,
 ) -> Solution[AUFSState]:
     """Run the alternation from the labels F at the last of the penalties.
 
-    The runs at smaller ones, to a rough tolerance, only make its start. The history is that of the
-    last run: within it the objective is one function.
+    The runs at smaller ones, to a rough tolerance, only make its start (``rough_callback`` sees
+    them). The history is that of the last run: within it the objective is one function.
     """
     state = problem.start(F)
     *below, last = penalties
     for nu in below:
         rough = alternation(state, tol=max(tol, ROUGH))
-        state = run(rough, replace(problem, orthogonality=nu), max_iter=max_iter).state
+        at_nu = replace(problem, orthogonality=nu)
+        state = run(rough, at_nu, max_iter=max_iter, callback=rough_callback).state
     problem = replace(problem, orthogonality=last)
     return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
 
@@ -559,7 +570,8 @@ def update_labels(problem: AUFSProblem, state: AUFSState) -> AUFSState:
     def product(F: np.ndarray) -> np.ndarray:
         return A @ F if outer is None else A @ F + outer * (F @ gram)
 
-    step = LabelProblem(product, B, problem.orthogonality)
+    graph = A if outer is None else None
+    step = LabelProblem(product, B, problem.orthogonality, graph)
     solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
     return replace(state, F=solution.state.F, settled=solution.status.success)
 

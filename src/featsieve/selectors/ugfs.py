@@ -105,6 +105,9 @@ class UGFS(UnsupervisedSelector):
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration (of the alternation: at the
         last ν); return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels, and the random start of ``update="paper"``.
 
@@ -222,6 +225,7 @@ class UGFS(UnsupervisedSelector):
         tol: float = 1e-5,
         path_length: int = 300,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -239,6 +243,7 @@ class UGFS(UnsupervisedSelector):
         self.tol = tol
         self.path_length = path_length
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -252,6 +257,7 @@ class UGFS(UnsupervisedSelector):
         k = self._n_to_select()
         n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
@@ -280,13 +286,16 @@ class UGFS(UnsupervisedSelector):
         self, problem: "UGFSProblem", F: np.ndarray, *, penalties: Sequence[float]
     ) -> np.ndarray:
         """Fit by descent; return the labels."""
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        runs = [f"orthogonality={nu:g}" for nu in penalties]
         solution = solve_ugfs(
             problem,
             F,
             penalties=penalties,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback, runs=runs[-1:]),
+            rough_callback=self._progress.watch(runs=runs[:-1]),
         )
         state = solution.state
         self._set_outcome(solution)
@@ -315,13 +324,14 @@ class UGFS(UnsupervisedSelector):
             settings=SETTINGS[self.update],
             random_state=random_state,
         )
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_split(
             problem,
             start,
             update=self.update,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         self._set_outcome(solution)
@@ -408,10 +418,12 @@ def solve_ugfs(
     max_iter: int = 500,
     tol: float = 1e-5,
     callback: Callback[UGFSState] | None = None,
+    rough_callback: Callback[UGFSState] | None = None,
 ) -> Solution[UGFSState]:
     """Run the alternation from the labels F, and a support to do better than, at the last penalty.
 
-    The runs at smaller ones, to a rough tolerance, only make its start.
+    The runs at smaller ones, to a rough tolerance, only make its start (``rough_callback`` sees
+    them).
     """
     state = problem.start(F)
     if support is not None:
@@ -419,7 +431,8 @@ def solve_ugfs(
     *below, last = penalties
     for nu in below:
         rough = alternation(state, tol=max(tol, ROUGH))
-        state = run(rough, replace(problem, orthogonality=nu), max_iter=max_iter).state
+        at_nu = replace(problem, orthogonality=nu)
+        state = run(rough, at_nu, max_iter=max_iter, callback=rough_callback).state
     problem = replace(problem, orthogonality=last)
     return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
 
@@ -456,11 +469,8 @@ def update_features(problem: UGFSProblem, state: UGFSState) -> UGFSState:
 
 def update_labels(problem: UGFSProblem, state: UGFSState) -> UGFSState:
     """Minimise over F."""
-
-    def product(F: np.ndarray) -> np.ndarray:
-        return F + problem.alpha * (problem.laplacian @ F)
-
-    step = LabelProblem(product, state.fitted, problem.orthogonality)
+    A = sp.csr_array(sp.eye_array(len(state.F)) + problem.alpha * problem.laplacian)
+    step = LabelProblem(A.__matmul__, state.fitted, problem.orthogonality, A)
     solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
     return replace(state, F=solution.state.F, settled=solution.status.success)
 

@@ -13,9 +13,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.solvers.alternate import relative_change
-from featsieve.solvers.nonnegative_labels import orthogonality_gap
+from featsieve.solvers.free_labels import FreeCurvature
 from featsieve.solvers.protocol import Status
 from featsieve.validation import check_number
 
@@ -34,6 +35,8 @@ MAX_PRODUCTS = 200
 INEXACT = 0.5
 # Slopes above this are far from the solution, where the curvature may be negative.
 FAR = 1e-2
+# Where at most this share of the entries of F is positive, products skip the zeros.
+FEW = 0.2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
 # Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
@@ -75,20 +78,31 @@ class LabelProblem:
         B.
     orthogonality : float
         nu.
+    graph : csr_array of shape (n, n), optional
+        A itself, where it is a sparse matrix: few positive labels then cost little.
     """
 
     product: Callable[[np.ndarray], np.ndarray]
     linear: np.ndarray
     orthogonality: float
+    graph: sp.csr_array | None = None
 
     def value(self, F: np.ndarray, image: np.ndarray) -> float:
         """Return J, given image = A(F)."""
-        smooth = float(np.sum(F * (image - 2.0 * self.linear)))
-        return smooth + 0.5 * self.orthogonality * orthogonality_gap(F)
+        return self.expand(F, image)[0]
 
     def gradient(self, F: np.ndarray, image: np.ndarray) -> np.ndarray:
         """Return 2 (A(F) - B) + 2 nu F (F'F - I), given image = A(F)."""
-        return 2.0 * (image - self.linear + self.orthogonality * (F @ (F.T @ F) - F))
+        return self.expand(F, image)[1]
+
+    def expand(self, F: np.ndarray, image: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return J and its gradient, given image = A(F)."""
+        few = sp.csr_array(F) if np.count_nonzero(F) <= FEW * F.size else None
+        gap = (F.T @ F if few is None else few.T @ F) - np.eye(F.shape[1])
+        turned = F @ gap if few is None else few @ gap
+        smooth = float(np.sum(F * (image - 2.0 * self.linear)))
+        value = smooth + 0.5 * self.orthogonality * float(np.sum(gap * gap))
+        return value, 2.0 * (image - self.linear + self.orthogonality * turned)
 
     def curvature(self, F: np.ndarray, V: np.ndarray, *, convex: bool = False) -> np.ndarray:
         """Return 2 A(V) + 2 nu (F (F'V + V'F) + V (F'F - I)), the change of the gradient along V.
@@ -180,12 +194,29 @@ def newton_direction(problem: LabelProblem, F: np.ndarray, slope: np.ndarray) ->
     Conjugate gradients, ended early far from the solution, and where the curvature is negative.
     """
     free = slope != 0.0
-    direction, residual = np.zeros_like(F), -slope
-    search, square = residual, float(np.sum(slope * slope))
+    square = float(np.sum(slope * slope))
+    length = square**0.5
+    convex = length > FAR
+    if problem.graph is None or np.count_nonzero(free | (F > 0.0)) > FEW * F.size:
+
+        def curve(V: np.ndarray) -> np.ndarray:
+            return np.where(free, problem.curvature(F, V, convex=convex), 0.0)
+
+        return _conjugate_gradients(curve, -slope, square)
+    nu = problem.orthogonality
+    few = FreeCurvature(problem.graph, F, free=free, orthogonality=nu, convex=convex)
+    return few.expand(_conjugate_gradients(few, few.restrict(-slope), square))
+
+
+def _conjugate_gradients(
+    curve: Callable[[np.ndarray], np.ndarray], residual: np.ndarray, square: float
+) -> np.ndarray:
+    """Return D with curve(D) = residual, roughly; ``square`` is the squared length of this."""
+    direction, search = np.zeros_like(residual), residual
     length = square**0.5
     limit = (min(INEXACT, length**0.5) * length) ** 2
     for _ in range(MAX_PRODUCTS):
-        image = np.where(free, problem.curvature(F, search, convex=length > FAR), 0.0)
+        image = curve(search)
         bend = float(np.sum(search * image))
         if bend <= 0.0:
             return direction if direction.any() else search
@@ -224,7 +255,7 @@ def _search(
 def _at(problem: LabelProblem, F: np.ndarray, step_size: float) -> LabelState:
     """Return the state at F."""
     image = problem.product(F)
-    value, gradient = problem.value(F, image), problem.gradient(F, image)
+    value, gradient = problem.expand(F, image)
     return LabelState(F, image, value, gradient, step_size)
 
 
