@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse, stable_order, to_numpy
+from featsieve.progress import SILENT, Progress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.row_sparsity import row_norms
@@ -65,6 +66,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     # The parameter, if there is one, that decides the number of features by what each costs.
     _price: ClassVar[str | None] = None
 
+    # What ``verbose`` prints; a fit has one of its own.
+    _progress: Progress = SILENT
+
     n_features_to_select: Any
     n_clusters: Any
     scale: str
@@ -90,10 +94,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        X = self._check_input(X)
-        self._fit(X)
-        if self._automatic:
-            self._choose_count(X)
+        with reporting(self):
+            X = self._check_input(X)
+            self._fit(X)
+            if self._automatic:
+                self._choose_count(X)
         return self
 
     def _check_parameters(self) -> None:
@@ -168,6 +173,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             check_option("n_clusters", self.n_clusters, ("auto",))
             from featsieve.tuning.n_clusters import suggest_n_clusters  # as above
 
+            self._progress.step("counting the clusters")
             self.cluster_count_ = suggest_n_clusters(X, random_state=0)
             self.n_clusters_ = self.cluster_count_.n_clusters
         return self.n_clusters_
@@ -176,9 +182,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""
         from featsieve.tuning.automatic import RankedPath, choose_count  # as above
 
-        curve = choose_count(self, X)
+        curve = choose_count(self, X, progress=self._progress)
         self.path_ = RankedPath(np.argsort(self.ranking_), curve)
         if self._follows_count:
+            self._progress.step(f"fitting again, for {curve.chosen} features")
             self._fit(X)
         order = np.argsort(self.ranking_)
         own = isinstance(self.path_, SelectionPath)

@@ -59,11 +59,13 @@ def refuse_text(X: Any) -> None:
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return
     text = []
-    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         numeric = getattr(dtype, "is_numeric", None)  # polars; pandas and NumPy have a kind
         if str(dtype) == "Boolean":  # polars; pandas' bool has a kind
             continue
         of_numbers = numeric() if callable(numeric) else getattr(dtype, "kind", "O") in "biufcO"
+        if getattr(dtype, "kind", "") == "O" and hasattr(X, "iloc"):  # text in pandas 2, or numbers
+            of_numbers = of_numbers and not any(isinstance(value, str) for value in X.iloc[:, j])
         if not of_numbers or str(dtype) in ("str", "string", "category"):
             text.append(str(name))
     if text:
@@ -103,14 +105,17 @@ def constant_table(n_features: int) -> str:
 
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
+    if X.dtype.kind != "f":
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64)):
+            return  # a finite sum has finite terms
     if is_sparse(X):
-        data, columns = X.tocoo().data, X.tocoo().col
-        bad_columns = columns[~np.isfinite(data)]
-        n_bad, nan = len(bad_columns), bool(np.isnan(data).any())
+        stored = X.tocoo(copy=False)
+        bad_columns = stored.col[~np.isfinite(stored.data)]
+        n_bad, nan = len(bad_columns), bool(np.isnan(stored.data).any())
         bad_columns = np.unique(bad_columns)
     else:
-        if X.dtype.kind != "f" or np.isfinite(np.sum(X, dtype=np.float64)):
-            return  # a finite sum has finite terms
         bad = ~np.isfinite(X)
         n_bad, nan = int(bad.sum()), bool(np.isnan(X).any())
         bad_columns = np.flatnonzero(bad.any(axis=0))

@@ -105,6 +105,7 @@ def method(line, name="NDFS"):
         (method("params = { alfa = 1.0 }"), r"params: unknown key 'alfa'.*alpha, beta"),
         (method("grid = { gamma = [1.0] }"), r"grid: unknown key 'gamma'.*alpha, beta"),
         (method("params = { random_state = 1 }"), r"unknown key 'random_state'"),
+        (method("params = { verbose = 1 }"), r"unknown key 'verbose'"),
         (method('grid = { alpha = "weight" }'), r"grid.alpha: there is no list 'weight'"),
         (method("grid = { alpha = 1.0 }"), r"grid.alpha must be a list"),
         (method("grid = { alpha = [1.0, 1.0] }"), r"grid.alpha: a value comes twice"),

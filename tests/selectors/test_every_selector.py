@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -271,20 +270,6 @@ def test_how_many_features(name, small_planted):
     else:
         with pytest.raises(ValueError, match="set n_features_to_select"):
             make(name, n_features_to_select=None).fit(X)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_data_frames_keep_their_names(name, small_planted):
-    names = [f"gene {j}" for j in range(small_planted.X.shape[1])]
-    frame = pd.DataFrame(small_planted.X, columns=names)
-    sieve = make(name).set_output(transform="pandas").fit(frame)
-    chosen = sieve.transform(frame)
-    expected = [column for column, keep in zip(names, sieve.support_, strict=True) if keep]
-    assert list(chosen.columns) == expected == list(sieve.get_feature_names_out())
-    of_polars = make(name).set_output(transform="polars").fit(pl.DataFrame(frame))
-    chosen = of_polars.transform(pl.DataFrame(frame))
-    assert isinstance(chosen, pl.DataFrame)
-    assert chosen.columns == expected
 
 
 @pytest.mark.parametrize("name", NAMES)

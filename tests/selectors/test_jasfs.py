@@ -269,6 +269,10 @@ def test_missing_values_are_counted_and_located(small_planted):
     X.data[0] = np.inf
     with pytest.raises(ValueError, match=r"infinity: 1 non-finite value in 1 column \(0\)"):
         JASFS(3).fit(X)
+    X.data[1] = -np.inf  # their sum is no number, which is no reason for another warning
+    for table in (X, X.toarray()):
+        with pytest.raises(ValueError, match="infinity: 2 non-finite values in 2 columns"):
+            JASFS(3).fit(table)
 
 
 @pytest.mark.parametrize("library", [pd, pl])

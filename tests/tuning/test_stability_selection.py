@@ -229,7 +229,7 @@ def test_same_seed_same_answer(small_planted, make_state):
 def test_workers_do_not_change_the_answer(small_planted):
     alone = quick(n_jobs=1).fit(small_planted.X)
     assert_same_fit(alone, quick(n_jobs=2).fit(small_planted.X))
-    assert_same_fit(alone, quick(n_jobs=2, progress=True).fit(small_planted.X))
+    assert_same_fit(alone, quick(n_jobs=2, verbose=1).fit(small_planted.X))
     with joblib.parallel_config("threading", n_jobs=2):
         assert_same_fit(alone, quick().fit(small_planted.X))
 
@@ -249,18 +249,17 @@ def test_parallel_config_is_respected(small_planted):
     assert len(threads) > 1
 
 
-def test_progress_is_on_stderr_and_only_if_asked_for(small_planted, capsys):
+def test_progress_is_printed_only_if_asked_for(small_planted, capsys):
     quick().fit(small_planted.X)
     assert capsys.readouterr() == ("", "")
-    quick(progress=True).fit(small_planted.X)
+    quick(verbose=1).fit(small_planted.X)
     out, err = capsys.readouterr()
-    assert out == ""
-    lines = err.split("\r")
-    assert lines == ["", *(f"StabilitySelection: {i} of 6 fits" for i in range(1, 6)), lines[-1]]
-    assert lines[-1] == "StabilitySelection: 6 of 6 fits\n"
+    assert err == ""
+    assert "[StabilitySelection] 1 of 6 fits (" in out
+    assert "[StabilitySelection] 6 of 6 fits (" in out
     with pytest.raises(ValueError, match="subsample 1 of 4"):
-        StabilitySelection(Failing(80), n_subsamples=4, progress=True).fit(small_planted.X)
-    assert capsys.readouterr().err == "\n"  # the traceback begins on a line of its own
+        StabilitySelection(Failing(80), n_subsamples=4, verbose=1).fit(small_planted.X)
+    assert "of 4 fits" not in capsys.readouterr().out
 
 
 def test_threshold_and_number_of_features(small_planted):

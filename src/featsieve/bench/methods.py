@@ -19,8 +19,9 @@ from featsieve.base import UnsupervisedSelector
 
 ALL_FEATURES = "AllFeatures"
 RANDOM = "RandomSelector"
-# Parameters that the benchmark sets itself, from the data set, the cell and its seed.
-RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback")
+# Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
+# alone: what a fit prints is nobody's result).
+RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback", "verbose")
 # Methods that start from spectral clusters of the heat-kernel graph, and use the seed for nothing
 # else: the same labels, handed over, give the same scores.
 SPECTRAL_START = ("AUFS", "NDFS", "RSFS", "RUFS", "UGFS")

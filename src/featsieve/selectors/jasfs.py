@@ -144,6 +144,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         Length of ``path_`` (at least the number of selected features).
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels. An integer gives the same answer every time.
 
@@ -216,7 +219,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
     tables; a doubtful start of up to 5000 samples costs four more searches. No dense n × n array
     exists when n > 5000. Finding the number of features costs a path of 400 and ten k-means runs
-    for each of about eleven numbers, on 1500 samples at most.
+    for each of about eleven numbers, on 5000 samples at most.
 
     The paper's program is kept for comparison: because its labels do not move, it is a regression
     on the first clustering, and because its inner solver stops after a few steps, the number of
@@ -264,6 +267,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         tol: float = 1e-5,
         path_length: int = 300,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -284,6 +288,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.tol = tol
         self.path_length = path_length
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -351,6 +356,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         view, problem, labels = self._joint_start(X, prepared)
         path, curve = None, None
         if self._automatic:
+            self._progress.step("choosing the number of features")
             path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
             curve = self._curve(X, np.asarray(path.order), labels, graph=view.graph)
             problem = replace(problem, n_features=curve.chosen)
@@ -359,18 +365,20 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         else:
             problem = replace(problem, n_features=k)
 
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_joint(
             problem,
             labels,
             path=path,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         if len(state.support) == 0:
             largest = largest_sparsity(problem, labels)
             raise ValueError(_nothing_selected(problem.sparsity, largest))
+        self._progress.step("ranking the features")
         scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
         self._set_selection(scores, len(state.support) if k is None else k, order=order)
         if path_of_all is not None:
@@ -397,6 +405,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     ) -> tuple[SampleView, JointProblem, np.ndarray]:
         """Return graph and hat coordinates, the problem without sparsity, and the first labels."""
         operator, labels, n_clusters, random_state = prepared
+        self._progress.step("finding the first labels")
         E = to_numpy(
             hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
         )
@@ -432,6 +441,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.init_ = "given"
         if labels is None:
             self.init_ = "k-means" if self.init == "k-means" else "spectral"
+            self._progress.step("finding the first labels")
             labels = initial_labels.authors_labels(
                 operator,
                 self.init,
@@ -449,8 +459,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             orthogonality=self.orthogonality,
             formula=self.formula,
         )
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_paper(
-            problem, max_iter=self.max_iter, tol=self.tol, callback=self.callback
+            problem,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         selected = to_numpy(row_support(state.W))
@@ -464,6 +478,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         entering = row_norms(to_numpy(operator.rmatmul(residual)))
         order = np.lexsort((-entering, -scores))
         if self._automatic:
+            self._progress.step("choosing the number of features")
             curve = self._curve(X, order[: int(selected.sum())], labels)
             self.path_, k = RankedPath(order, curve), curve.chosen
         self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
@@ -516,12 +531,13 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         if X.shape[0] > MOST_SAMPLES:  # some of them are looked at, in a graph of their own
             graph = None
         criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
-        return judge(criterion, X, labels, order=order, sizes=sizes)
+        return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
     def _choose_count(self, X: Any) -> None:
         """Say what there is to say about the number of features, which ``_fit`` has found."""
         self.equivalent_range_ = self.path_.curve.equivalent_range
         if isinstance(self.init, str):  # or the labels are the user's
+            self._progress.step("checking that there is structure")
             accuracy = getattr(self, "label_accuracy_", None)
             warn_without_structure(X, self.labels_, accuracy=accuracy)
 

@@ -94,6 +94,9 @@ class NDFS(UnsupervisedSelector):
         Relative change of the objective that ends them.
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels.
 
@@ -180,6 +183,7 @@ class NDFS(UnsupervisedSelector):
         max_iter: int = 200,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -195,6 +199,7 @@ class NDFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -203,6 +208,7 @@ class NDFS(UnsupervisedSelector):
         n_selected = self._n_to_select()
         n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         labels, given = first_labels(
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
@@ -220,13 +226,14 @@ class NDFS(UnsupervisedSelector):
             if self.update == "safe"
             else indicator(labels, n_clusters)
         )
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_ndfs(
             problem,
             F,
             update=self.update,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         self._set_outcome(solution)

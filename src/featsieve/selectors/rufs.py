@@ -100,6 +100,9 @@ default="local_learning"
         gradient relative to the start (published: 1e-4).
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels.
 
@@ -205,6 +208,7 @@ default="local_learning"
         max_iter: int = 200,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -224,6 +228,7 @@ default="local_learning"
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -232,6 +237,7 @@ default="local_learning"
         n_selected = self._n_to_select()
         n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         S = None
         if _is("spectral", self.init) or _is("graph", self.laplacian):
             S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
@@ -253,12 +259,13 @@ default="local_learning"
         )
         G = first_label_matrix(labels, n_clusters, orthogonality=self.orthogonality)
         solve = solve_rufs if self.update == "safe" else solve_rufs_as_published
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve(
             problem,
             first_state(problem, G),
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         self._set_outcome(solution)

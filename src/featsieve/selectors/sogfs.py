@@ -105,6 +105,9 @@ class SOGFS(UnsupervisedSelector):
         Relative change of the objective of W that ends them.
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
 
     Attributes
     ----------
@@ -214,6 +217,7 @@ class SOGFS(UnsupervisedSelector):
         max_inner_iter: int = 100,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_features_to_select = n_features_to_select
@@ -227,6 +231,7 @@ class SOGFS(UnsupervisedSelector):
         self.max_inner_iter = max_inner_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, X: Any) -> None:
         """Find graph and projection, and the features it uses."""
@@ -235,6 +240,7 @@ class SOGFS(UnsupervisedSelector):
         n_selected = self._n_to_select()
         n_clusters = n_possible_clusters(self._count_clusters(X), X.shape[0])
         self.n_clusters_ = n_clusters
+        self._progress.step("finding the neighbours")
         neighbours, weights, a = first_neighbours(
             euclidean_distances(operator), X.shape[0], self.n_neighbors
         )
@@ -249,6 +255,7 @@ class SOGFS(UnsupervisedSelector):
             neighbours=neighbours,
             smoothing=a,
         )
+        self._progress.step(f"graph and projection in turn, at most {self.max_iter} times")
         solution = solve_sogfs(
             problem,
             S,
@@ -257,7 +264,7 @@ class SOGFS(UnsupervisedSelector):
             max_iter=self.max_iter,
             max_inner_iter=self.max_inner_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         self.gamma_, self.n_components_ = problem.gamma, problem.n_components

@@ -75,6 +75,9 @@ class UDFS(UnsupervisedSelector):
         Relative change of the objective that ends them.
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
 
     Attributes
     ----------
@@ -161,6 +164,7 @@ class UDFS(UnsupervisedSelector):
         max_iter: int = 100,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_features_to_select = n_features_to_select
@@ -172,6 +176,7 @@ class UDFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, X: Any) -> None:
         """Find the projection and the features it uses."""
@@ -179,6 +184,7 @@ class UDFS(UnsupervisedSelector):
         operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
         n_clusters = self._count_clusters(X)
+        self._progress.step("measuring the scatter among neighbours")
         members = neighbourhoods(operator, self.n_neighbors)
         grams = local_grams(operator, members)
         ridge = mean_scatter(grams) if self.local_ridge == "auto" else float(self.local_ridge)
@@ -186,12 +192,13 @@ class UDFS(UnsupervisedSelector):
         rough = roughness(operator, L)
         gamma = self._gamma(operator, rough)
         m = n_columns(n_clusters, operator)
+        self._progress.step(f"finding a sparse projection, at most {self.max_iter} iterations")
         solution = solve_projection(
             SparseProjection(operator, L, m, gamma),
             first_inverse_weights(rough, self.init, m),
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         state = solution.state
         self.gamma_, self.local_ridge_, self.eigengap_ = gamma, ridge, state.gap

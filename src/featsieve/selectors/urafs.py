@@ -68,6 +68,9 @@ class URAFS(UnsupervisedSelector):
         Relative change of the objective that ends them.
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds k-means, and the restarts of ``update="paper"``.
 
@@ -167,6 +170,7 @@ class URAFS(UnsupervisedSelector):
         max_iter: int = 500,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -181,6 +185,7 @@ class URAFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -191,6 +196,7 @@ class URAFS(UnsupervisedSelector):
         n_selected = self._n_to_select()
         n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         first = self._first_labels(X, operator, n_clusters, random_state)
         problem = URAFSProblem(
             operator,
@@ -238,7 +244,12 @@ class URAFS(UnsupervisedSelector):
             if first is None
             else normalised_indicator(first, n_clusters)
         )
-        limits: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": self.callback}
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        limits: Any = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "callback": self._progress.watch(self.callback),
+        }
         if self.update == "paper":
             published = solve_published(problem, F, random_state=random_state, **limits)
             self._set_outcome(published)

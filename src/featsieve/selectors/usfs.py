@@ -76,6 +76,9 @@ class USFS(UnsupervisedSelector):
         Relative change of the objective that ends them.
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
     random_state : int, RandomState instance or None, default=None
         Seeds the first labels.
 
@@ -175,6 +178,7 @@ class USFS(UnsupervisedSelector):
         max_iter: int = 100,
         tol: float = 1e-5,
         callback: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -190,6 +194,7 @@ class USFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
@@ -203,6 +208,7 @@ class USFS(UnsupervisedSelector):
                 "fewer, or None for all directions."
             )
         random_state = check_random_state(self.random_state)
+        self._progress.step("finding the first labels")
         Y = self._first_memberships(X, operator, n_clusters, random_state)
         self.beta_ = self._resolve_beta(X, operator)
         target = Y if self.scale == "raw" else Y - Y.mean(axis=0)
@@ -215,13 +221,14 @@ class USFS(UnsupervisedSelector):
             n_components=self.n_components,
             intercept=self.scale != "raw",
         )
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_usfs(
             problem,
             Y,
             variant=self.variant,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=self.callback,
+            callback=self._progress.watch(self.callback),
         )
         self._set_outcome(solution)
         Y, P = solution.state.Y, to_numpy(solution.state.P)

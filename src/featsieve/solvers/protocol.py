@@ -30,6 +30,10 @@ class Status(Enum):
         """Whether the solver itself decided to end."""
         return self in (Status.CONVERGED, Status.STATIONARY)
 
+    def __reduce__(self) -> tuple[type["Status"], tuple[str]]:
+        # skops stores a member as this call; pickle has a rule of its own for enumerations
+        return Status, (self.value,)
+
 
 @dataclass(frozen=True)
 class Solution(Generic[S]):

@@ -30,6 +30,9 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     sparsest : bool, default=False
         Whether to prefer the fewest features that are nearly as good as the best (within two
         standard errors) to those within the criterion's own, smaller tolerance.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps and, at most once a second, the sizes that
+        were judged; 2 prints all sizes. (The selector has its own ``verbose``, if it iterates.)
 
     Attributes
     ----------
@@ -80,11 +83,13 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         criterion: Any = None,
         sizes: Any = None,
         sparsest: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.selector = selector
         self.criterion = criterion
         self.sizes = sizes
         self.sparsest = sparsest
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)
@@ -96,12 +101,20 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         if selector._price is not None:  # a number of features, not a price of each
             selector.set_params(**{selector._price: "auto"})
         names = getattr(self, "feature_names_in_", None)
+        name = type(selector).__name__
+        self._progress.step(f"fitting {name}")
         self.selector_ = selector.fit(X)
         curve = choose_count(
-            self.selector_, X, criterion=self.criterion, sizes=sizes, sparsest=self.sparsest
+            self.selector_,
+            X,
+            criterion=self.criterion,
+            sizes=sizes,
+            sparsest=self.sparsest,
+            progress=self._progress,
         )
         self.selector_.set_params(n_features_to_select=curve.chosen)
         if selector._follows_count:
+            self._progress.step(f"fitting {name} again, for {curve.chosen} features")
             self.selector_.fit(X)
         order = np.argsort(self.selector_.ranking_)
         self.selector_._set_selection(self.selector_.scores_, curve.chosen, order=order)

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.structure import leave_one_out_accuracy
 from featsieve.graphs.views import sample_view
+from featsieve.progress import SILENT, Progress
 from featsieve.tuning.criteria import MOST_SAMPLES, Criterion, LabelAgreement, as_criterion
 from featsieve.tuning.curve import CriterionCurve, check_sizes, judge
 from featsieve.tuning.n_clusters import suggest_n_clusters
@@ -60,6 +61,7 @@ def choose_count(
     criterion: Any = None,
     sizes: Iterable[int] | None = None,
     sparsest: bool = False,
+    progress: Progress = SILENT,
 ) -> CriterionCurve:
     """Return the curve that says how many features of a fitted selector's ranking to keep.
 
@@ -69,10 +71,11 @@ def choose_count(
     n_varying = int(check_varying(X).sum())
     sizes = check_sizes(sizes, len(order))
     sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
+    progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
     warn_without_structure(X, labels)
     judged = as_criterion(criterion or default_criterion(selector))
-    return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest)
+    return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest, progress=progress)
 
 
 def innermost(selector: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.progress import SILENT, Progress
 from featsieve.tables import Table
 from featsieve.tuning.criteria import Criterion
 from featsieve.validation import check_number
@@ -125,10 +126,15 @@ def judge(
     order: np.ndarray,
     sizes: np.ndarray,
     sparsest: bool = False,
+    progress: Progress = SILENT,
 ) -> CriterionCurve:
     """Return the curve of a criterion along nested supports: the first features of ``order``."""
     evaluate = criterion.prepare(X, labels)
-    runs = [np.atleast_1d(evaluate(order[:size])) for size in sizes]
+    runs = []
+    for i, size in enumerate(sizes):
+        runs.append(np.atleast_1d(evaluate(order[:size])))
+        seen = f"{criterion.name} {runs[-1].mean():.4f} ({i + 1} of {len(sizes)} sizes)"
+        progress.tick(f"{size} feature{'s'[: int(size) != 1]}: {seen}", first=i == 0)
     return CriterionCurve(
         criterion.name,
         sizes,

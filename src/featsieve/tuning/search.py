@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.graphs.views import sample_view
+from featsieve.progress import Progress
 from featsieve.tuning.automatic import labels_of_table
 from featsieve.tuning.criteria import Criterion, Modularity, as_criterion, sampled_rows
 from featsieve.tuning.n_clusters import ClusterCount, suggest_n_clusters
@@ -53,6 +54,8 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     n_jobs : int or None, default=None
         Candidates that are fitted at the same time, by joblib.
     verbose : int, default=0
+        Whether to print progress, as in ``GridSearchCV``: 1 how many fits there are, 2 the time of
+        each, 3 and more also their scores.
     pre_dispatch : int or str, default="2*n_jobs"
     error_score : "raise" or number, default=np.nan
         The score of a candidate that cannot be fitted.
@@ -131,6 +134,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         check_selector(last)
         criterion = as_criterion(self.criterion)
         table = as_table(X, owner=type(self).__name__)
+        Progress(type(self).__name__, self.verbose).step("counting the clusters")
         count = suggest_n_clusters(table, random_state=0)
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
             criterion = criterion.on_graph(self._graph(table, count, criterion))

@@ -1,7 +1,6 @@
 """Which features are selected again and again when the samples change."""
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featsieve.base import UnsupervisedSelector
 from featsieve.evaluation.stability import selection_stability
+from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -48,8 +48,9 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     n_jobs : int or None, default=None
         Fits that run at a time, through joblib: None is 1 unless ``joblib.parallel_config`` says
         otherwise, -1 is all processors. The answer does not depend on it.
-    progress : bool, default=False
-        Whether to count the finished fits on stderr.
+    verbose : int, default=0
+        Whether to print progress: 1 counts the finished fits, at most once a second; 2 prints a
+        line for each. (The selector has its own ``verbose``, if it iterates.)
     random_state : int, RandomState instance or None, default=None
         Draws the subsamples, and a seed of its own for every fit to one of them (instead of the
         selector's ``random_state``). The fit to all rows keeps the selector's seed if it has one.
@@ -138,7 +139,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         threshold: float = 0.6,
         n_features_to_select: int | float | str | None = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.selector = selector
@@ -147,7 +148,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
         self.n_jobs = n_jobs
-        self.progress = progress
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "StabilitySelection":
@@ -164,6 +165,12 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         -------
         self
         """
+        with reporting(self):
+            self._fit_all(X)
+        return self
+
+    def _fit_all(self, X: Any) -> None:
+        """Check the table, then fit the selector to all rows and to each subsample."""
         checked = table = self._check_input(X)
         self._check_parameters()
         n_selected: int | None = 1  # for now
@@ -175,6 +182,8 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
             table = X  # a data frame: the selector may want to know the names
 
         # First all rows: what is wrong with the parameters or the table is said without subsamples.
+        progress, name = self._progress, type(self.selector).__name__
+        progress.step(f"fitting {name} to all {n_samples} rows")
         rng = check_random_state(self.random_state)
         full = _seeded(self.selector, rng, keep=True).fit(table)
         # Drawn here, one after the other, so that n_jobs does not matter.
@@ -182,17 +191,17 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
             (_seeded(self.selector, rng), np.sort(rng.permutation(n_samples)[:n_rows]))
             for _ in range(self.n_subsamples)
         ]
-        parallel = Parallel(self.n_jobs, return_as="generator" if self.progress else "list")
+        progress.step(f"fitting {name} to {self.n_subsamples} subsamples of {n_rows} rows")
+        parallel = Parallel(self.n_jobs, return_as="generator" if progress.verbose else "list")
         fits: Iterable[Fit] = parallel(
             delayed(_fit_subsample)(selector, table, rows, name=f"{i} of {self.n_subsamples}")
             for i, (selector, rows) in enumerate(draws, start=1)
         )
-        fits = list(_counted(fits, self.n_subsamples) if self.progress else fits)
+        fits = list(progress.counted(fits, self.n_subsamples, what="fits"))
         self._pass_on_warnings(fits)
         self._set_fits(full, np.array([fit.support for fit in fits]), n_selected)
         if self._automatic:
             self._choose_count(checked)
-        return self
 
     def _check_parameters(self) -> None:
         if not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_support"):
@@ -300,14 +309,3 @@ def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) ->
             "subsamples are too small for it, increase subsample_size."
         ) from error
     return Fit(support, {warning.category: str(warning.message) for warning in caught})
-
-
-def _counted(fits: Iterable[Fit], total: int) -> Iterator[Fit]:
-    """Yield the fits as they come, and keep a count of them on one line of stderr."""
-    try:
-        for done, fit in enumerate(fits, start=1):
-            text = f"\rStabilitySelection: {done} of {total} fits"
-            print(text, end="", file=sys.stderr, flush=True)
-            yield fit
-    finally:
-        print(file=sys.stderr)

@@ -1,0 +1,195 @@
+"""What a long fit says while it runs: the one place of the estimators that prints."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+
+from featsieve.solvers.alternate import relative_change
+
+T = TypeVar("T")
+
+# At verbose=1, lines that come again and again are at least this many seconds apart.
+SECONDS_APART = 1.0
+
+
+class Progress:
+    """Lines on the standard output about one fit; silent unless ``verbose`` is above 0.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator: every line begins with it.
+    verbose : int
+        1 prints the steps of the fit, and of lines that repeat (iterations, for one) the first, the
+        last, and in between one a second. 2 prints all of them.
+    max_iter : int or None
+        Most iterations of a run, for a bound on the time that is left.
+    clock : callable
+        Returns seconds.
+
+    Examples
+    --------
+    >>> from featsieve.progress import Progress
+    >>> progress = Progress("Sieve", 1)
+    >>> progress.step("finding the first labels")
+    [Sieve] finding the first labels
+    """
+
+    def __init__(
+        self,
+        name: str,
+        verbose: int = 0,
+        *,
+        max_iter: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.name = name
+        self.verbose = check_verbose(verbose)
+        self.max_iter = max_iter
+        self.clock = clock
+        self._began = self._printed = clock()
+        self._pending: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time since the fit began."""
+        return self.clock() - self._began
+
+    def step(self, text: str) -> None:
+        """Print what begins now."""
+        if self.verbose:
+            self._flush()
+            self._print(text)
+
+    def tick(self, text: str, *, first: bool = False) -> None:
+        """Print one of many lines, or keep it for later: the last one is always printed."""
+        if not self.verbose:
+            return
+        if first:
+            self._flush()  # the last line of an earlier run
+        if first or self.verbose > 1 or self.clock() - self._printed >= SECONDS_APART:
+            self._pending = None
+            self._print(text)
+        else:
+            self._pending = text
+
+    def watch(self, callback: Any = None, *, runs: Iterable[str] = ()) -> Any:
+        """Return a callback for a solver that reports every iteration, then calls the user's.
+
+        ``runs`` names the runs of the solver that it will see, one after the other.
+        """
+        if not self.verbose:
+            return callback
+        names, run = iter(runs), ""
+        began, previous = self.clock(), np.nan
+
+        def report(iteration: int, objective: float, state: Any) -> object:
+            nonlocal began, previous, run
+            first = iteration == 1  # it also does what is done once: no measure for the others
+            if first:
+                run = next(names, "")
+            text = f"{run}{', ' if run else ''}iteration {iteration}: objective {objective:.8g}"
+            spent = format_seconds(self.seconds)
+            if not first:
+                text += f", relative change {relative_change((previous, objective)):.1e}"
+                spent += self._time_left(iteration, self.clock() - began)
+            self.tick(f"{text} ({spent})", first=first)
+            began, previous = self.clock() if first else began, objective
+            return None if callback is None else callback(iteration, objective, state)
+
+        return report
+
+    def counted(self, items: Iterable[T], total: int, *, what: str) -> Iterator[T]:
+        """Yield the items as they come, with a count of them."""
+        began = self.clock()
+        for done, item in enumerate(items, start=1):
+            left = (total - done) * (self.clock() - began) / done
+            more = f", about {format_seconds(left)} more" if left > SECONDS_APART else ""
+            spent = format_seconds(self.seconds)
+            self.tick(f"{done} of {total} {what} ({spent}{more})", first=done == 1)
+            yield item
+
+    def finish(self, estimator: Any) -> None:
+        """Print what a fitted estimator came to."""
+        if not self.verbose:
+            return
+        n_selected, n_features = int(estimator.get_support().sum()), estimator.n_features_in_
+        text = f"selected {n_selected} of {n_features} features in {format_seconds(self.seconds)}"
+        if hasattr(estimator, "status_"):
+            count = f"{estimator.n_iter_} iteration{'s'[: estimator.n_iter_ != 1]}"
+            text += f", after {count}: {estimator.status_.value}"
+        self.step(text)
+
+    def _time_left(self, iteration: int, seconds: float) -> str:
+        """Say what all the other iterations would take, from the seconds since the first."""
+        if self.max_iter is None:
+            return ""
+        left = (self.max_iter - iteration) * seconds / (iteration - 1)
+        return f", at most {format_seconds(left)} more" if left > SECONDS_APART else ""
+
+    def _flush(self) -> None:
+        """Print the line that was kept, if there is one."""
+        if self._pending is not None:
+            self._print(self._pending)
+            self._pending = None
+
+    def _print(self, text: str) -> None:
+        """Print a line at once, also into a pipe."""
+        print(f"[{self.name}] {text}", flush=True)
+        self._printed = self.clock()
+
+
+@contextmanager
+def reporting(estimator: Any) -> Iterator[Progress]:
+    """Let an estimator report on its fit, as its ``verbose`` says, while the block runs.
+
+    The estimator holds the object as ``_progress`` only for so long: it is no part of the fit.
+    """
+    progress = Progress(
+        type(estimator).__name__,
+        getattr(estimator, "verbose", 0),
+        max_iter=getattr(estimator, "max_iter", None),
+    )
+    estimator._progress = progress
+    try:
+        yield progress
+        progress.finish(estimator)
+    finally:
+        del estimator._progress
+
+
+def check_verbose(verbose: Any) -> int:
+    """Return verbose as a number, or say what it may be."""
+    if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
+        kind = ValueError if isinstance(verbose, Integral) else TypeError
+        raise kind(
+            f"verbose must be 0 (silent), 1 (progress) or 2 (every iteration); got {verbose!r}."
+        )
+    return int(verbose)
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a time in words that fit its size.
+
+    Examples
+    --------
+    >>> from featsieve.progress import format_seconds
+    >>> format_seconds(0.25), format_seconds(75), format_seconds(7500)
+    ('0.25 s', '1 min 15 s', '2 h 5 min')
+    """
+    if seconds < 9.95:
+        return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+SILENT = Progress("")

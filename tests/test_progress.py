@@ -1,0 +1,273 @@
+import inspect
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import featsieve
+from featsieve import AutoSelector, LabelFreeSearchCV, StabilitySelection
+from featsieve.progress import SILENT, Progress, format_seconds
+
+NAMES = tuple(featsieve.selectors.__all__)
+
+
+def takes(name, parameter):
+    return parameter in inspect.signature(getattr(featsieve, name)).parameters
+
+
+ITERATING = tuple(name for name in NAMES if takes(name, "callback"))
+ITERATION = re.compile(r"\[\w+\] (?:orthogonality=\d+, )?iteration (\d+): objective (\S+?),? .*s\)")
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def make(name, **settings):
+    quick = {"n_clusters": 3, "n_features_to_select": 8, "max_iter": 6, "random_state": 0}
+    quick |= settings
+    return getattr(featsieve, name)(**{k: v for k, v in quick.items() if takes(name, k)})
+
+
+def quiet_fit(selector, X):
+    """Fit without warnings of the few iterations, which are not what is tested here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return selector.fit(X)
+
+
+# The object ---------------------------------------------------------------------------------------
+
+
+def test_lines_that_repeat_are_a_second_apart_and_the_last_is_printed(capsys):
+    clock = Clock()
+    progress = Progress("Sieve", 1, max_iter=100, clock=clock)
+    report = progress.watch()
+    for iteration in range(1, 12):
+        clock.now += 0.25
+        report(iteration, 1.0 / iteration, None)
+    progress.step("ranking")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "[Sieve] iteration 1",
+        "[Sieve] iteration 5",
+        "[Sieve] iteration 9",
+        "[Sieve] iteration 11",
+        "[Sieve] ranking",
+    ]
+    assert lines[0].endswith("objective 1 (0.25 s)")
+    # 95 iterations are left after the fifth, at 0.25 s each
+    assert lines[1].endswith("objective 0.2, relative change 2.0e-01 (1.2 s, at most 24 s more)")
+
+
+def test_verbose_2_prints_every_iteration(capsys):
+    report = Progress("Sieve", 2, clock=Clock()).watch()
+    for iteration in range(1, 8):
+        report(iteration, 1.0, None)
+    assert len(capsys.readouterr().out.splitlines()) == 7
+
+
+def test_a_second_run_begins_with_the_last_line_of_the_first(capsys):
+    report = Progress("Sieve", 1, clock=Clock()).watch(runs=["rough", "fine"])
+    for iteration in (1, 2, 3, 1, 2):
+        report(iteration, 2.0 / iteration, None)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[8:].split(":")[0] for line in lines] == [
+        "rough, iteration 1",
+        "rough, iteration 3",
+        "fine, iteration 1",
+    ]
+
+
+def test_silence_is_silent_and_hands_the_callback_on(capsys):
+    def callback(iteration, objective, state):
+        return True
+
+    assert SILENT.watch(callback) is callback
+    assert SILENT.watch() is None
+    SILENT.step("a step")
+    SILENT.tick("a line", first=True)
+    assert list(SILENT.counted("abc", 3, what="letters")) == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_users_callback_gets_all_and_decides(capsys):
+    seen = []
+
+    def stop_at_two(*given):
+        seen.append(given)
+        return given[0] >= 2
+
+    report = Progress("Sieve", 1, clock=Clock()).watch(stop_at_two)
+    assert not report(1, 5.0, "first")
+    assert report(2, 4.0, "second")
+    assert seen == [(1, 5.0, "first"), (2, 4.0, "second")]
+
+
+def test_counting_says_about_how_long(capsys):
+    clock = Clock()
+
+    def slow():
+        for item in range(5):
+            clock.now += 2.0
+            yield item
+
+    assert list(Progress("Sieve", 1, clock=clock).counted(slow(), 5, what="fits")) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "[Sieve] 1 of 5 fits (2.0 s, about 8.0 s more)"
+    assert lines[-1] == "[Sieve] 5 of 5 fits (10 s)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.00 s"), (0.994, "0.99 s"), (0.996, "1.0 s"), (9.94, "9.9 s"), (9.96, "10 s"),
+        (59.4, "59 s"), (59.6, "1 min 0 s"), (3599.4, "59 min 59 s"), (3599.6, "1 h 0 min"),
+    ],
+)  # fmt: skip
+def test_times_never_read_as_sixty_of_something(seconds, text):
+    assert format_seconds(seconds) == text
+
+
+# The estimators -----------------------------------------------------------------------------------
+
+
+def test_who_iterates_says_so():
+    assert len(ITERATING) == 10
+    assert [name for name in NAMES if takes(name, "verbose")] == list(ITERATING)
+    assert all(
+        inspect.signature(getattr(featsieve, n)).parameters["verbose"].default == 0
+        for n in ITERATING
+    )
+
+
+@pytest.mark.parametrize("name", ITERATING)
+def test_every_iteration_is_printed_and_nothing_else_changes(name, small_planted, capsys):
+    X = small_planted.X
+    silent = quiet_fit(make(name), X)
+    assert capsys.readouterr() == ("", "")
+    seen = []
+    selector = make(name, verbose=2, callback=lambda *given: seen.append(given[:2]))
+    loud = quiet_fit(selector, X)
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert all(line.startswith(f"[{name}] ") for line in lines)
+    found = [match.groups() for line in lines if (match := ITERATION.fullmatch(line))]
+    last_run = found[-loud.n_iter_ :]
+    assert [int(iteration) for iteration, _ in last_run] == list(range(1, loud.n_iter_ + 1))
+    np.testing.assert_allclose([float(value) for _, value in last_run], loud.objective_, rtol=1e-6)
+    assert [iteration for iteration, _ in seen] == list(range(1, loud.n_iter_ + 1))
+    assert not ITERATION.fullmatch(lines[0])  # what comes before the iterations is announced
+    assert lines[-1].startswith(f"[{name}] selected 8 of 60 features in ")
+    assert lines[-1].endswith(f"{loud.n_iter_} iterations: {loud.status_.value}")
+    np.testing.assert_array_equal(loud.scores_, silent.scores_)
+    assert vars(loud).keys() == vars(silent).keys()
+
+
+@pytest.mark.parametrize("name", ["JASFS", "NDFS", "UGFS"])
+def test_a_callback_can_stop_a_fit_that_reports(name, small_planted, capsys):
+    selector = make(name, verbose=1, callback=lambda iteration, *_: iteration >= 2, tol=0.0)
+    sieve = quiet_fit(selector, small_planted.X)
+    assert sieve.n_iter_ == 2
+    out = capsys.readouterr().out
+    assert "the callback asked to stop" in out or name == "JASFS"
+    assert out.count("selected 8 of 60 features") == 1
+
+
+@pytest.mark.parametrize("name", ITERATING)
+def test_bad_verbose_is_refused(name, small_planted):
+    with pytest.raises(TypeError, match="verbose must be 0"):
+        make(name, verbose="yes").fit(small_planted.X)
+    with pytest.raises(ValueError, match="verbose must be 0"):
+        make(name, verbose=-1).fit(small_planted.X)
+
+
+def test_true_is_one(small_planted, capsys):
+    quiet_fit(make("NDFS", verbose=True), small_planted.X)
+    assert "[NDFS] finding the first labels" in capsys.readouterr().out
+
+
+def test_what_is_found_is_announced(small_planted, capsys):
+    sieve = make("JASFS", n_clusters="auto", n_features_to_select="auto", verbose=1)
+    quiet_fit(sieve, small_planted.X)
+    lines = [line.removeprefix("[JASFS] ") for line in capsys.readouterr().out.splitlines()]
+    steps = [line for line in lines if "iteration" not in line and "modularity" not in line]
+    assert steps == [
+        "counting the clusters",
+        "finding the first labels",
+        "choosing the number of features",
+        "labels and features in turn, at most 6 times",
+        "ranking the features",
+        "checking that there is structure",
+    ]
+    sizes = sieve.path_.curve.sizes
+    judged = [line for line in lines if "modularity" in line]
+    assert f"(1 of {len(sizes)} sizes)" in judged[0]
+    assert judged[-1].startswith(f"{sizes[-1]} features: modularity ")
+
+
+def test_a_second_fit_is_announced(small_planted, capsys):
+    sieve = quiet_fit(make("UGFS", n_features_to_select="auto", verbose=1), small_planted.X)
+    out = capsys.readouterr().out
+    assert out.count("finding the first labels") == 2
+    assert f"[UGFS] fitting again, for {sieve.n_features_selected_} features\n" in out
+    assert "[UGFS] orthogonality=10, iteration 1: objective" in out
+
+
+def test_a_fit_that_fails_leaves_nothing_behind(small_planted, capsys):
+    selector = make("NDFS", verbose=1)
+    with pytest.raises(ValueError, match="NaN"):
+        selector.fit(np.full((5, 4), np.nan))
+    assert "_progress" not in vars(selector)
+    assert capsys.readouterr().out == ""
+
+
+# Estimators around them ---------------------------------------------------------------------------
+
+
+def test_auto_selector_reports_its_own_steps(small_planted, capsys):
+    sieve = AutoSelector(featsieve.MCFS(3), verbose=2).fit(small_planted.X)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "[AutoSelector] fitting MCFS"
+    assert lines[1] == "[AutoSelector] choosing the number of features"
+    assert len([line for line in lines if "agreement" in line]) == len(sieve.path_.curve.sizes)
+    chosen = sieve.n_features_selected_
+    assert lines[-2] == f"[AutoSelector] fitting MCFS again, for {chosen} features"
+    assert lines[-1].startswith(f"[AutoSelector] selected {chosen} of 60 features in ")
+    AutoSelector(featsieve.MCFS(3)).fit(small_planted.X)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_search_reports_like_scikit_learn(small_planted, capsys):
+    LabelFreeSearchCV(featsieve.LaplacianScore(5), {"scale": ["none"]}, verbose=1).fit(
+        small_planted.X
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "[LabelFreeSearchCV] counting the clusters"
+    assert lines[1].startswith("Fitting 1 folds for each of 1 candidates")
+
+
+def test_stability_selection_counts_its_fits(small_planted, capsys):
+    selector = featsieve.LaplacianScore(8)
+    StabilitySelection(selector, n_subsamples=4, random_state=0, verbose=2).fit(small_planted.X)
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = [line.removeprefix("[StabilitySelection] ") for line in out.splitlines()]
+    assert lines[0] == "fitting LaplacianScore to all 80 rows"
+    assert lines[1] == "fitting LaplacianScore to 4 subsamples of 64 rows"
+    assert [line.split(" (")[0] for line in lines[2:6]] == [f"{i} of 4 fits" for i in range(1, 5)]
+    assert re.fullmatch(r"selected \d+ of 60 features in .* s", lines[6])
