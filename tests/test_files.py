@@ -1,11 +1,11 @@
-"""Text files: whole or not at all."""
+"""Files: whole or not at all."""
 
 import os
 import stat
 
 import pytest
 
-from featsieve.files import write_text
+from featsieve.files import whole_file, write_text
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
@@ -38,3 +38,36 @@ def test_a_folder_in_the_way_stays(tmp_path):
     with pytest.raises(OSError, match="directory"):
         write_text(tmp_path / "page.html", "new")
     assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_any_writer_can_write_under_the_hidden_name(tmp_path):
+    path = tmp_path / "new" / "table.bin"
+    with whole_file(path) as unfinished:
+        assert unfinished.parent == path.parent
+        assert unfinished.name.startswith(".")
+        unfinished.write_bytes(b"abc")
+        assert not path.exists()
+    assert path.read_bytes() == b"abc"
+    assert os.listdir(path.parent) == ["table.bin"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_interruption_leaves_the_old_file(tmp_path, error):
+    path = tmp_path / "table.bin"
+    path.write_bytes(b"old")
+
+    def write():
+        with whole_file(path) as unfinished:
+            unfinished.write_bytes(b"half of the n")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["table.bin"]
+
+
+def test_a_writer_that_writes_nothing(tmp_path):
+    with pytest.raises(FileNotFoundError), whole_file(tmp_path / "table.bin"):
+        pass
+    assert os.listdir(tmp_path) == []

@@ -6,7 +6,13 @@ import scipy.sparse as sp
 from sklearn.preprocessing import LabelEncoder
 
 from featsieve.datasets import Dataset
-from featsieve.datasets.dataset import as_table, encode_labels
+from featsieve.datasets.dataset import (
+    Content,
+    as_table,
+    build_dataset,
+    encode_classes,
+    encode_labels,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +30,24 @@ def test_classes_are_those_of_scikit_learn(labels):
     expected = LabelEncoder().fit_transform(np.asarray(labels).tolist())
     for shape in (-1, (-1, 1), (1, -1)):
         np.testing.assert_array_equal(encode_labels(np.reshape(labels, shape)), expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([3, 1, 10], ["1", "3", "10"]),
+        ([3.0, 1.0, 10.0], ["1", "3", "10"]),
+        ([0.5, 1.0, 10.0], ["0.5", "1.0", "10.0"]),
+        ([1e300, 1.0, 2.0], ["1.0", "2.0", "1e+300"]),
+        (["b", "a", "10"], ["10", "a", "b"]),
+        ([True, False, True], ["False", "True"]),
+        (np.array([2, "a", 2], dtype=object), ["2", "a"]),
+    ],
+)
+def test_classes_have_names(labels, names):
+    codes, found = encode_classes(labels)
+    assert found == names
+    assert len(codes) == 3
 
 
 def test_sparse_labels():
@@ -47,6 +71,20 @@ def test_any_sparse_layout_becomes_rows(layout):
 def test_a_table_that_fits_is_not_copied():
     X = np.ones((3, 2))
     assert as_table(X) is X
+
+
+def test_features_have_names_in_any_case():
+    assert Dataset("toy", np.ones((2, 2))).names == ["x0", "x1"]
+    assert Dataset("toy", np.ones((2, 2)), feature_names=["a", "b"]).names == ["a", "b"]
+
+
+def test_what_a_file_calls_things_is_known_where_they_are():
+    content = Content(np.ones((2, 1)), id_name="who", label_name="kind")
+    dataset = build_dataset("toy", content)
+    assert (dataset.id_name, dataset.label_name) == (None, None)
+    content = Content(np.ones((2, 1)), ["b", "a"], sample_names=["s", "t"], id_name="who")
+    dataset = build_dataset("toy", content)
+    assert (dataset.id_name, dataset.class_names) == ("who", ["a", "b"])
 
 
 def test_what_is_known_cannot_be_replaced():

@@ -5,6 +5,7 @@ from featsieve.datasets.load import load_dataset
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.datasets.table import read_table
+from featsieve.datasets.write import write_table
 
 __all__ = [
     "Dataset",
@@ -15,4 +16,5 @@ __all__ = [
     "load_dataset",
     "make_planted",
     "read_table",
+    "write_table",
 ]

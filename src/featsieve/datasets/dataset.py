@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve.datasets.names import check_unique, place_names
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -19,12 +21,21 @@ class Dataset:
     y : ndarray of shape (n_samples,), or None
         Classes 0, 1, ... in the order of the labels in the file; None where there are none.
     feature_names : list of str, or None
+        None where the file has no names; ``names`` calls them x0, x1, ... then.
     informative, redundant : ndarray of shape (n_features,), dtype bool, or None
         The truth of a planted table; see `make_planted`.
     note : str
         What a reader of results must know, for example that this version has fewer features.
     checksum : str or None
         SHA-256 of the file that `load_dataset` read; None for data that come with the library.
+    sample_names : list of str, or None
+    class_names : list of str, or None
+        Class k of ``y`` is called ``class_names[k]``.
+    dropped : tuple of str
+        Columns of the file that were left out, because that was asked for or because they hold
+        no numbers.
+    id_name, label_name : str or None
+        What the file calls the names of the samples, and the classes.
 
     Examples
     --------
@@ -42,6 +53,18 @@ class Dataset:
     redundant: np.ndarray | None = None
     note: str = ""
     checksum: str | None = None
+    sample_names: list[str] | None = None
+    class_names: list[str] | None = None
+    dropped: tuple[str, ...] = ()
+    id_name: str | None = None
+    label_name: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features: ``feature_names``, or x0, x1, ... where there are none."""
+        if self.feature_names is None:
+            return place_names(self.X.shape[1])
+        return list(self.feature_names)
 
     @property
     def n_classes(self) -> int | None:
@@ -51,11 +74,15 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a reader found in a file: table, labels as they are, names of the columns."""
+    """What a reader found in a file: table, labels as they are, names of columns and rows."""
 
     X: Any
     labels: Any = None
     feature_names: list[str] | None = None
+    sample_names: list[str] | None = None
+    dropped: tuple[str, ...] = ()
+    id_name: str | None = None
+    label_name: str | None = None
 
 
 def as_table(X: Any) -> np.ndarray | sp.csr_array:
@@ -81,6 +108,11 @@ def encode_labels(labels: Any) -> np.ndarray:
 
     Also a row, a sparse column, or fractions: a file is read whatever its labels look like.
     """
+    return encode_classes(labels)[0]
+
+
+def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
+    """Return labels as 0, 1, ... in their sorted order, and the text of every class."""
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     if labels.ndim == 2 and 1 not in labels.shape:
         raise ValueError(
@@ -97,17 +129,35 @@ def encode_labels(labels: Any) -> np.ndarray:
         )
     if labels.dtype == object:
         labels = np.array(labels.tolist())  # numbers, or text if any is text
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if classes.dtype.kind == "f" and np.all(np.abs(classes) < 2**53) and np.all(classes % 1 == 0):
+        classes = classes.astype(np.int64)  # MATLAB's whole numbers are fractions
+    return codes.reshape(-1), [str(label) for label in classes.tolist()]
 
 
 def build_dataset(name: str, content: Content) -> Dataset:
     """Return the data set that a file's content makes, checked."""
     X = as_table(content.X)
-    y = None if content.labels is None else encode_labels(content.labels)
+    y, classes = (None, None) if content.labels is None else encode_classes(content.labels)
     if y is not None and len(y) != X.shape[0]:
         hint = "; samples must be rows: store its transpose" if len(y) == X.shape[1] else ""
         raise ValueError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")
     names = content.feature_names
-    if names is not None and len(names) != X.shape[1]:
-        raise ValueError(f"there are {len(names)} feature names for {X.shape[1]} features")
-    return Dataset(name=name, X=X, y=y, feature_names=names)
+    if names is not None:
+        if len(names) != X.shape[1]:
+            raise ValueError(f"there are {len(names)} feature names for {X.shape[1]} features")
+        check_unique(names)
+    samples = content.sample_names
+    if samples is not None and len(samples) != X.shape[0]:
+        raise ValueError(f"there are {len(samples)} names of samples for {X.shape[0]} samples")
+    return Dataset(
+        name=name,
+        X=X,
+        y=y,
+        feature_names=names,
+        sample_names=samples,
+        class_names=classes,
+        dropped=content.dropped,
+        id_name=content.id_name if samples is not None else None,
+        label_name=content.label_name if y is not None else None,
+    )

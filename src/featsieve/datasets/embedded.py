@@ -41,4 +41,5 @@ def load_embedded(name: str) -> Dataset:
         np.asarray(bunch.data, dtype=np.float64),
         np.asarray(bunch.target),
         feature_names=[str(feature) for feature in bunch.feature_names],
+        class_names=[str(name) for name in bunch.target_names],
     )

@@ -1,17 +1,23 @@
 """One function for every file of a table."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from featsieve.datasets.dataset import Content, Dataset, build_dataset
+from featsieve.datasets.names import ColumnError
 from featsieve.datasets.readers.h5ad import read_h5ad
 from featsieve.datasets.readers.mat import read_mat
 from featsieve.datasets.readers.npz import read_npz
 from featsieve.datasets.readers.parquet import read_parquet
 from featsieve.datasets.readers.text import read_text
+from featsieve.datasets.request import Request, make_request
 
-READERS: dict[str, Callable[[Path, str | None], Content]] = {
+READERS: dict[str, Callable[[Path, Request], Content]] = {
     ".mat": read_mat,
     ".csv": read_text,
     ".csv.gz": read_text,
@@ -56,7 +62,15 @@ def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], 
     return name, None
 
 
-def read_table(path: str | os.PathLike[str], *, label_column: str | None = None) -> Dataset:
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    drop: Iterable[str] = (),
+    drop_text: bool = False,
+    columns: Iterable[str] | None = None,
+) -> Dataset:
     r"""Read a table from a file.
 
     Parameters
@@ -65,26 +79,45 @@ def read_table(path: str | os.PathLike[str], *, label_column: str | None = None)
         The ending of the name says how it is read:
 
         - ``.mat``: variables ``fea`` and ``gnd``, or ``X`` and ``Y`` (upper or lower case), of
-          MATLAB 4 to 7.3.
-        - ``.csv``, ``.tsv``, also ``.gz``, and ``.parquet``: one column per feature.
+          MATLAB 4 to 7.3, with ``feature_names`` and ``sample_names`` where there are any.
+        - ``.csv``, ``.tsv``, also ``.gz``, and ``.parquet``: one column per feature. A first
+          column without a name, and an index of pandas, hold the names of the samples. A ``.csv``
+          file may be separated by semicolons, with decimal points or commas.
         - ``.npz``: arrays ``X`` and ``y``, or the parts ``data``, ``indices``, ``indptr``,
-          ``shape`` of a sparse table in compressed rows, with ``y``. Nothing is ever unpickled.
-        - ``.h5ad``: ``X`` of an AnnData file; the features' names are those of ``var``.
+          ``shape`` of a sparse table in compressed rows, with ``y``, ``feature_names`` and
+          ``sample_names`` where there are any. Nothing is ever unpickled.
+        - ``.h5ad``: ``X`` of an AnnData file; features and samples are called as in ``var`` and
+          ``obs``.
     label_column : str, optional
         What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
         ``.npz`` a variable other than the usual one. Left out of the features. Without it, only
         ``.mat`` and ``.npz`` can have classes.
+    id_column : str, optional
+        What holds the names of the samples: a column or variable, as for ``label_column``. Left
+        out of the features.
+    drop : iterable of str, optional
+        Names of features to leave out.
+    drop_text : bool, default=False
+        Whether to leave out every column that does not hold numbers. They are refused otherwise.
+    columns : iterable of str, optional
+        The only features to read, in this order, whatever their order in the file. Others may hold
+        anything. Features without names are called x0, x1, ... by their places in the file (in a
+        text file without a header, a column may also be called by its place alone, "0", "1", ...).
 
     Returns
     -------
     Dataset
-        Sparse tables stay sparse. Classes are 0, 1, ...
+        Sparse tables stay sparse, missing values are NaN, classes are 0, 1, ...
 
     Raises
     ------
     ValueError
-        If the file is not what its name says, is cut short, or holds no table; the message names
-        the file and the reason.
+        If the file is not what its name says, is cut short, or holds no table, or if its columns
+        are not what was asked for; the message names the file and the reason.
+
+    See Also
+    --------
+    write_table : The way back.
 
     Examples
     --------
@@ -94,8 +127,11 @@ def read_table(path: str | os.PathLike[str], *, label_column: str | None = None)
     ...     path = pathlib.Path(folder, "flowers.csv")
     ...     _ = path.write_text("length,width,kind\n1.5,2,rose\n3,4,tulip\n2,2,rose\n")
     ...     flowers = read_table(path, label_column="kind")
-    >>> flowers.X.shape, flowers.feature_names, flowers.y.tolist()
-    ((3, 2), ['length', 'width'], [0, 1, 0])
+    ...     widths = read_table(path, columns=["width"])
+    >>> flowers.X.shape, flowers.feature_names, flowers.y.tolist(), flowers.class_names
+    ((3, 2), ['length', 'width'], [0, 1, 0], ['rose', 'tulip'])
+    >>> widths.X.ravel()
+    array([2., 4., 2.])
     """
     path = Path(path)
     ending = table_format(path)
@@ -106,11 +142,61 @@ def read_table(path: str | os.PathLike[str], *, label_column: str | None = None)
         )
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file.")
+    request = make_request(
+        label_column=label_column,
+        id_column=id_column,
+        drop=drop,
+        drop_text=drop_text,
+        columns=columns,
+    )
     try:
-        content = READERS[ending](path, label_column)
+        content = READERS[ending](path, request)
         return build_dataset(path.name[: -len(ending)], content)
     except (ImportError, MemoryError):
         raise
+    except ColumnError as error:
+        raise ColumnError(f"{path}: {error}.") from error
     except Exception as error:  # readers fail on broken files in ways of their own
         reason = str(error).rstrip(".") or type(error).__name__
         raise ValueError(f"{path} cannot be read as {ending}: {reason}.") from error
+
+
+def subset(table: Dataset, indices: Any) -> Dataset:
+    """Return the same samples with some of the features.
+
+    Parameters
+    ----------
+    table : Dataset
+    indices : array of int, or mask of shape (n_features,)
+        The features, in the order in which they shall stand.
+
+    Returns
+    -------
+    Dataset
+        Features without names get those of their places, x0, x1, ...
+
+    Examples
+    --------
+    >>> from featsieve.datasets import load_dataset
+    >>> from featsieve.datasets.table import subset
+    >>> subset(load_dataset("iris"), [3, 0]).feature_names
+    ['petal width (cm)', 'sepal length (cm)']
+    """
+    chosen = np.asarray(indices)
+    n_features = table.X.shape[1]
+    if chosen.dtype == bool:
+        if chosen.shape != (n_features,):
+            raise ValueError(
+                f"the mask has shape {chosen.shape}, but there are {n_features} features: pass a "
+                "mask of all features, or their indices."
+            )
+        chosen = np.flatnonzero(chosen)
+    chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else chosen.astype(np.intp)
+    names = table.names
+    return replace(
+        table,
+        X=table.X[:, chosen],
+        feature_names=[names[j] for j in chosen],
+        informative=None if table.informative is None else table.informative[chosen],
+        redundant=None if table.redundant is None else table.redundant[chosen],
+    )

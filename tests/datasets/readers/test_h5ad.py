@@ -83,6 +83,52 @@ def test_labels_of_every_kind(tmp_path, column):
     np.testing.assert_array_equal(table.y, CODES)
 
 
+def test_names_of_cells(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    table = read_table(path)
+    assert table.sample_names == [f"cell {i}" for i in range(6)]
+    assert table.id_name is None
+    table = read_table(path, id_column="categorical", label_column="words")
+    assert table.sample_names == [["B", "NK", "T"][code] for code in CODES]
+    assert table.id_name == "categorical"
+    assert table.class_names == ["a", "b", "c"]
+    assert table.label_name == "words"
+    assert read_table(path, id_column="gaps").sample_names[2:4] == ["", ""]
+    with h5py.File(path, "r+") as file:
+        file["obs"].move("_index", "barcode")
+        file["obs"].attrs["_index"] = "barcode"
+    assert read_table(path).id_name == "barcode"
+    assert read_table(path, id_column="barcode").sample_names == table_names(path)
+
+
+def table_names(path):
+    with h5py.File(path) as file:
+        return [name.decode() for name in file["obs/barcode"]]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array, sp.csc_array])
+def test_some_genes(tmp_path, layout):
+    path = write(tmp_path / "toy.h5ad", layout(X))
+    table = read_table(path, columns=["größe", "CD4"], label_column="number")
+    values = table.X.toarray() if sp.issparse(table.X) else table.X
+    np.testing.assert_array_equal(values, X[:, [3, 0]])
+    assert table.feature_names == ["größe", "CD4"]
+    table = read_table(path, drop=["CD8A"])
+    assert table.feature_names == ["CD4", "MS4A1", "größe"]
+    with pytest.raises(
+        ValueError, match=r"toy\.h5ad: there is no feature 'cd4' \(did you mean 'CD4'"
+    ):
+        read_table(path, columns=["cd4"])
+
+
+def test_genes_of_the_same_name(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["var/gene"][1] = "CD4"
+    with pytest.raises(ValueError, match=r"same name: 'CD4'; .*adata\.var_names_make_unique\(\)"):
+        read_table(path)
+
+
 @pytest.mark.parametrize("column", ["gaps", "masked"])
 def test_missing_labels(tmp_path, column):
     with pytest.raises(ValueError, match="2 of 6 labels are missing"):

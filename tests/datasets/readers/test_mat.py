@@ -74,6 +74,58 @@ def test_words_as_labels(tmp_path):
     np.testing.assert_array_equal(read_table(path).y, np.array([1, 0, 2])[CODES])
 
 
+@pytest.mark.parametrize(
+    "names",
+    [["a", "größe", "two words", "d "], ["aa", "bb", "cc", "dd"]],
+    ids=["cells", "characters"],
+)
+def test_names_of_features_and_samples(tmp_path, names):
+    path = tmp_path / "toy.mat"
+    same = len({len(name) for name in names}) == 1
+    stored = np.array(names) if same else np.array(names, dtype=object)
+    savemat(path, {"X": X, "feature_names": stored, "day": np.arange(7) + 2000.0})
+    assert read_table(path).feature_names == names
+    assert read_table(path).sample_names is None
+    table = read_table(path, id_column="day", columns=names[::-2])
+    assert table.sample_names == [str(2000 + i) for i in range(7)]
+    np.testing.assert_array_equal(table.X, X[:, ::-2])
+    with pytest.raises(ValueError, match=r"there is no variable 'days' \(did you mean 'day'"):
+        read_table(path, id_column="days")
+
+
+def test_words_in_version_73(tmp_path):
+    """Cells are references to arrays of characters, stored with their axes in reverse order."""
+    path = tmp_path / "toy.mat"
+    words = np.array(["rose", "aster", ""], dtype=object)[CODES]
+    write_73(path, {"X": X})
+    with h5py.File(path, "r+") as file:
+        for name, values in (("Y", words), ("feature_names", ["a", "größe", "c c", "d"])):
+            cells = file.create_dataset(name, (1, len(values)), dtype=h5py.ref_dtype)
+            cells.attrs["MATLAB_class"] = np.bytes_("cell")
+            for i, word in enumerate(values):
+                codes = np.array([[ord(letter)] for letter in word], dtype=np.uint16)
+                stored = file.create_dataset(f"#refs#/{name}{i}", data=codes if word else [0, 0])
+                stored.attrs["MATLAB_class"] = np.bytes_("char")
+                if not word:
+                    stored.attrs["MATLAB_empty"] = 1
+                cells[0, i] = stored.ref
+        file["sample_names"] = np.array([[ord(letter) for letter in "abcdefg"]] * 2, np.uint16)
+        file["sample_names"].attrs["MATLAB_class"] = np.bytes_("char")
+    table = read_table(path)
+    assert table.class_names == ["", "aster", "rose"]
+    np.testing.assert_array_equal(table.y, np.array([2, 1, 0])[CODES])
+    assert table.feature_names == ["a", "größe", "c c", "d"]
+    assert table.sample_names == [letter * 2 for letter in "abcdefg"]
+
+
+def test_classes_have_the_names_of_whole_numbers(tmp_path):
+    path = tmp_path / "toy.mat"
+    savemat(path, {"fea": X, "gnd": CODES + 1.0})
+    table = read_table(path)
+    assert table.class_names == ["1", "2", "3"]
+    assert table.label_name == "gnd"
+
+
 @pytest.mark.parametrize("version", WRITERS)
 def test_without_labels(tmp_path, version):
     path = tmp_path / "toy.mat"

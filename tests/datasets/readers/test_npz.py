@@ -62,6 +62,37 @@ def test_named_features_and_labels(tmp_path):
         read_table(path)
 
 
+def test_names_of_samples(tmp_path):
+    path = tmp_path / "toy.npz"
+    names = [f"cell {i}" for i in range(9)]
+    np.savez(path, X=X, sample_names=np.array(names), number=np.arange(9))
+    assert read_table(path).sample_names == names
+    assert read_table(path).id_name is None
+    table = read_table(path, id_column="number")
+    assert table.sample_names == [str(i) for i in range(9)]
+    assert table.id_name == "number"
+    with pytest.raises(ValueError, match=r"toy\.npz: there is no array 'numbers' \(did you mean"):
+        read_table(path, id_column="numbers")
+    np.savez(path, X=X, sample_names=np.array(names[1:]))
+    with pytest.raises(ValueError, match="8 names of samples for 9 samples"):
+        read_table(path)
+
+
+def test_what_the_labels_are_called(tmp_path):
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=X, y=Y / 2)
+    table = read_table(path)
+    assert table.label_name == "y"
+    assert table.class_names == ["0.5", "1.0", "1.5"]
+
+
+def test_features_of_the_same_name(tmp_path):
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=X, feature_names=np.array(list("abcab")))
+    with pytest.raises(ValueError, match="the same name: 'a', 'b'"):
+        read_table(path)
+
+
 class Bomb:
     """Leaves a mark when it is unpickled."""
 
@@ -69,7 +100,7 @@ class Bomb:
         return (open, ("unpickled", "w"))
 
 
-@pytest.mark.parametrize("name", ["X", "y", "data"])
+@pytest.mark.parametrize("name", ["X", "y", "data", "feature_names", "sample_names"])
 def test_nothing_is_unpickled(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     rows = sp.csr_array(X)

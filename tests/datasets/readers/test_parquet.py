@@ -53,7 +53,7 @@ def test_gaps_in_whole_numbers_are_nan(tmp_path):
 def test_text_columns_are_named(tmp_path):
     path = tmp_path / "toy.parquet"
     pd.DataFrame(COLUMNS | {"kind": KIND, "day": pd.Timestamp(0)}).to_parquet(path)
-    with pytest.raises(ValueError, match=r"toy\.parquet .*not numbers: 'kind', 'day'"):
+    with pytest.raises(ValueError, match=r"toy\.parquet: .*not numbers: 'kind', 'day'"):
         read_table(path)
 
 
@@ -62,6 +62,65 @@ def test_columns_of_the_same_name(tmp_path):
     pq.write_table(pa.Table.from_arrays([[1], [2], [3]], names=["a", "b", "a"]), path)
     with pytest.raises(ValueError, match="several columns have the same name: 'a'"):
         read_table(path)
+
+
+def test_single_precision_stays(tmp_path):
+    path = tmp_path / "toy.parquet"
+    frame = pd.DataFrame(X, columns=["age", "height"]).astype(np.float32)
+    frame.to_parquet(path)
+    table = read_table(path)
+    assert table.X.dtype == np.float32
+    np.testing.assert_array_equal(table.X, frame)
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "id_name"),
+    [
+        (None, None, None),
+        (pd.RangeIndex(6), None, None),
+        (pd.Index(list("fedcba")), list("fedcba"), None),
+        (pd.Index(list("fedcba"), name="who"), list("fedcba"), "who"),
+        (pd.Index([5, 3, 9, 1, 2, 8]), ["5", "3", "9", "1", "2", "8"], None),
+        (
+            pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]], names=["place", "day"]),
+            ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3"],
+            None,
+        ),
+    ],
+)
+def test_an_index_of_pandas_names_the_samples(tmp_path, index, names, id_name):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS, index=index).to_parquet(path)
+    for columns in (None, ["height", "age"]):
+        table = read_table(path, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_name
+        np.testing.assert_array_equal(table.X, X if columns is None else X[:, ::-1])
+    assert read_table(path, columns=["height"]).feature_names == ["height"]
+
+
+def test_an_index_can_be_asked_for(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"other": list("uvwxyz")}, index=pd.Index(KIND, name="kind")).to_parquet(
+        path
+    )
+    table = read_table(path, id_column="other", label_column="kind")
+    assert table.sample_names == list("uvwxyz")
+    np.testing.assert_array_equal(table.y, CODES)
+    table = read_table(path, id_column="kind", drop=["other"])
+    assert table.sample_names == KIND
+    assert table.feature_names == ["age", "height"]
+
+
+def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(
+        pa.table({"a": [1.5, 2.5], "b.c": [1, 2], "text": ["x", "y"], "b": [5, 6]}), path
+    )
+    table = read_table(path, columns=["b", "b.c", "a"])
+    np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
+    with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
+        read_table(path, columns=["B"])
 
 
 def test_missing_labels(tmp_path):

@@ -60,7 +60,9 @@ def test_a_byte_order_mark_and_quotes(tmp_path):
 def test_text_columns_are_named(tmp_path):
     path = tmp_path / "toy.csv"
     FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"toy\.csv .*not numbers: 'kind', 'town'; .*label_column"):
+    with pytest.raises(
+        ValueError, match=r"toy\.csv: .*not numbers: 'kind', 'town'; .*label_column"
+    ):
         read_table(path)
     with pytest.raises(ValueError, match=r"not numbers: 'town';"):
         read_table(path, label_column="kind")
@@ -71,6 +73,113 @@ def test_of_many_text_columns_a_few_are_named(tmp_path):
     pd.DataFrame([["x"] * 30], columns=[f"word{j}" for j in range(30)]).to_csv(path, index=False)
     with pytest.raises(ValueError, match=r"'word7' and 22 more;"):
         read_table(path)
+
+
+def test_text_columns_can_be_left_out(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
+    table = read_table(path, label_column="kind", drop_text=True)
+    np.testing.assert_array_equal(table.X, FRAME)
+    assert table.dropped == ("town",)
+    assert table.class_names == ["a", "b", "c"]
+    table = read_table(path, drop=["town", "age"], label_column="kind")
+    assert table.feature_names == ["height", "two words"]
+    assert table.dropped == ("town", "age")
+
+
+@pytest.mark.parametrize("id_column", [None, "who"])
+def test_names_of_samples_are_kept_as_they_stand(tmp_path, id_column):
+    names = ["001", "1.50", "NA", "", "True", "größe", "a,b", "1e3"]
+    path = tmp_path / "toy.csv"
+    FRAME.set_axis(pd.Index(names, name=id_column)).to_csv(path)
+    for columns in (None, ["height"]):
+        table = read_table(path, id_column=id_column, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_column
+        assert table.feature_names == (columns or list(FRAME.columns))
+
+
+def test_a_column_of_names_wins_over_numbers_of_rows(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND).to_csv(path)
+    assert read_table(path, id_column="kind").sample_names == KIND.tolist()
+    assert read_table(path, label_column="kind").sample_names == [str(i) for i in range(8)]
+
+
+def test_some_columns_whatever_the_others_hold(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(town="x", kind=KIND).to_csv(path)
+    table = read_table(path, columns=["two words", "age"], label_column="kind")
+    np.testing.assert_array_equal(table.X, FRAME[["two words", "age"]])
+    np.testing.assert_array_equal(table.y, CODES)
+    with pytest.raises(
+        ValueError, match=r"toy\.csv: there is no column 'Age' \(did you mean 'age'"
+    ):
+        read_table(path, columns=["Age", "height"])
+    with pytest.raises(ValueError, match=r"toy\.csv: columns that are not numbers: 'town'; turn"):
+        read_table(path, columns=["town"])
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ".")])
+@pytest.mark.parametrize("header", [True, False])
+def test_other_separators_under_the_name_of_csv(tmp_path, separator, decimal, header):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, sep=separator, decimal=decimal, header=header, index=False)
+    np.testing.assert_array_equal(read_table(path).X, FRAME)
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path):
+    values = (
+        np.random.default_rng(1).standard_normal((200, 4))
+        * 10.0 ** np.arange(-200, 200)[:200, None]
+    )
+    path = tmp_path / "toy.csv"
+    pd.DataFrame(values, columns=list("abcd")).to_csv(path, index=False)
+    np.testing.assert_array_equal(read_table(path).X, values)
+
+
+def test_columns_without_names(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,\n1,2,\n3,4,\n")  # as some programs end their lines
+    assert read_table(path).feature_names == ["a", "b"]
+    path.write_text("a,b,\n1,2,7\n3,4,\n")
+    np.testing.assert_array_equal(read_table(path).X, [[1, 2, 7], [3, 4, np.nan]])
+
+
+def test_columns_of_the_same_name(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"toy\.csv: several columns have the same name: 'a'"):
+        read_table(path)
+
+
+def test_cells_separated_by_something_else(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a b\n1 2\n")
+    with pytest.raises(
+        ValueError, match=r"one column, 'a b', .* separated by commas, semicolons or"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "works"), [("utf-16", True), ("utf-8-sig", True), ("cp1252", False)]
+)
+def test_encodings(tmp_path, encoding, works):
+    path = tmp_path / "toy.csv"
+    path.write_bytes("b,größe\n1,2\n".encode(encoding))
+    if works:
+        assert read_table(path).feature_names == ["b", "größe"]
+    else:
+        with pytest.raises(ValueError, match=r"not text in UTF-8 .* save it as UTF-8"):
+            read_table(path)
+
+
+def test_another_encoding_far_down(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(b"a,kind\n" + b"1,x\n" * 100_000 + "1,größe\n".encode("cp1252"))
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        read_table(path, label_column="kind")
 
 
 def test_a_label_column_that_is_not_there(tmp_path):

@@ -1,51 +1,124 @@
-"""What files of named columns have in common: features, one column of labels, no text."""
+"""What files of named columns have in common: features, classes, names of samples, no text."""
 
 from typing import Any
 
 import numpy as np
 
 from featsieve.datasets.dataset import Content
+from featsieve.datasets.names import (
+    ColumnError,
+    check_unique,
+    find_columns,
+    named_or_places,
+    shorten,
+)
+from featsieve.datasets.request import Request
 
-MOST_NAMES = 8  # that an error lists
+MOST_EXAMPLES = 3  # columns of which an error shows a cell
+EVERYTHING = Request()
+
+WAYS_OUT = (
+    "name the one with the classes as label_column (labels in a plan), the one with the names of "
+    "the samples as id_column, and leave out others with drop, or all of them with drop_text (on "
+    "the command line --label-column, --id-column, --drop and --drop-text), or turn them into "
+    "numbers"
+)
 
 
-def frame_content(frame: Any, label_column: str | None, *, named: bool = True) -> Content:
-    """Return table, labels and names of a pandas.DataFrame."""
+def frame_content(
+    frame: Any,
+    request: Request = EVERYTHING,
+    *,
+    named: bool = True,
+    rows: list[str] | None = None,
+) -> Content:
+    """Return what a request asks of a pandas.DataFrame; ``rows`` are names of its rows."""
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    check_unique(frame.columns)
+    find_columns(request.roles, frame.columns)
+    labels = None if request.label_column is None else _values(frame[request.label_column])
+    if request.id_column is not None:
+        rows = as_text(frame[request.id_column])
+    kept = _features(list(frame.columns), request)
+    if not len(frame) or not kept:
+        raise ValueError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
+    # A frame that is all features is the common case, and needs no copy.
+    frame = frame[kept] if kept != list(frame.columns) else frame
+    text = text_columns(frame)
+    if text and (not request.drop_text or request.columns is not None):
+        ways_out = WAYS_OUT if request.columns is None else "turn them into numbers"
+        raise ColumnError(f"{_about_text(frame, text)}; {ways_out}")
+    if len(text) == len(kept):
+        raise ColumnError(f"no column holds numbers: {shorten(text)}")
+    if text:
+        frame = frame.drop(columns=text)
+    names = list(frame.columns)
+    return Content(
+        X=_numbers(frame),
+        labels=labels,
+        feature_names=names if named else named_or_places(names),
+        sample_names=rows,
+        dropped=(*request.drop, *text),
+        id_name=request.id_column,
+        label_name=request.label_column,
+    )
+
+
+def text_columns(frame: Any) -> list[str]:
+    """Return the names of the columns that do not hold real numbers."""
     from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
-    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-        raise ValueError(f"several columns have the same name: {shorten(twice)}")
-    labels = None
-    if label_column is not None:
-        if label_column not in frame.columns:
-            raise ValueError(
-                f"there is no column {label_column!r}; columns are: {shorten(list(frame.columns))}"
-            )
-        labels = _values(frame[label_column])
-        frame = frame.drop(columns=label_column)
-    if not len(frame) or not len(frame.columns):
-        raise ValueError(f"the table is empty: {len(frame)} rows, {len(frame.columns)} columns")
-    text = [
-        column
-        for column, dtype in frame.dtypes.items()
-        if not is_numeric_dtype(dtype) or is_complex_dtype(dtype)
-    ]
-    if text:
-        raise ValueError(
-            f"columns that are not numbers: {shorten(text)}; name the one with the classes as "
-            "label_column (labels in a plan), and remove the others or turn them into numbers"
+    kinds = {dtype: is_numeric_dtype(dtype) for dtype in set(frame.dtypes)}
+    numbers = {dtype: kind and not is_complex_dtype(dtype) for dtype, kind in kinds.items()}
+    return [column for column, dtype in frame.dtypes.items() if not numbers[dtype]]
+
+
+def as_text(column: Any) -> list[str]:
+    """Return the names of samples; one that is missing is an empty text."""
+    values = zip(column.astype(object), column.isna(), strict=True)
+    return ["" if missing else str(value) for value, missing in values]
+
+
+def _features(names: list[str], request: Request) -> list[str]:
+    """Return the columns that are features, in the order in which they are wanted."""
+    both = {*request.roles} & {*request.drop, *(request.columns or ())}
+    if both:
+        raise ColumnError(
+            f"{shorten(sorted(both))} cannot be named as label_column or id_column and in drop or "
+            "columns as well: label and id columns are left out of the features by themselves"
         )
-    X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    return Content(X, labels, list(frame.columns) if named else None)
+    if request.columns is not None:
+        find_columns(request.columns, names)
+        return list(request.columns)
+    find_columns(request.drop, names)
+    left_out = {*request.roles, *request.drop}
+    return [name for name in names if name not in left_out]
 
 
-def shorten(names: list[str]) -> str:
-    """Return names for an error: the first few, and how many more."""
-    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+def _numbers(frame: Any) -> np.ndarray:
+    """Return the values: float32 where all columns are, else float64."""
+    kinds = {str(dtype).lower() for dtype in set(frame.dtypes)}
+    dtype = np.float32 if kinds == {"float32"} else np.float64
+    return frame.to_numpy(dtype=dtype, na_value=np.nan)
+
+
+def _about_text(frame: Any, text: list[str]) -> str:
+    """Say which columns are not numbers, and what a few of them hold."""
+    import pandas
+
+    examples = []
+    for name in text[:MOST_EXAMPLES]:
+        column = frame[name].dropna()
+        if column.dtype != object or not len(column):
+            continue
+        odd = column[pandas.to_numeric(column, errors="coerce").isna()]
+        if 0 < len(odd) <= len(column) / 2:  # a column of numbers with a few cells that are none
+            cells = shorten([str(value) for value in odd.unique()[:2]])
+            where = f"{len(odd)} cell{'s'[: len(odd) != 1]}"
+            examples.append(f"{name!r} has numbers except in {where} ({cells})")
+        elif len(odd) and len(odd) == odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").sum():
+            examples.append(f"{name!r} has commas for decimal points ({odd.iloc[0]!r})")
+    return "; ".join([f"columns that are not numbers: {shorten(text)}", *examples])
 
 
 def _values(column: Any) -> np.ndarray:

@@ -4,17 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve.datasets.dataset import Content
+from featsieve.datasets.names import ColumnError, check_unique, find_columns
 from featsieve.datasets.optional import load_optional
-from featsieve.datasets.readers.frame import shorten
+from featsieve.datasets.readers.h5_matrix import read_matrix
+from featsieve.datasets.readers.matrix import chosen_columns, pick_features
+from featsieve.datasets.request import Request
 
-SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
+UNIQUE = "make them unique in Python with adata.var_names_make_unique() and write the file again"
 
 
-def read_h5ad(path: Path, label_column: str | None = None) -> Content:
-    """Return ``X``, the names in ``var``, and one column of ``obs`` where it is named."""
+def read_h5ad(path: Path, request: Request) -> Content:
+    """Return ``X`` with the names in ``var`` and ``obs``; label and id column are of ``obs``."""
     h5py = load_optional("h5py", "Reading a .h5ad file")
     with h5py.File(path, "r") as file:
         if "X" not in file:
@@ -25,29 +27,42 @@ def read_h5ad(path: Path, label_column: str | None = None) -> Content:
                     f"{frame} is in the layout of anndata before 0.7: "
                     "read it with anndata and write it again"
                 )
+        obs = file.get("obs")
         names = _index(h5py, file["var"]) if "var" in file else None
-        labels = None if label_column is None else _column(h5py, file.get("obs"), label_column)
-        return Content(_matrix(h5py, file["X"]), labels, names)
-
-
-def _matrix(h5py: Any, stored: Any) -> Any:
-    """Return the table as it is stored: an array, or the parts of a sparse one."""
-    if isinstance(stored, h5py.Dataset):
-        return stored[()]
-    kind = _text(stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "")))
-    kind = kind if kind in SPARSE else f"{kind}_matrix"
-    if kind not in SPARSE:
-        raise ValueError(
-            f"X is stored as {_text(stored.attrs.get('encoding-type', 'an unknown group'))!r}; "
-            "dense arrays, csr_matrix and csc_matrix are read"
+        check_unique(names or (), fix=UNIQUE)
+        label, id_name = request.label_column, request.id_column
+        if id_name is not None:
+            samples: list[str] | None = _row_names(_column(h5py, obs, id_name))
+        else:
+            samples = None if obs is None else _index(h5py, obs)
+            id_name = None if obs is None else _index_name(obs)
+        labels = None if label is None else _column(h5py, obs, label)
+        # Genes that are not wanted are not kept while X is read.
+        chosen, kept = None, names
+        if names is not None:
+            chosen = chosen_columns(names, request)
+            kept = names if chosen is None else [names[j] for j in chosen]
+        content = Content(
+            X=read_matrix(h5py, file["X"], columns=chosen),
+            labels=labels,
+            feature_names=kept,
+            sample_names=samples,
+            dropped=request.drop,
+            id_name=id_name,
+            label_name=label,
         )
-    shape = stored.attrs.get("shape", stored.attrs.get("h5sparse_shape"))
-    if shape is None:
-        raise ValueError("the sparse table X does not say its shape")
-    parts = tuple(stored[part][()] for part in ("data", "indices", "indptr"))
-    matrix = SPARSE[kind](parts, shape=tuple(int(n) for n in shape))
-    matrix.check_format(full_check=True)
-    return matrix
+    return content if names is not None else pick_features(content, request)
+
+
+def _row_names(values: np.ndarray) -> list[str]:
+    """Return a column of ``obs`` as text."""
+    return ["" if value is None else str(value) for value in values.tolist()]
+
+
+def _index_name(frame: Any) -> str | None:
+    """Return what the row names of a stored data frame are called, if they are called anything."""
+    name = _text(frame.attrs.get("_index", "_index"))
+    return None if name in ("_index", "index") else name
 
 
 def _index(h5py: Any, frame: Any) -> list[str] | None:
@@ -59,9 +74,13 @@ def _index(h5py: Any, frame: Any) -> list[str] | None:
 def _column(h5py: Any, frame: Any, name: str) -> np.ndarray:
     """Return one column of a stored data frame, where missing values are None."""
     if frame is None or name not in frame:
-        held = [] if frame is None else list(frame.attrs.get("column-order", frame))
-        columns = shorten([_text(column) for column in held]) or "none"
-        raise ValueError(f"obs has no column {name!r}; its columns are: {columns}")
+        held = [] if frame is None else [*frame.attrs.get("column-order", frame)]
+        index = None if frame is None else _index_name(frame)
+        columns = [_text(column) for column in held] + ([] if index is None else [index])
+        try:
+            find_columns([name], columns)
+        except ColumnError as error:
+            raise ColumnError(str(error).replace("there is", "obs has", 1)) from None
     stored = frame[name]
     parts = set(stored) if isinstance(stored, h5py.Group) else set()
     if "categories" in stored.attrs:  # anndata before 0.8: behind a reference

@@ -9,16 +9,20 @@ import scipy.sparse as sp
 from scipy.io import loadmat
 
 from featsieve.datasets.dataset import Content
+from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
+from featsieve.datasets.request import Request
 
 TABLE_NAMES = ("fea", "x")
 LABEL_NAMES = ("gnd", "y")
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
-def read_mat(path: Path, label_column: str | None = None) -> Content:
-    """Return table and labels of a MATLAB file; ``label_column`` names the variable of labels."""
-    return _read_hdf5(path, label_column) if _is_hdf5(path) else _read_classic(path, label_column)
+def read_mat(path: Path, request: Request) -> Content:
+    """Return what a request asks of a MATLAB file; label and id column are variables of it."""
+    content = (_read_hdf5 if _is_hdf5(path) else _read_classic)(path, request)
+    return pick_features(content, request)
 
 
 def _is_hdf5(path: Path) -> bool:
@@ -28,36 +32,60 @@ def _is_hdf5(path: Path) -> bool:
     return HDF5_SIGNATURE in (start[:8], start[512:])
 
 
-def _read_classic(path: Path, label_column: str | None) -> Content:
+def _read_classic(path: Path, request: Request) -> Content:
     """Read version 4 to 7 through SciPy."""
     stored = loadmat(path, mat_dtype=True)
     names = [name for name in stored if not name.startswith("__")]
-    table, labels = choose_variables(names, label_column)
-    y = None if labels is None else stored[labels]
-    if y is not None and y.dtype == object:  # a cell array of words
-        y = np.array(["".join(map(str, np.ravel(cell))) for cell in y.ravel()])
-    return Content(stored[table], y)
+    table, labels = choose_variables(names, request.label_column)
+    rows = _row_variable(names, request)
+    return Content(
+        X=stored[table],
+        labels=None if labels is None else _words(stored[labels]),
+        feature_names=_text(stored[FEATURE_NAMES]) if FEATURE_NAMES in names else None,
+        sample_names=None if rows is None else _text(stored[rows]),
+        id_name=request.id_column,
+        label_name=labels,
+    )
 
 
-def _read_hdf5(path: Path, label_column: str | None) -> Content:
+def _read_hdf5(path: Path, request: Request) -> Content:
     """Read version 7.3, which is HDF5 with every array's axes in reverse order."""
     h5py = load_optional("h5py", "Reading a .mat file of version 7.3")
     with h5py.File(path, "r") as file:
         names = [name for name in file if not name.startswith("#")]
-        table, labels = choose_variables(names, label_column)
+        table, labels = choose_variables(names, request.label_column)
+        rows = _row_variable(names, request)
         y = None if labels is None else np.ravel(_variable(h5py, file[labels]))
         X = _variable(h5py, file[table])
+        if X.dtype.kind in "OU":
+            raise ValueError(f"variable {table!r} is not an array of numbers")
         # MATLAB marks what it wrote. Other programs may keep the order: the labels tell.
         marked = "MATLAB_class" in file[table].attrs
         if not marked and y is not None and X.shape[0] != len(y) == X.shape[1]:
             X = X.T
-        return Content(X, y)
+        features = _variable(h5py, file[FEATURE_NAMES]) if FEATURE_NAMES in names else None
+        samples = None if rows is None else _variable(h5py, file[rows])
+    return Content(
+        X=X,
+        labels=y,
+        feature_names=None if features is None else _text(features),
+        sample_names=None if samples is None else _text(samples),
+        id_name=request.id_column,
+        label_name=labels,
+    )
 
 
 def _variable(h5py: Any, stored: Any) -> Any:
     """Return one variable in MATLAB's order: arrays transposed, sparse ones from their columns."""
-    if isinstance(stored, h5py.Dataset) and stored.dtype.kind in "fiub":
-        return stored[()].T
+    if isinstance(stored, h5py.Dataset):
+        values = stored[()]
+        if stored.attrs.get("MATLAB_class") == b"char":
+            return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values.T)])
+        if stored.dtype == h5py.ref_dtype:  # a cell array: of words, as far as it is read
+            cells = [stored.file[cell] for cell in values.T.ravel()]
+            return np.array([_cell(cell) for cell in cells], dtype=object)
+        if stored.dtype.kind in "fiub":
+            return values.T
     n_rows = stored.attrs.get("MATLAB_sparse")
     if n_rows is None or "jc" not in stored:
         raise ValueError(f"variable {stored.name.strip('/')!r} is not an array of numbers")
@@ -66,6 +94,39 @@ def _variable(h5py: Any, stored: Any) -> Any:
         return sp.csc_array((int(n_rows), len(starts) - 1))
     parts = (stored["data"][()], stored["ir"][()].astype(np.int64), starts)
     return sp.csc_array(parts, shape=(int(n_rows), len(starts) - 1))
+
+
+def _cell(stored: Any) -> str:
+    """Return the word in a cell of version 7.3; one of length 0 is stored as its size."""
+    if "MATLAB_empty" in stored.attrs:
+        return ""
+    return "".join(map(chr, np.ravel(stored[()].T)))
+
+
+def _words(values: Any) -> Any:
+    """Return a cell array of words as text, other variables as they are."""
+    if values.dtype.kind != "O":
+        return values
+    return np.array(["".join(map(str, np.ravel(cell))) for cell in values.ravel()])
+
+
+def _text(values: Any) -> list[str]:
+    """Return names: a cell array of words, a padded matrix of characters, or numbers."""
+    if values.dtype.kind == "U":
+        return [word.rstrip() for word in values.ravel().tolist()]
+    listed = np.ravel(_words(values)).tolist()
+    return [
+        str(int(value) if isinstance(value, float) and value % 1 == 0 else value)
+        for value in listed
+    ]
+
+
+def _row_variable(names: list[str], request: Request) -> str | None:
+    """Return which variable names the samples, if any does."""
+    if request.id_column is not None:
+        find_columns([request.id_column], names, role="variable")
+        return request.id_column
+    return SAMPLE_NAMES if SAMPLE_NAMES in names else None
 
 
 def choose_variables(

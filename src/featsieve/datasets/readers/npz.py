@@ -6,24 +6,42 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.datasets.dataset import Content
+from featsieve.datasets.names import find_columns
 from featsieve.datasets.readers.mat import choose_variables
+from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
+from featsieve.datasets.request import Request
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read_npz(path: Path, label_column: str | None = None) -> Content:
-    """Return table and labels of an archive; ``label_column`` names the array of labels."""
+def read_npz(path: Path, request: Request) -> Content:
+    """Return what a request asks of an archive; label and id column are arrays of it."""
     with path.open("rb") as file:
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("it holds a single array: save table and labels with numpy.savez")
         sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
         names = ["X", *archive.files] if sparse else archive.files
-        table, labels = choose_variables(names, label_column)
-        X = _sparse_table(archive) if sparse else _array(archive, table)
-        y = None if labels is None else _array(archive, labels)
-        named = _array(archive, "feature_names") if "feature_names" in archive else None
-        return Content(X, y, None if named is None else [str(name) for name in named])
+        table, labels = choose_variables(names, request.label_column)
+        id_column = request.id_column
+        if id_column is not None:
+            find_columns([id_column], archive.files, role="array")
+        content = Content(
+            X=_sparse_table(archive) if sparse else _array(archive, table),
+            labels=None if labels is None else _array(archive, labels),
+            feature_names=_names(archive, FEATURE_NAMES),
+            sample_names=_names(archive, id_column or SAMPLE_NAMES),
+            id_name=id_column,
+            label_name=labels,
+        )
+    return pick_features(content, request)
+
+
+def _names(archive: np.lib.npyio.NpzFile, name: str) -> list[str] | None:
+    """Return the names that an array holds, None where there is no such array."""
+    if name not in archive:
+        return None
+    return [str(value) for value in np.ravel(_array(archive, name)).tolist()]
 
 
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:

@@ -1,53 +1,71 @@
 """Text tables: ``.csv`` and ``.tsv``, also compressed with gzip."""
 
-import csv
-import gzip
 import warnings
 from pathlib import Path
+from typing import Any
 
 from featsieve.datasets.dataset import Content
+from featsieve.datasets.names import ColumnError, check_unique, find_columns
 from featsieve.datasets.optional import load_optional
-from featsieve.datasets.readers.frame import frame_content
+from featsieve.datasets.readers.frame import frame_content, text_columns
+from featsieve.datasets.readers.layout import Layout, find_layout, not_text
+from featsieve.datasets.request import Request
 
 
-def read_text(path: Path, label_column: str | None = None) -> Content:
-    """Return table and labels of a text file; ``label_column`` names the column of labels.
+def read_text(path: Path, request: Request) -> Content:
+    """Return what a request asks of a text file.
 
-    Without a header (every cell of the first line is a number) columns are called "0", "1", ...
-    A first column without a name holds row names, as pandas writes them, and is left out.
+    Without a header (every cell of the first line is a number) columns are called x0, x1, ...
+    A first column without a name holds names of the rows, as pandas writes them. A ``.csv`` file
+    may also be separated by semicolons (with decimal points or commas) or tabulators.
     """
     pandas = load_optional("pandas", f"Reading {path.name}")
-    separator = "\t" if ".tsv" in path.name.lower() else ","
-    first = _first_line(path, separator)
-    has_header = not all(_is_number(cell) for cell in first)
+    layout = find_layout(path)
+    check_unique(layout.names)
+    if not layout.has_header:
+        request = request.for_places(len(layout.names))
+    find_columns([*request.roles, *request.drop], layout.names)
+    try:
+        frame = _read(pandas, path, layout, request)
+    except UnicodeDecodeError as error:
+        raise ValueError(not_text(error)) from error
+    except pandas.errors.ParserWarning as error:
+        raise ValueError("rows have more cells than the header: name every column") from error
+    if len(layout.names) == 1 and text_columns(frame) and not request.roles:
+        raise ColumnError(
+            f"there is one column, {layout.names[0]!r}, and it does not hold numbers: cells must "
+            "be separated by commas, semicolons or tabulators"
+        )
+    rows = frame.pop("").tolist() if layout.row_names else None
+    # "a,b," has a third column without name and content
+    empty = [name for name in layout.unnamed if name in frame and frame[name].isna().all()]
+    frame = frame.drop(columns=empty) if empty else frame
+    return frame_content(frame, request, named=layout.has_header, rows=rows)
+
+
+def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
+    """Return the columns that are needed; those with names of samples are kept as they stand."""
+    names = layout.names
+    as_they_stand = ([""] if layout.row_names else []) + [*filter(None, [request.id_column])]
+    needed: list[str] | None = None
+    if request.columns is not None:
+        features = find_columns(request.columns, names)
+        wanted = [*as_they_stand, *request.roles, *(names[j] for j in features)]
+        needed = list(dict.fromkeys(wanted))
     with warnings.catch_warnings():
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = pandas.read_csv(
+        return pandas.read_csv(
             path,
-            sep=separator,
-            header=0 if has_header else None,
-            index_col=0 if has_header and first[0].strip() == "" else False,
+            sep=layout.separator,
+            decimal=layout.decimal,
+            encoding=layout.encoding,
+            header=0 if layout.has_header else None,
+            names=names,
+            usecols=needed,
+            index_col=False,
+            converters=dict.fromkeys(as_they_stand, str),
             compression="gzip" if path.name.lower().endswith(".gz") else None,
+            float_precision="round_trip",
             low_memory=False,
         )
-    return frame_content(frame, label_column, named=has_header)
-
-
-def _first_line(path: Path, separator: str) -> list[str]:
-    """Return the cells of the first line."""
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        cells = next(csv.reader(file, delimiter=separator), None)
-    if not cells:
-        raise ValueError("the file is empty")
-    return cells
-
-
-def _is_number(cell: str) -> bool:
-    """Say whether a cell reads as a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

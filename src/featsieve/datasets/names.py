@@ -1,0 +1,73 @@
+"""Names of columns: lists of them for people, and where they are in a table."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+MOST_NAMES = 8  # that an error lists
+MOST_HINTS = 3  # that get a "did you mean"
+
+
+class ColumnError(ValueError):
+    """A file that can be read, but whose columns are not what was asked for."""
+
+
+def shorten(names: Sequence[str]) -> str:
+    """Return names for an error: the first few, and how many more."""
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def place_names(n_features: int) -> list[str]:
+    """Return the names of features that have none: x0, x1, ... by their places."""
+    return [f"x{j}" for j in range(n_features)]
+
+
+def named_or_places(names: Sequence[str]) -> list[str] | None:
+    """Return names, None where they only say the places."""
+    return None if list(names) == place_names(len(names)) else list(names)
+
+
+def check_unique(names: Iterable[str], *, fix: str = "rename them") -> None:
+    """Raise if a name stands twice."""
+    seen: set[str] = set()
+    twice: dict[str, None] = {}  # in their order
+    for name in names:
+        if name in seen:
+            twice[name] = None
+        seen.add(name)
+    if twice:
+        raise ColumnError(f"several columns have the same name: {shorten(list(twice))}; {fix}")
+
+
+def find_columns(
+    wanted: Sequence[str], present: Sequence[str], *, role: str = "column"
+) -> np.ndarray:
+    """Return the places of names in a list; those that are missing are named with close matches."""
+    places = {name: j for j, name in enumerate(present)}
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise ColumnError(_missing(missing, list(present), n_wanted=len(wanted), role=role))
+    return np.array([places[name] for name in wanted], dtype=np.intp)
+
+
+def _missing(missing: list[str], present: list[str], *, n_wanted: int, role: str) -> str:
+    """Say which columns are not there, and which ones may be meant."""
+    hints = {name: did_you_mean(name, present) for name in missing[:MOST_HINTS]}
+    listed = f"{role}s are: {shorten(present) or 'none'}"
+    if len(missing) == 1:
+        return f"there is no {role} {missing[0]!r}{hints[missing[0]]}; {listed}"
+    shown = ", ".join(f"{name!r}{hints.get(name, '')}" for name in missing[:MOST_NAMES])
+    more = len(missing) - MOST_NAMES
+    shown = f"{shown} and {more} more" if more > 0 else shown
+    return f"{len(missing)} of {n_wanted} {role}s are missing: {shown}; {listed}"
+
+
+def did_you_mean(name: str, present: Sequence[str]) -> str:
+    """Return the names most like one, as a question in brackets; nothing where none is."""
+    key = name.strip().casefold()
+    same = [other for other in present if other.strip().casefold() == key]
+    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
+    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""

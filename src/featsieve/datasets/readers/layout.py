@@ -1,0 +1,123 @@
+"""How a text table is laid out: what separates cells, whether there is a header."""
+
+import csv
+import gzip
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from featsieve.datasets.names import place_names
+
+SEPARATORS = (",", ";", "\t")
+ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+MOST_LINES = 20  # that are looked at
+# Of a first line 0, 1, 2, ...: from so many columns on it can hardly be data.
+MANY_COLUMNS = 10
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text table is laid out.
+
+    ``names`` are those of all columns, x0, x1, ... without a header. Columns without a name in the
+    header are called "" if they are the first (names of the rows), else after their place.
+    """
+
+    separator: str
+    decimal: str
+    encoding: str
+    has_header: bool
+    names: list[str]
+    unnamed: tuple[str, ...] = ()  # behind the first
+
+    @property
+    def row_names(self) -> bool:
+        """Whether the first column holds the names of the rows."""
+        return self.has_header and self.names[0] == ""
+
+
+def find_layout(path: Path) -> Layout:
+    """Look at the first lines of a text table, which may be compressed."""
+    zipped = path.name.lower().endswith(".gz")
+    opener = gzip.open if zipped else open
+    with opener(path, "rb") as file:
+        start = file.read(3)
+    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
+    try:
+        with opener(path, "rt", encoding=encoding, newline="") as file:
+            lines = list(islice((line for line in file if line.strip()), MOST_LINES))
+    except UnicodeDecodeError as error:
+        raise ValueError(not_text(error)) from error
+    if not lines:
+        raise ValueError("the file is empty")
+    separator = "\t" if ".tsv" in path.name.lower() else _separator(lines[0])
+    rows = _split(lines, separator)
+    if not rows:
+        raise ValueError("its first line is no row of cells: is it a text table?")
+    cells = [cell for row in rows for cell in row]
+    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    decimal = "," if comma else "."
+    has_header = _has_header(rows, decimal)
+    if not has_header:
+        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
+    names = ["" if name.strip() == "" else name for name in rows[0]]
+    unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
+    names = [unnamed.get(j, name) for j, name in enumerate(names)]
+    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
+
+
+def not_text(error: UnicodeDecodeError) -> str:
+    """Say what to do about a file that is no UTF-8 text."""
+    return (
+        f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet program "
+        "as 'CSV UTF-8'"
+    )
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    """Return the cells of lines, up to one that cannot be split."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell that is longer than any should be
+        rows.extend(csv.reader(lines, delimiter=separator))
+    return rows
+
+
+def _separator(line: str) -> str:
+    """Return what separates the cells of a line: a comma if there is any outside of quotes.
+
+    A line of numbers with decimal commas is separated by something else.
+    """
+    cells = {separator: _split([line], separator) for separator in SEPARATORS if separator in line}
+    several = [separator for separator, rows in cells.items() if rows and len(rows[0]) > 1]
+    for separator in several if "," in line else ():
+        numbers = all(_is_number(cell, ",") for cell in cells[separator][0])
+        if separator != "," and numbers:
+            return separator
+    return several[0] if several else SEPARATORS[0]
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Say whether the first line names columns: unless all of it is numbers.
+
+    0, 1, 2, ... are the names that pandas gives to columns, if no data look like that.
+    """
+    first = rows[0]
+    if not all(_is_number(cell, decimal) for cell in first):
+        return True
+    if [cell.strip() for cell in first] != [str(j) for j in range(len(first))]:
+        return False
+    following = [cell for row in rows[1:] for cell in row]
+    whole = all(cell.strip().lstrip("+-").isdecimal() for cell in following)
+    return len(rows) > 1 and len(first) > 1 and (len(first) >= MANY_COLUMNS or not whole)
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    """Say whether a cell reads as a number."""
+    try:
+        float(cell.replace(",", ".") if decimal == "," else cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Writers of table files, one per format."""
