@@ -1,0 +1,238 @@
+"""Fitted models in files that hold no code: saved whole, and loaded only if all is known."""
+
+import io
+import json
+import os
+import re
+import sys
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from featsieve.datasets.optional import load_optional
+from featsieve.files import whole_file
+from featsieve.trusted_types import trusted_names, untrusted_parts
+from featsieve.validation import warn
+
+# The number of this layout: files of another one are not read.
+FORMAT = 1
+HEADER = "featsieve.json"
+SCHEMA = "schema.json"
+# A header is a few lines.
+LARGEST_HEADER = 100_000
+# What a file may unpack to: so many times its size, and this many bytes in any case.
+LARGEST_RATIO = 100
+ALWAYS_FINE = 2**28
+
+
+class ModelError(ValueError):
+    """A model that cannot be stored, or a file that is not one."""
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The file is a zip archive in the format of skops: numbers and the names of types, no code, and
+    a note of the versions that wrote it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted selector or meta-estimator of featsieve, a scikit-learn Pipeline of one behind
+        usual steps such as SimpleImputer, or a SelectionModel.
+    path : str or path
+        By convention it ends with ``.skops``. Replaced if it is there; its folder is made if
+        needed.
+
+    Raises
+    ------
+    ModelError
+        If the model is not fitted, or holds something that is not stored, such as a function; the
+        message says where.
+
+    See Also
+    --------
+    load_model : The way back.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from featsieve import JASFS, load_model, save_model
+    >>> from featsieve.datasets import load_dataset
+    >>> X = load_dataset("wine").X
+    >>> sieve = JASFS(n_clusters=3, n_features_to_select=4, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.skops")
+    ...     save_model(sieve, path)
+    ...     again = load_model(path)
+    >>> bool((again.transform(X) == sieve.transform(X)).all())
+    True
+    """
+    skops_io = load_optional("skops.io", "Saving a model", extra="model")
+    _check_fitted(model)
+    try:
+        content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:  # skops names what it cannot store in ways of its own
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ModelError(f"{type(model).__name__} cannot be saved: {reason}.") from error
+    buffer = io.BytesIO(content)
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
+        if refused is not None:
+            raise ModelError(_cannot_save(model, *refused))
+        archive.writestr(HEADER, json.dumps(_header(model), indent=1))
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(buffer.getvalue())
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a model that `save_model` wrote.
+
+    The file is looked through first. It may hold nothing but numbers, text and types that stand in
+    a list of featsieve, numpy, scipy and scikit-learn; anything else is refused by name, before
+    anything is imported or built. So a file from a stranger can give a wrong answer, but cannot run
+    a program.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator or SelectionModel
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ModelError
+        If the file is not a model, is damaged, was written by a version of another format, or
+        holds something that is not in the list.
+
+    Warns
+    -----
+    UserWarning
+        If it was written with another version of scikit-learn, or a newer one of featsieve.
+
+    See Also
+    --------
+    save_model : With an example of both.
+    """
+    skops_io = load_optional("skops.io", "Loading a model", extra="model")
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file.")
+    content = path.read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if HEADER not in archive.namelist():
+                raise ModelError(
+                    f"{path} was not written by featsieve: save models with featsieve.save_model."
+                )
+            if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
+                raise ValueError("its header is too long")
+            unpacked = sum(part.file_size for part in archive.infolist())
+            if unpacked > LARGEST_RATIO * len(content) + ALWAYS_FINE:
+                raise ValueError(f"it would unpack to {unpacked} bytes")
+            _check_header(path, json.loads(archive.read(HEADER)))
+            refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
+        if refused is not None:
+            raise ModelError(_cannot_load(path, *refused))
+        return skops_io.loads(content, trusted=trusted_names())
+    except (ModelError, Warning):
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:  # zipfile, json, skops and numpy fail in ways of their own
+        reason = str(error).rstrip(".").splitlines() or [type(error).__name__]
+        raise ModelError(
+            f"{path} is not a model of featsieve, or it is damaged ({reason[0]}): save it again."
+        ) from error
+
+
+def _check_fitted(model: Any) -> None:
+    """Raise unless the model is fitted."""
+    if isinstance(model, type) or not hasattr(model, "transform"):
+        raise ModelError(
+            f"Only fitted selectors, pipelines and selection models are saved; got {model!r}."
+        )
+    if not hasattr(model, "fit"):  # a SelectionModel has been fitted
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelError(
+            f"{type(model).__name__} is not fitted: call fit before saving."
+        ) from error
+
+
+def _header(model: Any) -> dict[str, Any]:
+    """Return what a reader must know before looking at the model."""
+    import featsieve
+
+    versions = {
+        "featsieve": featsieve.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "skops": version("skops"),
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+    return {"format": FORMAT, "versions": versions, "model": type(model).__name__}
+
+
+def _check_header(path: Path, header: dict[str, Any]) -> None:
+    """Refuse files of another format; warn of versions that may understand the model otherwise."""
+    import featsieve
+
+    versions = {str(name): str(text) for name, text in dict(header["versions"]).items()}
+    written = versions.get("featsieve", "an unknown version")
+    if header["format"] != FORMAT:
+        raise ModelError(
+            f"{path} has format {header['format']!r} of featsieve {written}, and featsieve "
+            f"{featsieve.__version__} reads format {FORMAT}: use the version that wrote it, or "
+            "fit and save the model again."
+        )
+    if _release(written) > _release(featsieve.__version__):
+        warn(
+            f"{path} was saved with featsieve {written}, which is newer than "
+            f"{featsieve.__version__}: its answers may differ. Upgrade featsieve.",
+        )
+    if versions.get("scikit-learn") != sklearn.__version__:
+        warn(
+            f"{path} was saved with scikit-learn {versions.get('scikit-learn')}, and this is "
+            f"{sklearn.__version__}: if its answers look wrong, use that version, or fit and save "
+            "the model again.",
+        )
+
+
+def _release(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else (0, 0)
+
+
+def _cannot_save(model: Any, place: str, what: str) -> str:
+    """Say what of a model is not stored, and what to do about it."""
+    parameter = place.rpartition(".")[2]
+    return (
+        f"{type(model).__name__} cannot be saved: {place or 'the model itself'} is {what}, and "
+        "models are stored without code. "
+        f"Set {parameter or 'it'} to something else before saving (set_params), None for a "
+        "callback; of scikit-learn, steps that hold nothing but numbers are stored."
+    )
+
+
+def _cannot_load(path: Path, place: str, what: str) -> str:
+    """Say what of a file is not trusted."""
+    where = f" (in {place})" if place else ""
+    return (
+        f"{path} holds {what}{where}, which models of featsieve are not made of: nothing of it was "
+        "loaded. Do not use the file unless you know who wrote it; models are saved with "
+        "featsieve.save_model."
+    )
