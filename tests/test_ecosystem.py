@@ -1,0 +1,209 @@
+"""Notebooks and data frames: what scikit-learn, pandas and polars promise holds for everything."""
+
+import inspect
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import featsieve
+from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+
+SELECTORS = tuple(featsieve.selectors.__all__)
+AROUND = {
+    "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
+    "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
+    "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
+    "search of a pipeline": LabelFreeSearchCV(
+        make_pipeline(StandardScaler(), LaplacianScore(8)), {"laplacianscore__n_neighbors": [3, 5]}
+    ),
+}
+EVERYTHING = (*SELECTORS, *AROUND)
+NAMES = [f"gene {j}" for j in range(60)]
+ROWS = [f"cell {i}" for i in range(80)]
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def make(name):
+    """Return an estimator with settings that make it quick."""
+    if name in AROUND:
+        return clone(AROUND[name])
+    kind = getattr(featsieve, name)
+    quick = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0}
+    takes = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in quick.items() if key in takes})
+
+
+@pytest.fixture(scope="module")
+def frame():
+    planted = featsieve.datasets.make_planted(
+        80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0
+    )
+    return pd.DataFrame(planted.X, columns=NAMES, index=ROWS)
+
+
+@pytest.fixture(scope="module")
+def fitted(frame):
+    """Return every estimator, fitted to the frame; each is fitted once."""
+    known = {}
+
+    def fit(name):
+        if name not in known:
+            known[name] = make(name).fit(frame)
+        return known[name]
+
+    return fit
+
+
+# Data frames --------------------------------------------------------------------------------------
+
+
+def columns_kept(estimator):
+    """Return the names of the selected columns, from the mask alone."""
+    best = getattr(estimator, "best_estimator_", estimator)
+    best = best[-1] if hasattr(best, "steps") else best
+    return [name for name, keep in zip(NAMES, best.get_support(), strict=True) if keep]
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_names_come_in_and_go_out(name, fitted, frame):
+    sieve = fitted(name)
+    kept = columns_kept(sieve)
+    assert 1 <= len(kept) < 60
+    assert list(sieve.feature_names_in_) == NAMES
+    assert list(sieve.get_feature_names_out()) == kept
+    assert isinstance(sieve.transform(frame), np.ndarray)  # unless set_output says otherwise
+    inner = getattr(sieve, "selector_", getattr(sieve, "best_estimator_", sieve))
+    assert list(inner.feature_names_in_) == NAMES
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_frames_of_pandas(name, fitted, frame):
+    expected = frame[columns_kept(fitted(name))]
+    if name == "search of a pipeline":
+        expected = (expected - expected.mean()) / expected.std(ddof=0)
+    else:
+        with config_context(transform_output="pandas"):
+            pd.testing.assert_frame_equal(fitted(name).transform(frame), expected)
+    again = make(name).set_output(transform="pandas").fit_transform(frame)
+    pd.testing.assert_frame_equal(again, expected)  # rows keep their names too
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_frames_of_polars(name, fitted, frame):
+    table = pl.from_pandas(frame)
+    sieve = make(name).set_output(transform="polars").fit(table)
+    kept = columns_kept(fitted(name))
+    assert list(sieve.feature_names_in_) == NAMES
+    chosen = sieve.transform(table)
+    assert isinstance(chosen, pl.DataFrame)
+    assert chosen.columns == kept == list(sieve.get_feature_names_out())
+    if name != "search of a pipeline":
+        np.testing.assert_array_equal(chosen.to_numpy(), frame[kept].to_numpy())
+    # from one library into the other
+    assert chosen.equals(sieve.transform(frame))
+    back = sieve.set_output(transform="pandas").transform(table)
+    assert isinstance(back, pd.DataFrame)
+    assert list(back.columns) == kept
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_other_columns_than_in_fit_are_refused(name, fitted, frame):
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted(name).transform(frame[NAMES[::-1]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted(name).transform(pl.from_pandas(frame.rename(columns={"gene 3": "gene three"})))
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_columns_keep_their_types(name, frame):
+    mixed = frame.copy()
+    mixed[NAMES[::2]] = (10.0 * mixed[NAMES[::2]]).round().astype(np.int32)
+    mixed[NAMES[1::4]] = mixed[NAMES[1::4]].astype(np.float32)
+    chosen = make(name).set_output(transform="pandas").fit(mixed).transform(mixed)
+    pd.testing.assert_frame_equal(chosen, mixed[list(chosen.columns)])
+
+
+def test_some_columns_of_a_frame(frame):
+    # Beside columns that are not for selection, in one step of a pipeline.
+    table = frame.assign(batch=np.arange(80) % 2)
+    sieve = JASFS(3, n_features_to_select=5, random_state=0)
+    step = make_column_transformer(
+        (sieve, NAMES), ("passthrough", ["batch"]), verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    chosen = step.fit_transform(table)
+    assert list(chosen.columns) == [*columns_kept(clone(sieve).fit(frame)), "batch"]
+
+
+# Notebooks ----------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """What a reader sees of a piece of HTML: the words, the links, and whether all tags close."""
+
+    VOID = ("input", "br", "img", "meta", "link", "hr", "path", "rect")
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.links, self.open = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.links += [value for key, value in attributes if key in ("href", "src")]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data.strip())
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_the_picture_of_an_estimator(name, fitted):
+    fresh, done = make(name), fitted(name)
+    for estimator, state in ((fresh, "Not fitted"), (done, "Fitted")):
+        page = Page(estimator._repr_html_())
+        assert page.open == []
+        assert type(estimator).__name__ in page.words
+        assert state in page.words
+        bundle = estimator._repr_mimebundle_()
+        assert bundle["text/plain"] == repr(estimator)
+        assert type(estimator).__name__ in Page(bundle["text/html"]).words
+        # The documentation has no public address yet; a link to scikit-learn's would be broken.
+        assert estimator._get_doc_link() == ""
+        strangers = [link for link in page.links if not re.search(r"/sklearn\.\w+\.", link)]
+        assert strangers == []
+        assert not any("featsieve" in link or name in link for link in page.links)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_the_picture_of_a_pipeline(name, fitted):
+    model = make_pipeline(StandardScaler(), make(name))
+    page = Page(model._repr_html_())
+    assert page.open == []
+    assert {"StandardScaler", name} <= set(page.words)
+    assert not any(name in link for link in page.links)
+
+
+def test_parameters_that_are_arrays_or_functions_are_shown():
+    def start(X, n_clusters, random_state):
+        return np.arange(len(X)) % n_clusters
+
+    for settings in ({"init": np.arange(80) % 3}, {"init": start, "callback": print}):
+        page = Page(JASFS(3, **settings)._repr_html_())
+        assert "JASFS" in page.words
+        assert page.open == []
