@@ -7,30 +7,107 @@
 (150, 20)
 """
 
-from featsieve import selectors
-from featsieve.selectors import *  # noqa: F403  (exactly the estimators of selectors.__all__)
-from featsieve.tuning import (
-    AutoSelector,
-    LabelFreeSearchCV,
-    StabilitySelection,
-    cluster_sensitivity,
-    explain,
-    sparsity_path,
-    structure_score,
-    suggest_n_clusters,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers and editors see; at run time names are found when asked for
+    from featsieve.persistence import load_model, save_model
+    from featsieve.selectors import (
+        AUFS,
+        JASFS,
+        MCFS,
+        NDFS,
+        RSFS,
+        RUFS,
+        SOGFS,
+        SPEC,
+        UDFS,
+        UGFS,
+        URAFS,
+        USFS,
+        LaplacianScore,
+        MaxVariance,
+        RandomSelector,
+    )
+    from featsieve.tuning import (
+        AutoSelector,
+        LabelFreeSearchCV,
+        StabilitySelection,
+        cluster_sensitivity,
+        explain,
+        sparsity_path,
+        structure_score,
+        suggest_n_clusters,
+    )
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
-    *selectors.__all__,
+    "AUFS",
+    "JASFS",
+    "MCFS",
+    "NDFS",
+    "RSFS",
+    "RUFS",
+    "SOGFS",
+    "SPEC",
+    "UDFS",
+    "UGFS",
+    "URAFS",
+    "USFS",
     "AutoSelector",
     "LabelFreeSearchCV",
+    "LaplacianScore",
+    "MaxVariance",
+    "RandomSelector",
     "StabilitySelection",
     "__version__",
     "cluster_sensitivity",
     "explain",
+    "load_model",
+    "save_model",
     "sparsity_path",
     "structure_score",
     "suggest_n_clusters",
 ]
+
+# Where the public names live that are no selectors.
+_HOMES = {
+    "persistence": ("load_model", "save_model"),
+    "tuning": (
+        "AutoSelector",
+        "LabelFreeSearchCV",
+        "StabilitySelection",
+        "cluster_sensitivity",
+        "explain",
+        "sparsity_path",
+        "structure_score",
+        "suggest_n_clusters",
+    ),
+}
+_MODULES = (
+    "anndata",
+    "datasets",
+    "evaluation",
+    "persistence",
+    "report",
+    "selectors",
+    "solvers",
+    "tuning",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is asked for: the command line's help need not wait for all."""
+    if name in _MODULES:
+        return import_module(f"featsieve.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'featsieve' has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "selectors")
+    value = globals()[name] = getattr(import_module(f"featsieve.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those not imported yet."""
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -49,7 +49,8 @@ def test_the_code_is_told_apart_by_its_content_and_names(tmp_path):
 def test_the_hash_among_the_versions_is_that_of_the_package():
     package = Path(featsieve.__file__).parent
     assert json.loads(versions())["source"] == source_hash(package) == source_hash()
-    assert all((package / name).is_dir() for name in NOT_COMPUTING)
+    assert all((package / name).exists() for name in NOT_COMPUTING)
+    assert all(name.endswith(("/", ".py")) for name in NOT_COMPUTING)  # no other names begin so
 
 
 def test_the_linear_algebra_library_is_named_with_its_threads():

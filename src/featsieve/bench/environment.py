@@ -14,7 +14,21 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 # Files of the library that compute nothing: they may change without other results.
-NOT_COMPUTING = ("cli", "report", "bench/plans")
+NOT_COMPUTING = (
+    "cli/",
+    "demo/",
+    "report/",
+    "workflow/",
+    "bench/plans/",
+    "__init__.py",
+    "anndata.py",
+    "anndata_expression.py",
+    "anndata_record.py",
+    "persistence.py",
+    "progress.py",
+    "selection_model.py",
+    "trusted_types.py",
+)
 PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
 
 
@@ -73,7 +87,7 @@ def source_hash(folder: Path | None = None) -> str:
     -------
     str
         16 digits. Python and TOML files count, with their names; those of the command line, the
-        reports and the shipped plans do not, because no result depends on them.
+        reports, stored models and the shipped plans do not: no result depends on them.
 
     Examples
     --------
@@ -89,7 +103,7 @@ def source_hash(folder: Path | None = None) -> str:
     }
     digest = hashlib.sha256()
     for name in sorted(found):
-        if not name.startswith(tuple(f"{part}/" for part in NOT_COMPUTING)):
+        if not name.startswith(NOT_COMPUTING):
             content = found[name].read_bytes().replace(b"\r\n", b"\n")
             digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]

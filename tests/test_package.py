@@ -1,0 +1,51 @@
+"""The names of the package: all there, and none imported before it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import featsieve
+from featsieve import selectors, tuning
+
+# scikit-learn itself imports pandas and rich where they are installed.
+OPTIONAL = (
+    "anndata", "dask", "h5py", "jinja2", "matplotlib", "polars", "pooch", "skops", "torch", "typer",
+)  # fmt: skip
+
+
+def test_every_public_name_is_what_its_home_has():
+    for name in featsieve.__all__:
+        found = getattr(featsieve, name)
+        home = next((home for home in (selectors, tuning) if hasattr(home, name)), None)
+        assert home is None or found is getattr(home, name)
+    assert set(selectors.__all__) <= set(featsieve.__all__)
+    assert set(featsieve.__all__) <= set(dir(featsieve))
+
+
+def test_modules_are_found_by_their_names():
+    assert featsieve.selectors is selectors
+    assert callable(featsieve.anndata.select_genes)
+    assert callable(featsieve.report.write_selection_report)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(AttributeError, match="no attribute 'JASF'"):
+        featsieve.JASF  # noqa: B018
+    with pytest.raises(ImportError, match="JASF"):
+        from featsieve import JASF  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import featsieve", ("sklearn", "scipy", "numpy")),
+        ("from featsieve import *", OPTIONAL),
+    ],
+)
+def test_nothing_is_imported_that_was_not_asked_for(code, absent):
+    program = f"{code}\nimport sys\nprint([name for name in {absent!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
