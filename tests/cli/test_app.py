@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 import pytest
 
 from featsieve import __version__
-from featsieve.cli import main
+from featsieve.cli import app, main
 
 
 def test_version_and_help(call):
@@ -16,6 +16,43 @@ def test_version_and_help(call):
     assert code == 0
     assert "--debug" in shown
     assert "bench" in shown
+
+
+@pytest.mark.parametrize("name", ["select", "apply", "inspect", "compare", "report", "doctor"])
+def test_every_command_teaches_by_example(call, name):
+    code, shown, _ = call(name, "--help")
+    assert code == 0
+    assert f"Example: featsieve {name}" in shown
+
+
+def test_the_help_shows_the_commonest_uses(call):
+    _, shown, _ = call("--help")
+    text = " ".join(shown.split())
+    for use in (
+        "featsieve inspect table.csv",
+        "featsieve select table.csv -o results",
+        "featsieve apply results/model.skops new.csv -o selected.csv",
+    ):
+        assert use in text
+
+
+def test_wrong_options_are_a_mistake(call):
+    code, shown, told = call("select", "table.csv", "--outpt", "x")
+    assert (code, shown) == (2, "")
+    assert "--outpt" in told
+
+
+def test_running_out_of_memory_is_told(monkeypatch, capsys):
+    def run_out(*arguments, **options):
+        raise MemoryError("Unable to allocate 8 TiB")
+
+    monkeypatch.setattr(app, "app", run_out)
+    monkeypatch.setenv("FEATSIEVE_DEBUG", "")
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("featsieve: There is not enough memory (Unable to allocate 8 TiB): use")
 
 
 def test_the_entry_point_is_installed():
@@ -49,4 +86,5 @@ def test_importing_the_command_line_imports_nothing_heavy():
     assert ended.returncode == 0, ended.stderr
     new = set(ended.stdout.split())
     assert "typer" in new
-    assert not new & {"pandas", "pyarrow", "matplotlib", "jinja2", "h5py", "pooch"}
+    heavy = {"pandas", "pyarrow", "matplotlib", "jinja2", "h5py", "pooch", "skops", "anndata"}
+    assert not new & heavy

@@ -1,6 +1,7 @@
-"""The command line as a whole: its groups of commands, and what becomes of errors."""
+"""The command line as a whole: its commands, and what becomes of errors."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -8,9 +9,18 @@ from typing import Annotated
 import typer
 
 import featsieve
+from featsieve.cli.apply import apply_command
 from featsieve.cli.bench import bench
+from featsieve.cli.compare import compare_command
+from featsieve.cli.demo import demo_command
+from featsieve.cli.doctor import doctor_command
+from featsieve.cli.inspect import inspect_command
+from featsieve.cli.report import report_command
+from featsieve.cli.select import select_command
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
+# A mistake of the user, or input that cannot be used; 1 is for checks that failed.
+MISTAKE = 2
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,6 +28,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.command("select")(select_command)
+app.command("apply")(apply_command)
+app.command("inspect")(inspect_command)
+app.command("compare")(compare_command)
+app.command("report")(report_command)
+app.command("demo")(demo_command)
+app.command("doctor")(doctor_command)
 app.add_typer(bench, name="bench")
 
 
@@ -38,17 +55,39 @@ def featsieve_command(
         bool, typer.Option("--debug", help="Show where an error comes from.", envvar=DEBUG_VARIABLE)
     ] = False,
 ) -> None:
-    """Find, without labels, the group of features that carries a table's cluster structure."""
+    """Find, without labels, the group of features that carries a table's cluster structure.
+
+    Look at a table first: `featsieve inspect table.csv`
+
+    Select its features: `featsieve select table.csv -o results`, then open results/report.html
+
+    Use the selection on other rows: `featsieve apply results/model.skops new.csv -o selected.csv`
+
+    Every command explains itself: `featsieve select --help`. Exit codes: 0 all is well, 1 a check
+    failed, 2 a mistake in the command or in the input, 130 stopped by Ctrl-C.
+    """
     if debug:
         os.environ[DEBUG_VARIABLE] = "1"
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake ends in one sentence, not in a traceback."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app(arguments, prog_name="featsieve")
-    except (ValueError, OSError, ImportError) as error:
+        # commands that write down how they were called find it as the object of their context
+        app(words, prog_name="featsieve", obj=shlex.join(["featsieve", *words]))
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        print(f"featsieve: {error}", file=sys.stderr)
-        sys.exit(2)
+        print(f"featsieve: {_one_line(error)}", file=sys.stderr)
+        sys.exit(MISTAKE)
+
+
+def _one_line(error: Exception) -> str:
+    """Return what an error says, without line ends."""
+    if isinstance(error, MemoryError):
+        return (
+            f"There is not enough memory ({error or 'it ran out'}): use fewer rows or columns, or "
+            "a sparse table."
+        )
+    return " ".join(str(error).split()) or type(error).__name__

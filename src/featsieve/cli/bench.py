@@ -83,7 +83,7 @@ def report_command(
 
     Example: `featsieve bench report results -o report.html --markdown report.md`
     """
-    _report(folder, output or folder / "report.html", markdown=markdown)
+    write_report(folder, output or folder / "report.html", markdown=markdown)
 
 
 @bench.command("paper")
@@ -152,7 +152,7 @@ def run_and_report(
 ) -> "RunSummary":
     """Run a plan and write everything there is to read about it into the folder of the results."""
     summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
-    _report(out, out / "report.html", markdown=out / "report.md")
+    write_report(out, out / "report.html", markdown=out / "report.md")
     _export(out, out / "results.csv")
     return summary
 
@@ -209,8 +209,8 @@ def _tell(summary: "RunSummary") -> None:
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
 
 
-def _report(folder: Path, output: Path, *, markdown: Path | None) -> None:
-    """Write a report and say where."""
+def write_report(folder: Path, output: Path, *, markdown: Path | None = None) -> None:
+    """Write the report of a benchmark and say where."""
     from featsieve.bench.listing import planned_cells
     from featsieve.bench.store import Store
     from featsieve.report import write_bench_report

@@ -1,0 +1,79 @@
+"""``featsieve apply``: the selected columns of other rows, by name."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featsieve.cli import options
+from featsieve.cli.console import output, print_json, print_notes
+from featsieve.cli.stopping import stoppable
+
+
+def apply_command(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="model.skops that `featsieve select` wrote.")
+    ],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NEW_TABLE",
+            help="Other rows with the same columns, in any order; only the selected ones are "
+            "needed.",
+        ),
+    ],
+    output_file: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The reduced table; its ending says the format: .csv .tsv (also .gz) .parquet "
+            ".npz .mat .h5ad",
+        ),
+    ],
+    clusters: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the cluster of every row, too, as .csv (models of JASFS)."
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Reduce new rows to the features that were selected before.
+
+    Columns are found by their names. Columns that were not selected are ignored, and need not be
+    there. Missing values are filled with the medians of the fitted table if it was selected from
+    with `--impute median`, and refused otherwise.
+
+    Example: `featsieve apply results/model.skops new.csv -o new-selected.csv`
+
+    Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
+    """
+    with stoppable():
+        from featsieve.workflow.apply import (
+            apply_model,
+            check_outputs,
+            load_selection,
+            write_applied,
+        )
+
+        check_outputs([output_file, clusters], sources=[model, table])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # such as another version of scikit-learn
+            fitted = load_selection(model)
+            applied = apply_model(fitted, table, predict=clusters is not None)
+            write_applied(applied, output_file, clusters=clusters, source=table)
+    notes = [str(warning.message) for warning in caught] + list(applied.notes)
+    if as_json:
+        files = {"table": str(output_file), "clusters": clusters and str(clusters)}
+        print_json({**applied.as_dict(), "notes": notes, "files": files})
+        return
+    print_notes(notes)
+    n, k = applied.table.X.shape
+    console = output()
+    written = str(output_file) + (f" and {clusters}" if clusters else "")
+    console.print(
+        f"Wrote {written}: {n:,} rows, {k:,} selected features.", soft_wrap=True, markup=False
+    )

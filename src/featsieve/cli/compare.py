@@ -1,0 +1,160 @@
+"""``featsieve compare``: several methods on one table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from featsieve.cli import options
+from featsieve.cli.console import (
+    output,
+    print_json,
+    print_notes,
+    progress_bar,
+    with_interval,
+)
+from featsieve.cli.stopping import stoppable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from featsieve.workflow.compare import Comparison
+
+MOST_TOGETHER = 5  # methods whose agreement has place beside the other numbers
+
+
+def compare_command(
+    table: options.TableFile,
+    methods: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,NAME,...", help=f"Out of {options.METHODS}; or `all`, which takes long."
+        ),
+    ] = "jasfs,laplacianscore,mcfs,maxvariance",
+    clusters: options.Clusters = "auto",
+    features: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|K|SHARE",
+            help="How many features each method selects: a count, a share, or as many as JASFS "
+            "finds.",
+        ),
+    ] = "auto",
+    standardize: options.Standardize = False,
+    drop: options.Drop = None,
+    drop_text: options.DropText = False,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    impute: options.Impute = None,
+    subsamples: options.Subsamples = None,
+    seed: options.Seed = 0,
+    output_file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE.csv", help="Write the numbers as a table."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Let several methods select as many features, and compare: agreement, stability, time.
+
+    Agreement is the Jaccard index: features that two methods share over features that either
+    selects. Stability says whether a method selects the same features again from 80 % of the rows;
+    it is no proof of being right. A method that fails is told, and does not stop the others.
+
+    Exit code 1: all methods failed.
+
+    Example: `featsieve compare genes.csv --methods jasfs,mcfs,ndfs --features 50`
+
+    Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
+    """
+    n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
+    names = options.read_methods(methods)
+    with stoppable() as stop:
+        from featsieve.datasets import read_table
+        from featsieve.workflow.apply import check_outputs
+        from featsieve.workflow.compare import compare_methods
+        from featsieve.workflow.methods import find_method
+
+        for name in names:
+            find_method(name)  # mistakes are told before a large table is read
+        check_outputs([output_file], sources=[table], tables=False)
+        with progress_bar(stop, quiet=as_json) as progress:
+            progress(f"reading {table.name}", 0, 1)
+            data = read_table(
+                table,
+                label_column=label_column,
+                id_column=id_column,
+                drop=drop or (),
+                drop_text=drop_text,
+            )
+            compared = compare_methods(
+                data,
+                names,
+                n_clusters=n_clusters,
+                n_features=n_features,
+                standardize=standardize,
+                impute=impute,
+                n_subsamples=subsamples,
+                random_state=seed,
+                progress=progress,
+            )
+        if output_file is not None:
+            compared.table().to_csv(output_file)
+    if as_json:
+        print_json(compared.as_dict())
+    else:
+        print_notes(compared.notes)
+        _show(output(), compared)
+        if output_file is not None:
+            typer.echo(f"Wrote {output_file}")
+    if all(entry.support is None for entry in compared.entries):
+        raise typer.Exit(1)
+
+
+def _show(console: "Console", compared: "Comparison") -> None:
+    """Print a line per method, and how far they agree."""
+    from rich.text import Text
+
+    n, d = compared.prepared.X.shape
+    console.print(
+        f"\n{compared.n_features:,} of {d:,} features of {n:,} samples, {compared.n_clusters} "
+        "clusters\n"
+    )
+    together = len(compared.entries) <= MOST_TOGETHER
+    for table in _tables(compared, together=together):
+        console.print(table)
+    where = "Columns with the name of a method" if together else "The second table"
+    console.print(
+        f"{where}: share of features that both select. Two random choices share "
+        f"{compared.by_chance:.2f}."
+    )
+    for entry in compared.entries:
+        if entry.support is None:
+            console.print(Text.assemble((f"{entry.method} failed: ", "red"), Text(entry.reason)))
+
+
+def _tables(compared: "Comparison", *, together: bool) -> list["RichTable"]:
+    """Return the methods and their agreement, in one table or in two with numbered methods."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    methods = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    agreement = methods if together else RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    if not together:
+        methods.add_column("#", justify="right")
+        agreement.add_column("#", justify="right")
+    methods.add_column("method")
+    methods.add_column("seconds", justify="right")
+    methods.add_column("stability", justify="right")
+    for number, entry in enumerate(compared.entries, start=1):
+        agreement.add_column(entry.method if together else str(number), justify="right")
+    for i, entry in enumerate(compared.entries):
+        cells = [entry.method, f"{entry.seconds:.2f}" if entry.support is not None else "failed"]
+        cells.append("" if entry.stability is None else with_interval(entry.stability))
+        shared = [f"{value:.2f}" if value == value else "" for value in compared.agreement[i]]
+        if together:
+            methods.add_row(*cells, *shared)
+        else:
+            methods.add_row(str(i + 1), *cells)
+            agreement.add_row(str(i + 1), *shared)
+    return [methods] if together else [methods, agreement]

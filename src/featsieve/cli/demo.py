@@ -1,0 +1,27 @@
+"""``featsieve demo``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo_command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the reports.")] = Path(
+        "demo-report"
+    ),
+) -> None:
+    """Select features of embedded tables with known truth, and write reports to look at.
+
+    Planted columns (are they found?), noise (is it told from signal?) and handwritten digits (which
+    pixels?). It takes less than a minute and needs no network.
+
+    Example: `featsieve demo -o demo-report`
+    """
+    from rich.console import Console
+
+    from featsieve.demo import run_demo
+
+    console = Console()
+    report = run_demo(output, console=console)
+    console.print(f"\nOpen [bold]{report}[/] in a browser.", soft_wrap=True)

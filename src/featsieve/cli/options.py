@@ -1,0 +1,161 @@
+"""Options that several commands share, and how their words are read."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# As in featsieve.workflow.method_names, which would have to be loaded for a help text.
+METHODS = (
+    "jasfs, aufs, laplacianscore, maxvariance, mcfs, ndfs, randomselector, rsfs, rufs, sogfs, "
+    "spec, udfs, ugfs, urafs, usfs"
+)
+FORMATS = ("csv", "tsv", "parquet", "npz", "mat", "h5ad")
+
+TableFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="Rows are samples, columns are features: .csv .tsv (also .gz) .parquet .npz .mat "
+        ".h5ad",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave a column out; can be given several times."),
+]
+DropText = Annotated[
+    bool, typer.Option("--drop-text", help="Leave out every column that does not hold numbers.")
+]
+IdColumn = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column with the names of the samples.")
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with known classes: left out of the features, and used to judge the result "
+        "only.",
+    ),
+]
+Impute = Annotated[
+    str | None,
+    typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
+]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
+]
+Clusters = Annotated[
+    str, typer.Option(metavar="auto|K", help="How many clusters of samples to look for.")
+]
+Features = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|K|SHARE",
+        help="How many features: a count, a share such as 0.1, or what suffices to show the "
+        "clusters.",
+    ),
+]
+Subsamples = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Repeat the selection N times on 80 % of the rows, to see what comes back [default: "
+        "10, or 0 for tables of more than 20 million values].",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="The same number gives the same answer.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
+
+
+def read_clusters(text: str) -> int | str:
+    """Return what --clusters means.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_clusters
+    >>> read_clusters("auto"), read_clusters("5")
+    ('auto', 5)
+    """
+    word = text.strip().lower()
+    if word == "auto":
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise ValueError(f"--clusters takes a number such as 5, or auto; got {text!r}.") from None
+
+
+def read_features(text: str) -> int | float | str:
+    """Return what --features means.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_features
+    >>> read_features("auto"), read_features("50"), read_features("0.1")
+    ('auto', 50, 0.1)
+    """
+    word = text.strip().lower()
+    if word == "auto":
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(
+            f"--features takes a count such as 50, a share such as 0.1, or auto; got {text!r}."
+        ) from None
+
+
+def read_image(text: str | None) -> tuple[int, int] | None:
+    """Return what --image means.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_image
+    >>> read_image("28x32"), read_image(None)
+    ((28, 32), None)
+    """
+    if text is None:
+        return None
+    height, _, width = text.strip().lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise ValueError(f"--image takes height x width in pixels, such as 28x28; got {text!r}.")
+    return int(height), int(width)
+
+
+def read_format(text: str | None) -> str | None:
+    """Return what --format means, as the ending of a file.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_format
+    >>> read_format("csv"), read_format(".Parquet")
+    ('.csv', '.parquet')
+    """
+    if text is None:
+        return None
+    word = text.strip().lower().removeprefix(".")
+    if word not in FORMATS:
+        raise ValueError(f"--format takes one of {', '.join(FORMATS)}; got {text!r}.")
+    return f".{word}"
+
+
+def read_methods(text: str) -> list[str]:
+    """Return what --methods means.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_methods
+    >>> read_methods("jasfs, mcfs")
+    ['jasfs', 'mcfs']
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if [word.lower() for word in words] == ["all"]:
+        return METHODS.split(", ")
+    if not words:
+        raise ValueError("--methods takes names separated by commas, such as jasfs,mcfs.")
+    return words

@@ -1,0 +1,47 @@
+"""``featsieve report``: the page of a selection or of a benchmark, written again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featsieve.cli.stopping import stoppable
+
+SUMMARY = "summary.json"
+
+
+def report_command(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder that `select` or `bench run` wrote."),
+    ],
+    output_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="HTML file [default: RUN/report.html]."
+        ),
+    ] = None,
+) -> None:
+    """Write the report of a run again: one HTML page that opens without network.
+
+    Useful where the page was lost, or a newer featsieve draws a better one. Nothing is computed.
+
+    Example: `featsieve report results -o report.html`
+    """
+    with stoppable():
+        summary = run if run.name == SUMMARY else run / SUMMARY
+        if summary.is_file():
+            from featsieve.workflow.summary import render_again
+
+            target = output_file or summary.with_name("report.html")
+            render_again(summary, target)
+            typer.echo(f"Wrote {target}")
+            return
+        if not (run / "cells").is_dir():
+            raise FileNotFoundError(
+                f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
+                "`featsieve bench run` wrote."
+            )
+        from featsieve.cli.bench import write_report
+
+        write_report(run, output_file or run / "report.html")

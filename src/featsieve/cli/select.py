@@ -1,0 +1,138 @@
+"""``featsieve select``: from a table to its selected features, with a report and a model."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featsieve.cli import options
+from featsieve.cli.console import output, print_json, print_notes, progress_bar
+from featsieve.cli.stopping import stoppable
+
+
+def select_command(
+    context: typer.Context,
+    table: options.TableFile,
+    output_folder: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Folder of the results; made if needed."
+        ),
+    ],
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {options.METHODS}.")
+    ] = "jasfs",
+    clusters: options.Clusters = "auto",
+    features: options.Features = "auto",
+    standardize: options.Standardize = False,
+    drop: options.Drop = None,
+    drop_text: options.DropText = False,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    impute: options.Impute = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HxW",
+            help="The columns are the pixels of images of this height and width, row by row: the "
+            "report shows which ones are selected.",
+        ),
+    ] = None,
+    subsamples: options.Subsamples = None,
+    seed: options.Seed = 0,
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="|".join(options.FORMATS),
+            help="Format of the reduced table [default: that of TABLE].",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace results that are in the folder already.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Select the features that carry the clusters of a table, and write everything into a folder.
+
+    Nothing but the table is needed: how many clusters and how many features is found without
+    labels.
+
+    Into FOLDER go: `selected.csv` (the table with the selected columns only; in the format of
+    TABLE), `features.csv` (why each feature was selected or not), `samples.csv` (cluster of every
+    sample), `report.html` (open it in a browser), `summary.json` (the same for programs) and
+    `model.skops` (for `featsieve apply`). They appear together when all is done: Ctrl-C leaves
+    nothing behind.
+
+    Example: `featsieve select genes.csv -o results`
+
+    Example: `featsieve select genes.csv -o results --id-column patient --label-column diagnosis`
+
+    Example: `featsieve select survey.tsv.gz -o results --drop-text --impute median --features 20`
+
+    Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
+    """
+    n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
+    image_shape = options.read_image(image)
+    ending = options.read_format(file_format)
+    with stoppable() as stop:
+        from featsieve.cli.selection_view import show_run
+        from featsieve.datasets import read_table
+        from featsieve.workflow.methods import find_method
+        from featsieve.workflow.outputs import (
+            check_image,
+            check_libraries,
+            file_names,
+            replaced_files,
+            write_files,
+        )
+        from featsieve.workflow.select import select_features
+        from featsieve.workflow.staging import staged
+        from featsieve.workflow.summary import outcome, unreported
+
+        find_method(method)  # mistakes are told before a large table is read
+        names = file_names(table, ending)
+        check_libraries(names, table)
+        with progress_bar(stop, quiet=as_json) as progress:
+            progress(f"reading {table.name}", 0, 1)
+            data = read_table(
+                table,
+                label_column=label_column,
+                id_column=id_column,
+                drop=drop or (),
+                drop_text=drop_text,
+            )
+            check_image(image_shape, data)
+            with staged(output_folder, names=names.values(), overwrite=force) as folder:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # they are among the notes
+                    run = select_features(
+                        data,
+                        method=method,
+                        n_clusters=n_clusters,
+                        n_features=n_features,
+                        standardize=standardize,
+                        impute=impute,
+                        n_subsamples=subsamples,
+                        random_state=seed,
+                        progress=progress,
+                    )
+                    progress("writing", 1, 1)
+                    summary = write_files(
+                        run,
+                        folder,
+                        source=table,
+                        names=names,
+                        image_shape=image_shape,
+                        command=context.obj,
+                    )
+                stale = replaced_files(output_folder, names) if force else []
+            for path in stale:
+                path.unlink(missing_ok=True)
+    files = {kind: output_folder / name for kind, name in names.items()}
+    if as_json:
+        print_json(outcome(run, summary, files))
+        return
+    print_notes(unreported(run))
+    show_run(output(), run, summary, files)

@@ -1,0 +1,292 @@
+"""The selected columns of other rows, by name, and the clusters they belong to."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.datasets.table import READERS, table_format
+from featsieve.persistence import load_model
+from featsieve.selection_model import SelectionModel
+from featsieve.tables import Table
+from featsieve.workflow.columns import count_missing
+from featsieve.workflow.prepare import as_dataset
+from featsieve.workflow.words import count_of, in_words, missing_facts, sentence
+
+MODEL = "model.skops"
+TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """Other rows, reduced to the selected columns.
+
+    Attributes
+    ----------
+    table : Dataset
+    clusters : ndarray of shape (n_samples,), or None
+        Cluster of every row, if it was asked for.
+    ignored : tuple of str
+        Columns that were not needed.
+    n_filled : int
+        Number of missing values that were filled with the medians of the fitted table.
+    """
+
+    table: Dataset
+    clusters: np.ndarray | None = None
+    ignored: tuple[str, ...] = ()
+    n_filled: int = 0
+
+    @property
+    def samples(self) -> Table:
+        """One row per sample: its name (or its row number, from 0) and its cluster."""
+        if self.clusters is None:
+            raise ValueError("There are no clusters: apply the model with predict=True.")
+        names = self.table.sample_names
+        rows = np.arange(len(self.clusters)) if names is None else np.asarray(names, dtype=str)
+        return Table({"sample": rows, "cluster": self.clusters})
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know, a sentence each."""
+        told = []
+        if self.ignored:
+            verb = "is" if len(self.ignored) == 1 else "are"
+            told.append(
+                sentence(f"{in_words(self.ignored, 'column')} {verb} not needed and left out.")
+            )
+        if self.n_filled:
+            verb = "was" if self.n_filled == 1 else "were"
+            told.append(
+                f"{count_of(self.n_filled, 'missing value')} {verb} filled with the medians of the "
+                "table that the features were selected from."
+            )
+        return tuple(told)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the essence as plain values for JSON."""
+        n, k = self.table.X.shape
+        return {
+            "n_samples": int(n),
+            "n_features": int(k),
+            "selected": self.table.names,
+            "n_ignored": len(self.ignored),
+            "n_filled": self.n_filled,
+        }
+
+
+def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> Applied:
+    """Reduce other rows to the features that a model has selected.
+
+    Parameters
+    ----------
+    model : SelectionModel
+        ``run.model`` of `select_features`, or what `featsieve.persistence.load_model` returns.
+    table : Dataset, path, data frame or array
+        Columns are found by name, in any order; only the selected ones are needed.
+    predict : bool, default=False
+        Whether to say to which cluster every row belongs, which models of JASFS can.
+
+    Returns
+    -------
+    Applied
+
+    Raises
+    ------
+    ValueError
+        If selected columns are missing, hold missing values (unless the model fills them), or the
+        model cannot tell clusters.
+
+    Examples
+    --------
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.workflow import apply_model, select_features
+    >>> X = make_planted(90, 40, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
+    >>> run = select_features(X[:60], n_features=6, n_subsamples=0)
+    >>> applied = apply_model(run.model, X[60:], predict=True)
+    >>> applied.table.X.shape, len(applied.clusters), len(applied.ignored)
+    ((30, 6), 30, 34)
+    """
+    if not isinstance(model, SelectionModel):
+        raise TypeError(
+            "model must be a SelectionModel: the model of select_features, or the file model.skops "
+            f"that featsieve select wrote; got {type(model).__name__}."
+        )
+    if predict:
+        _check_predicts(model)
+    if isinstance(table, str | os.PathLike):
+        read, ignored = read_new(model, table)
+    else:
+        read = as_dataset(table)
+        ignored = tuple(name for name in read.names if name not in set(model.selected))
+    places = {name: j for j, name in enumerate(read.names)}
+    there = [name for name in model.selected if name in places]
+    missing = count_missing(read.X[:, [places[name] for name in there]])
+    if missing.any() and model.fill is None:
+        raise ValueError(
+            f"{missing_facts(missing, there)}. Fill such gaps first, or select the features again "
+            "with --impute median (in Python impute='median'): the model then knows what to fill "
+            "in."
+        )
+    clusters = np.asarray(model.predict(read)) if predict else None
+    return Applied(model.transform(read), clusters, ignored, int(missing.sum()))
+
+
+def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
+    """Load the model that ``featsieve select`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file model.skops, or the folder that it is in.
+
+    Returns
+    -------
+    SelectionModel
+    """
+    path = Path(path)
+    model = load_model(path / MODEL if path.is_dir() else path)
+    if not isinstance(model, SelectionModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which knows nothing about files: use it in "
+            "Python with featsieve.load_model, or let featsieve select write a model."
+        )
+    return model
+
+
+def read_new(
+    model: SelectionModel, path: str | os.PathLike[str]
+) -> tuple[Dataset, tuple[str, ...]]:
+    """Read what a model needs of a table, with names and classes of the samples where they are.
+
+    Parameters
+    ----------
+    model : SelectionModel
+    path : str or path
+
+    Returns
+    -------
+    Dataset
+        The selected columns.
+    tuple of str
+        Columns that were not needed.
+    """
+    path = Path(path)
+    names, classes = model.id_name, model.label_name
+    # New rows need not have names or classes.
+    attempts = dict.fromkeys([(names, classes), (names, None), (None, classes), (None, None)])
+    for id_column, label_column in attempts:
+        try:
+            table = read_table(
+                path, columns=model.selected, id_column=id_column, label_column=label_column
+            )
+            break
+        except ValueError:
+            if id_column is label_column is None:
+                raise
+    used = {*model.selected, table.id_name, table.label_name}
+    return table, tuple(name for name in column_names(path) if name not in used)
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of all columns of a file, as far as they can be had at little cost.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of str
+        Empty for formats that would have to be read whole.
+    """
+    ending = table_format(path)
+    if ending in TEXT:
+        from featsieve.datasets.readers.layout import find_layout
+
+        return [name for name in find_layout(path).names if name]
+    if ending == ".parquet":
+        from pyarrow.parquet import read_schema
+
+        return [name for name in read_schema(path).names if not name.startswith("__index_level_")]
+    return []
+
+
+def write_applied(
+    applied: Applied,
+    output: str | os.PathLike[str],
+    *,
+    clusters: str | os.PathLike[str] | None = None,
+    source: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write the reduced table, and the clusters of its rows if there are any.
+
+    Parameters
+    ----------
+    applied : Applied
+    output : str or path
+        Replaced if it is there; the ending says the format.
+    clusters : str or path, optional
+        A .csv file with the columns "sample" and "cluster".
+    source : str or path, optional
+        The file of the rows: of a .h5ad file, all that belongs to the selected genes is kept.
+    """
+    write_table(output, applied.table, like=source)
+    if clusters is not None:
+        applied.samples.to_csv(clusters)
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], *, sources: Iterable[Path], tables: bool = True
+) -> None:
+    """Raise if a file to be written has no known format, no folder, or is one that is read.
+
+    Parameters
+    ----------
+    outputs : iterable of Path or None
+        The first is a table.
+    sources : iterable of Path
+        Files that are read.
+    tables : bool, default=True
+        Whether the ending of the first must be that of a table.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from featsieve.workflow.apply import check_outputs
+    >>> check_outputs([Path("table.csv")], sources=[Path("table.csv")])
+    Traceback (most recent call last):
+    ValueError: table.csv would be written over while it is read: name another file.
+    """
+    read = {source.resolve() for source in sources}
+    seen: set[Path] = set()
+    for i, path in enumerate(outputs):
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise ValueError(f"{path} would be written over while it is read: name another file.")
+        if path.resolve() in seen:
+            raise ValueError(f"{path} is named twice: name one file for each thing to write.")
+        seen.add(path.resolve())
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder: name a file.")
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"There is no folder {path.parent}: make it, or name another.")
+        if i == 0 and tables and table_format(path) is None:
+            raise ValueError(
+                f"{path}: the ending of the name does not say how to write it; use one of "
+                f"{', '.join(READERS)}."
+            )
+
+
+def _check_predicts(model: SelectionModel) -> None:
+    """Raise if a model cannot tell the clusters of other rows."""
+    if not hasattr(model.selector, "predict"):
+        raise ValueError(
+            f"{model.method} cannot tell the clusters of other rows: leave out --clusters (in "
+            "Python predict), or select the features with --method jasfs."
+        )

@@ -1,0 +1,216 @@
+"""The files of a selection: reduced table, explanations, clusters, report, summary, model."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featsieve.datasets import Dataset, write_table
+from featsieve.datasets.optional import load_optional
+from featsieve.datasets.table import READERS, subset, table_format
+from featsieve.files import write_text
+from featsieve.persistence import save_model
+from featsieve.report import render_selection
+from featsieve.workflow.select import SelectionRun
+from featsieve.workflow.staging import staged
+from featsieve.workflow.summary import read_summary, summarize
+
+DEFAULT_ENDING = ".csv"
+# What the reduced table needs besides the rest: module, extra.
+WRITERS = {".parquet": ("pyarrow", "data"), ".h5ad": ("h5py", "data")}
+SUMMARY = "summary.json"
+
+
+def file_names(
+    source: str | os.PathLike[str] | None = None, ending: str | None = None
+) -> dict[str, str]:
+    """Return the names of the files of a selection.
+
+    Parameters
+    ----------
+    source : str or path, optional
+        The table's file: the reduced table gets its format.
+    ending : str, optional
+        Another format, such as ".parquet".
+
+    Returns
+    -------
+    dict
+        "selected", "features", "samples", "report", "summary", "model".
+
+    Examples
+    --------
+    >>> from featsieve.workflow.outputs import file_names
+    >>> file_names("genes.tsv.gz")["selected"], file_names("genes.csv", ".npz")["selected"]
+    ('selected.tsv.gz', 'selected.npz')
+    """
+    if ending is None and source is not None:
+        ending = table_format(source)
+    return {
+        "selected": f"selected{ending or DEFAULT_ENDING}",
+        "features": "features.csv",
+        "samples": "samples.csv",
+        "report": "report.html",
+        "summary": SUMMARY,
+        "model": "model.skops",
+    }
+
+
+def save_run(
+    run: SelectionRun,
+    folder: str | os.PathLike[str],
+    *,
+    source: str | os.PathLike[str] | None = None,
+    ending: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+    overwrite: bool = False,
+) -> dict[str, Path]:
+    """Write everything about a selection into a folder.
+
+    Parameters
+    ----------
+    run : SelectionRun
+    folder : str or path
+        Made if it is not there; files of other names in it stay.
+    source : str or path, optional
+        The file that the table came from. The reduced table gets its format; of a .h5ad file, all
+        that belongs to the selected genes is kept.
+    ending : str, optional
+        Another format of the reduced table: ".csv", ".tsv", ".parquet", ".npz", ".mat", ".h5ad".
+    image_shape : tuple of two int, optional
+        Height and width of the images whose pixels the columns are.
+    overwrite : bool, default=False
+        Whether results that are there are replaced.
+
+    Returns
+    -------
+    dict of str to Path
+        The files, see `file_names`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.workflow import save_run, select_features
+    >>> X = make_planted(60, 20, n_informative=5, n_clusters=3, signal=3.0, random_state=0).X
+    >>> run = select_features(X, n_features=5, n_subsamples=0)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     sorted(path.name for path in save_run(run, f"{home}/results").values())
+    ['features.csv', 'model.skops', 'report.html', 'samples.csv', 'selected.csv', 'summary.json']
+    """
+    names = file_names(source, ending)
+    check_libraries(names, source)
+    with staged(folder, names=names.values(), overwrite=overwrite) as temporary:
+        write_files(run, temporary, names=names, source=source, image_shape=image_shape)
+        stale = replaced_files(folder, names) if overwrite else []
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return {kind: Path(folder) / name for kind, name in names.items()}
+
+
+def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None = None) -> None:
+    """Raise if a library is missing that the files need: better before a long fit than after it.
+
+    Parameters
+    ----------
+    names : dict
+        See `file_names`.
+    source : str or path, optional
+        The file that the table came from.
+    """
+    load_optional("skops.io", "Writing model.skops", extra="model")
+    load_optional("jinja2", "Writing report.html", extra="report")
+    ending = table_format(names["selected"])
+    if ending in WRITERS:
+        module, extra = WRITERS[ending]
+        load_optional(module, f"Writing a {ending} file", extra=extra)
+    if ending == ".h5ad" and source is not None and table_format(source) == ending:
+        load_optional("anndata", "Keeping what a .h5ad file holds", extra="anndata")
+
+
+def write_files(
+    run: SelectionRun,
+    folder: Path,
+    *,
+    names: dict[str, str],
+    source: str | os.PathLike[str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Write the files of a selection into a folder that is there, and return the summary.
+
+    Parameters
+    ----------
+    run : SelectionRun
+    folder : Path
+    names : dict
+        See `file_names`.
+    source : str or path, optional
+        The file that the table came from.
+    image_shape : tuple of two int, optional
+    command : str, optional
+        The command line that did it.
+
+    Returns
+    -------
+    dict
+        See `featsieve.report.summarize_selection`.
+    """
+    summary = summarize(run, names=names, source=source, image_shape=image_shape, command=command)
+    reduced = subset(run.table, np.flatnonzero(run.selector.get_support()))
+    write_table(folder / names["selected"], reduced, like=source)
+    run.features.to_csv(folder / names["features"])
+    run.samples.to_csv(folder / names["samples"])
+    save_model(run.model, folder / names["model"])
+    write_text(folder / names["report"], render_selection(summary))
+    write_text(folder / names["summary"], json.dumps(summary, ensure_ascii=False, allow_nan=False))
+    return summary
+
+
+def replaced_files(folder: str | os.PathLike[str], names: dict[str, str]) -> list[Path]:
+    """Return files that an earlier selection wrote and this one does not replace.
+
+    Parameters
+    ----------
+    folder : str or path
+    names : dict
+        The files of the new selection.
+
+    Returns
+    -------
+    list of Path
+        Such as selected.csv where the new table is selected.parquet. Only what the summary of the
+        earlier selection calls its own is in the list.
+    """
+    try:
+        about = read_summary(Path(folder) / SUMMARY)
+        old = about["reproduce"]["more"]["files"].values()
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        return []
+    stale = {name for name in old if isinstance(name, str) and Path(name).name == name}
+    known = {*file_names().values(), *(f"selected{e}" for e in READERS)}
+    return [Path(folder) / name for name in sorted((stale & known) - set(names.values()))]
+
+
+def check_image(image_shape: tuple[int, int] | None, table: Dataset) -> None:
+    """Raise if the columns of a table cannot be the pixels of an image of that shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.datasets import Dataset
+    >>> from featsieve.workflow.outputs import check_image
+    >>> check_image((2, 4), Dataset("small", np.zeros((3, 8))))
+    """
+    if image_shape is None:
+        return
+    height, width = image_shape
+    d = table.X.shape[1]
+    if height * width != d:
+        raise ValueError(
+            f"An image of {height}x{width} has {height * width} pixels, but the table has {d} "
+            "features: give the height and width of the images, and leave out other columns "
+            "(--drop COLUMN, --label-column, --id-column)."
+        )

@@ -1,0 +1,213 @@
+"""A table made ready for a selector: gaps filled or refused, columns scaled, oddities told."""
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+
+from featsieve.arrays.namespace import is_sparse
+from featsieve.datasets import Dataset, read_table
+from featsieve.datasets.dataset import as_table
+from featsieve.validation import check_option, refuse_text
+from featsieve.workflow.columns import (
+    constant_columns,
+    count_infinite,
+    count_missing,
+    row_number_columns,
+)
+from featsieve.workflow.words import Note, count_of, in_words, missing_facts, sentence, shell_word
+
+IMPUTE = ("median",)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table made ready for a selector.
+
+    Attributes
+    ----------
+    table : Dataset
+        In the units of the file, its gaps filled.
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        What a selector shall see: the same, standardised if that was asked for.
+    feature_names : list of str
+        Names of the columns; x0, x1, ... where the table has none.
+    fill : ndarray of shape (n_features,), or None
+        Medians that gaps were filled with; None where filling was not asked for.
+    centre, scale : ndarray of shape (n_features,), or None
+        Means and standard deviations that were taken out; None where that was not asked for.
+        Sparse tables keep their zeros: they are not centred.
+    n_filled : int
+        Number of values that were filled in.
+    constant, row_numbers : tuple of str
+        Columns that do not vary, and those that look like row numbers.
+    """
+
+    table: Dataset
+    X: Any
+    feature_names: list[str]
+    fill: np.ndarray | None = None
+    centre: np.ndarray | None = None
+    scale: np.ndarray | None = None
+    n_filled: int = 0
+    constant: tuple[str, ...] = ()
+    row_numbers: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a user should know about the table, a sentence each."""
+        told = []
+        if self.row_numbers:
+            names, one = in_words(self.row_numbers, "column"), shell_word(self.row_numbers[0])
+            verb = "counts" if len(self.row_numbers) == 1 else "count"
+            text = (
+                f"{names} {verb} the rows and would be taken as a feature: leave a row number out "
+                f"with --drop {one}, or make it the name of the samples with --id-column {one} (in "
+                "Python drop, id_column)."
+            )
+            told.append(Note(sentence(text), "row-numbers"))
+        if self.constant:
+            verb = "is" if len(self.constant) == 1 else "are"
+            text = f"{in_words(self.constant, 'column')} {verb} constant: nothing to select."
+            told.append(Note(sentence(text), "constant"))
+        if self.n_filled:
+            verb = "was" if self.n_filled == 1 else "were"
+            values = count_of(self.n_filled, "missing value")
+            told.append(Note(f"{values} {verb} filled with the median of the column.", "filled"))
+        return tuple(told)
+
+
+def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
+    """Make a table ready for a selector.
+
+    Parameters
+    ----------
+    table : Dataset, path, data frame or array
+        See `as_dataset`.
+    impute : {"median"}, optional
+        Fill missing values with the median of their column. Without it they are refused.
+    standardize : bool, default=False
+        Whether columns are given mean 0 and variance 1 (sparse ones variance 1 only).
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    ValueError
+        For missing values (the message counts them and names the columns), infinite ones, and
+        columns without any value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.workflow import prepare_table
+    >>> X = np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0]])
+    >>> prepare_table(X)
+    Traceback (most recent call last):
+    ValueError: The table has 1 missing value, in column 'x0'. Fill such gaps with the median ...
+    >>> ready = prepare_table(X, impute="median")
+    >>> ready.X[:, 0].tolist(), ready.constant
+    ([1.0, 2.0, 3.0], ('x1',))
+    """
+    table = as_dataset(table)
+    if impute is not None:
+        check_option("impute", impute, IMPUTE)
+    names = table.names
+    _refuse_infinite(table.X, names)
+    missing = count_missing(table.X)
+    if missing.any() and impute is None:
+        raise ValueError(
+            f"{missing_facts(missing, names)}. Fill such gaps with the median of their column "
+            "(--impute median; in Python impute='median'), or leave these columns out (--drop "
+            "COLUMN; in Python drop)."
+        )
+    fill = None
+    if impute is not None:
+        fill, filled = _fill(table.X, missing, names)
+        table = replace(table, X=filled)
+    X, centre, scale = table.X, None, None
+    if standardize:
+        scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X)
+        X, centre, scale = scaler.transform(X), scaler.mean_, scaler.scale_
+        centre = None if is_sparse(X) else centre
+    return Prepared(
+        table,
+        X,
+        names,
+        fill,
+        centre,
+        scale,
+        n_filled=int(missing.sum()),
+        constant=tuple(names[j] for j in np.flatnonzero(constant_columns(table.X))),
+        row_numbers=tuple(names[j] for j in row_number_columns(table.X)),
+    )
+
+
+def as_dataset(table: Any) -> Dataset:
+    """Return a table of any kind as a Dataset.
+
+    Parameters
+    ----------
+    table : Dataset, str, path, data frame (pandas or polars), ndarray or sparse matrix
+        A path is read with `featsieve.datasets.read_table`.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from featsieve.workflow import as_dataset
+    >>> as_dataset(pandas.DataFrame({"age": [30, 40], "height": [1.7, 1.8]})).feature_names
+    ['age', 'height']
+    """
+    if isinstance(table, Dataset):
+        return table
+    if isinstance(table, str | os.PathLike):
+        return read_table(table)
+    names = None
+    if hasattr(table, "columns"):
+        refuse_text(table)
+        names = [str(name) for name in table.columns]
+        table = check_array(table, dtype="numeric", ensure_all_finite=False)  # gaps become NaN
+    return Dataset("table", as_table(table), feature_names=names)
+
+
+def _refuse_infinite(X: Any, names: list[str]) -> None:
+    """Raise if the table holds infinite values, naming the columns."""
+    infinite = count_infinite(X)
+    if infinite.any():
+        where = [names[j] for j in np.flatnonzero(infinite)]
+        total = int(infinite.sum())
+        raise ValueError(
+            f"The table has {count_of(total, 'infinite value')}, in "
+            f"{in_words(where, 'column')}: mend them in the file (an empty cell counts as "
+            "missing), or leave such columns out (--drop COLUMN; in Python drop)."
+        )
+
+
+def _fill(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, Any]:
+    """Return the medians of the columns, and the table with its gaps filled by them."""
+    empty = [names[j] for j in np.flatnonzero(missing == X.shape[0])]
+    if empty:
+        verb = "has" if len(empty) == 1 else "have"
+        raise ValueError(
+            sentence(
+                f"{in_words(empty, 'column')} {verb} no value at all: leave out what is empty "
+                f"(--drop {shell_word(empty[0])}; in Python drop)."
+            )
+        )
+    imputer = SimpleImputer(strategy="median").fit(X.tocsc() if is_sparse(X) else X)
+    if not missing.any():
+        return imputer.statistics_, X
+    if is_sparse(X):
+        return imputer.statistics_, sp.csr_array(imputer.transform(X.tocsc()))
+    return imputer.statistics_, imputer.transform(X)

@@ -1,0 +1,273 @@
+"""From a table to a selection with everything that is worth knowing about it."""
+
+import copy
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featsieve.datasets import Dataset
+from featsieve.evaluation import (
+    Stability,
+    clustering_accuracy,
+    normalized_mutual_information,
+)
+from featsieve.selection_model import SelectionModel
+from featsieve.tables import Table
+from featsieve.tuning import explain
+from featsieve.validation import warn
+from featsieve.workflow.clusters import clusters_of, score_structure
+from featsieve.workflow.counts import check_counts
+from featsieve.workflow.methods import find_method
+from featsieve.workflow.prepare import Prepared, prepare_table
+from featsieve.workflow.progress import Progress, Steps
+from featsieve.workflow.subsamples import check_subsamples, repeat_selection
+from featsieve.workflow.words import Note
+
+# Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
+FIXED_STEPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionRun:
+    """A selection from a table, and what is known about it.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        The table, in the units of the file and as the selector saw it.
+    model : SelectionModel
+        What `featsieve.workflow.apply_model` uses on other rows.
+    labels : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    features : Table
+        One row per feature; see `featsieve.explain`.
+    frequency : ndarray of shape (n_features,), or None
+        Share of the subsamples in which each feature was selected.
+    stability : Stability or None
+        How far the selections from subsamples agree beyond chance.
+    structure : float
+        How much clearer the clusters are than by chance; see `featsieve.structure_score`.
+    settings : dict
+        What was asked for.
+    seconds : float
+        That the fit to all rows took.
+    notes : tuple of Note
+        What a user should know, a sentence each, with its ``kind``.
+    """
+
+    prepared: Prepared
+    model: SelectionModel
+    labels: np.ndarray
+    features: Table
+    frequency: np.ndarray | None
+    stability: Stability | None
+    structure: float
+    settings: dict[str, Any]
+    seconds: float
+    notes: tuple[Note, ...]
+
+    @property
+    def table(self) -> Dataset:
+        """The table in the units of the file, its gaps filled."""
+        return self.prepared.table
+
+    @property
+    def selector(self) -> Any:
+        """The fitted selector."""
+        return self.model.selector
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected features, in the order of the columns."""
+        return list(self.model.selected)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(np.unique(self.labels))
+
+    @property
+    def samples(self) -> Table:
+        """One row per sample: its name (or its row number, from 0) and its cluster."""
+        names = self.table.sample_names
+        rows = np.arange(len(self.labels)) if names is None else np.asarray(names, dtype=str)
+        return Table({"sample": rows, "cluster": self.labels})
+
+    @property
+    def agreement(self) -> dict[str, float] | None:
+        """Accuracy and mutual information of the clusters with the classes, where these are known.
+
+        The classes have no part in the selection: they only judge it.
+        """
+        y = self.table.y
+        if y is None:
+            return None
+        return {
+            "accuracy": clustering_accuracy(y, self.labels),
+            "nmi": normalized_mutual_information(y, self.labels),
+        }
+
+
+def select_features(
+    table: Any,
+    *,
+    method: str = "jasfs",
+    n_clusters: int | str = "auto",
+    n_features: int | float | str = "auto",
+    standardize: bool = False,
+    impute: str | None = None,
+    n_subsamples: int | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> SelectionRun:
+    """Select features of a table, and say how far the selection can be trusted.
+
+    Parameters
+    ----------
+    table : Dataset, path, data frame or array
+        Rows are samples. Classes that come with it are used to judge, never to select.
+    method : str, default="jasfs"
+        One of `method_names`.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters to look for.
+    n_features : int, float or "auto", default="auto"
+        How many features to select: a count, a fraction of the features, or what suffices to show
+        the clusters.
+    standardize : bool, default=False
+        Whether columns are given mean 0 and variance 1 first. Most methods scale columns by
+        themselves where they need it.
+    impute : {"median"}, optional
+        Fill missing values, which are refused otherwise.
+    n_subsamples : int, optional
+        Times that the selection is repeated on 80 % of the rows, with the same numbers of clusters
+        and features, to see what comes back. By default 10, or 0 for more than 2e7 elements.
+    random_state : int, default=0
+        The same number gives the same answer.
+    progress : callable, optional
+        ``progress(text, done, total)`` is called at every step.
+
+    Returns
+    -------
+    SelectionRun
+
+    Warns
+    -----
+    UserWarning
+        For everything in ``notes``.
+
+    Examples
+    --------
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.workflow import select_features
+    >>> planted = make_planted(90, 40, n_informative=6, n_clusters=3, signal=3.0, random_state=0)
+    >>> run = select_features(planted.X, n_features=6, n_subsamples=5)
+    >>> run.n_clusters, run.selected == [f"x{j}" for j in planted.informative.nonzero()[0]]
+    (3, True)
+    >>> run.stability.value > 0.8
+    True
+    """
+    chosen = find_method(method)
+    prepared = prepare_table(table, impute=impute, standardize=standardize)
+    X = prepared.X
+    n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
+    n_subsamples = check_subsamples(n_subsamples, X)
+    steps = Steps(FIXED_STEPS + n_subsamples, progress)
+    with _collected() as caught:
+        steps.next(f"looking for features with {chosen.name}")
+        start = time.perf_counter()
+        selector = chosen.make(
+            n_clusters=n_clusters, n_features=n_features, random_state=random_state
+        ).fit(X)
+        seconds = time.perf_counter() - start
+        repeats = repeat_selection(
+            selector, X, n_subsamples, random_state=random_state, steps=steps
+        )
+        steps.next("looking for structure")
+        labels = clusters_of(
+            selector, X, n_clusters=None if isinstance(n_clusters, str) else n_clusters
+        )
+        structure = score_structure(X, labels, random_state=random_state)
+        steps.next("explaining")
+        features = explain_run(prepared, selector, labels, repeats.frequency)
+        steps.end()
+    own_notes = (*prepared.notes, *repeats.notes)
+    for note in own_notes:
+        warn(note)
+    model = SelectionModel.from_selector(
+        selector,
+        prepared.feature_names,
+        fill=prepared.fill,
+        centre=prepared.centre,
+        scale=prepared.scale,
+        id_name=prepared.table.id_name,
+        label_name=prepared.table.label_name,
+        method=chosen.name,
+        table_name=prepared.table.name,
+    )
+    settings = {
+        "method": chosen.name,
+        "clusters": n_clusters,
+        "features": n_features,
+        "standardize": standardize,
+        "impute": impute,
+        "subsamples": n_subsamples,
+        "seed": random_state,
+    }
+    return SelectionRun(
+        prepared,
+        model,
+        labels,
+        features,
+        repeats.frequency,
+        repeats.stability,
+        structure,
+        settings,
+        seconds,
+        notes=(*own_notes, *caught),
+    )
+
+
+def explain_run(
+    prepared: Prepared, selector: Any, labels: np.ndarray, frequency: np.ndarray | None
+) -> Table:
+    """Return the explanation of every feature, with its name and selection frequency.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    selector : fitted selector of featsieve
+    labels : ndarray of shape (n_samples,)
+    frequency : ndarray of shape (n_features,), or None
+
+    Returns
+    -------
+    Table
+    """
+    named = copy.copy(selector)
+    named.feature_names_in_ = np.asarray(prepared.feature_names, dtype=object)
+    with warnings.catch_warnings():
+        # the table has no names, the copy of the selector has: that is what it was made for
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        table = explain(named, prepared.X, labels=labels)
+    if frequency is not None:
+        table["selection_frequency"] = frequency
+    return table
+
+
+@contextmanager
+def _collected() -> Iterator[list[Note]]:
+    """Collect warnings as notes, one of each kind, and pass them on at the end."""
+    notes: list[Note] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    # One sentence about missing structure is enough, whoever said it first.
+    first = {(w.category, w.category is UserWarning and str(w.message)): w for w in caught[::-1]}
+    for warning in [w for w in caught if w in first.values()]:
+        notes.append(Note(str(warning.message), warning.category.__name__))
+        warn(str(warning.message), warning.category)

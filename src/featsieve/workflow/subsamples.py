@@ -1,0 +1,163 @@
+"""The same selection on subsamples of the rows: how often each feature comes back."""
+
+from dataclasses import dataclass
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn.base import clone
+
+from featsieve.evaluation import Stability, selection_stability
+from featsieve.workflow.progress import Steps
+from featsieve.workflow.words import Note
+
+# Share of the rows in a subsample: see featsieve.tuning.StabilitySelection.
+SHARE = 0.8
+# Tables up to this many elements are looked at again and again unless the user says otherwise.
+MOST_ELEMENTS = 20_000_000
+DEFAULT_SUBSAMPLES = 10
+LARGEST_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Selections from subsamples.
+
+    Attributes
+    ----------
+    selections : ndarray of shape (n_fits, n_features), dtype bool
+    failures : tuple of str
+        Reasons of the fits that failed.
+    """
+
+    selections: np.ndarray
+    failures: tuple[str, ...] = ()
+
+    @property
+    def frequency(self) -> np.ndarray | None:
+        """Share of the subsamples in which each feature was selected; None without any."""
+        return self.selections.mean(axis=0) if len(self.selections) else None
+
+    @property
+    def stability(self) -> Stability | None:
+        """How far the selections agree beyond chance; None for fewer than two."""
+        return selection_stability(self.selections) if len(self.selections) > 1 else None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to say about fits that failed."""
+        if not self.failures:
+            return ()
+        total = len(self.failures) + len(self.selections)
+        text = (
+            f"{len(self.failures)} of the {total} fits to subsamples failed and do not count "
+            f"({self.failures[0]})."
+        )
+        return (Note(text, "subsamples"),)
+
+
+def default_subsamples(X: Any) -> int:
+    """Return how many subsamples suit a table: 10, or none where it is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.workflow.subsamples import default_subsamples
+    >>> default_subsamples(np.zeros((100, 20)))
+    10
+    """
+    n, d = X.shape
+    return DEFAULT_SUBSAMPLES if n * d <= MOST_ELEMENTS else 0
+
+
+def check_subsamples(n_subsamples: int | None, X: Any) -> int:
+    """Return the number of subsamples; None means the default, and 1 is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.workflow.subsamples import check_subsamples
+    >>> check_subsamples(None, np.zeros((100, 20))), check_subsamples(0, np.zeros((100, 20)))
+    (10, 0)
+    """
+    if n_subsamples is None:
+        return default_subsamples(X)
+    if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer):
+        raise TypeError(f"n_subsamples must be 0 or an integer above 1; got {n_subsamples!r}.")
+    if n_subsamples < 0 or n_subsamples == 1:
+        raise ValueError(
+            "Stability compares selections: the number of subsamples must be 0 (none) or at least "
+            f"2; got {n_subsamples}."
+        )
+    return int(n_subsamples)
+
+
+def repeat_selection(
+    selector: Any, X: Any, n_subsamples: int, *, random_state: int = 0, steps: Steps
+) -> Repeats:
+    """Fit a selector again to random subsets of the rows.
+
+    The numbers of clusters and of features are those of the selector, as it was fitted: what is
+    asked is whether the same features come back, not whether the same numbers do.
+
+    Parameters
+    ----------
+    selector : fitted selector of featsieve
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    n_subsamples : int
+    random_state : int, default=0
+        Draws the rows, and a seed for every fit.
+    steps : Steps
+        Told of every fit.
+
+    Returns
+    -------
+    Repeats
+        Fits that fail (a subsample can be too small) are counted, and do not stop the others.
+    """
+    rng = np.random.RandomState(random_state)
+    n = X.shape[0]
+    n_rows = min(max(round(SHARE * n), 2), n - 1)
+    selections, failures = [], []
+    for i in range(n_subsamples):
+        rows = np.sort(rng.permutation(n)[:n_rows])
+        again = settled(selector, random_state=rng.randint(LARGEST_SEED))
+        steps.next(f"subsample {i + 1} of {n_subsamples}")
+        try:
+            with catch_warnings():
+                simplefilter("ignore")  # what all rows give is told; this would be the same again
+                selections.append(again.fit(X[rows]).get_support())
+        except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
+            failures.append(str(error).rstrip("."))
+    return Repeats(np.array(selections, dtype=bool).reshape(-1, X.shape[1]), tuple(failures))
+
+
+def settled(selector: Any, *, random_state: int) -> Any:
+    """Return an unfitted copy that looks for as many clusters and features as were found.
+
+    Parameters
+    ----------
+    selector : fitted selector of featsieve
+    random_state : int
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.workflow.subsamples import settled
+    >>> X = make_planted(60, 30, n_informative=5, n_clusters=3, random_state=0).X
+    >>> sieve = JASFS("auto", n_features_to_select=0.2, random_state=0).fit(X)
+    >>> settled(sieve, random_state=7)
+    JASFS(n_clusters=3, n_features_to_select=6, random_state=7)
+    """
+    values = {"n_features_to_select": selector.n_features_selected_}
+    parameters = selector.get_params(deep=False)
+    if parameters.get("n_clusters") is not None:
+        values["n_clusters"] = selector.n_clusters_
+    if "random_state" in parameters:
+        values["random_state"] = random_state
+    return clone(selector).set_params(**values)

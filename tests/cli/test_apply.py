@@ -1,0 +1,121 @@
+"""``featsieve apply``: other rows, by the names of their columns."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.cli import main
+
+FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
+
+
+@pytest.fixture(scope="module")
+def home(people, tmp_path_factory):
+    """A folder with the results of a selection from the first 60 rows; the other 30 are new."""
+    home = tmp_path_factory.mktemp("apply")
+    people.iloc[:60].to_csv(home / "old.csv", index=False)
+    people.iloc[60:].to_csv(home / "new.csv", index=False)
+    roles = ("--id-column", "who", "--label-column", "kind")
+    with pytest.raises(SystemExit, match="0"):
+        main(["select", str(home / "old.csv"), "-o", str(home / "results"), *roles, *FAST])
+    return home
+
+
+def read(path):
+    return pd.read_csv(path, float_precision="round_trip")
+
+
+def test_the_fitted_rows_give_the_table_of_select(call, people, home, tmp_path):
+    """Whatever the order of the columns, and whatever else is there."""
+    shuffled = people.iloc[:60].assign(more="text").sample(axis=1, frac=1.0, random_state=0)
+    shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
+    out, clusters = tmp_path / "out.csv", tmp_path / "clusters.csv"
+    model = home / "results" / "model.skops"
+    arguments = ("apply", model, tmp_path / "shuffled.csv", "-o", out, "--clusters", clusters)
+    code, shown, told = call(*arguments)
+    assert code == 0
+    assert out.read_bytes() == (home / "results" / "selected.csv").read_bytes()
+    assert shown == f"Wrote {out} and {clusters}: 60 rows, 6 selected features.\n"
+    assert "45 columns (" in told
+    assert "not needed and left out" in told
+    fitted = pd.read_csv(home / "results" / "samples.csv")
+    predicted = pd.read_csv(clusters)
+    assert predicted["sample"].tolist() == fitted["sample"].tolist()
+    assert (predicted["cluster"] == fitted["cluster"]).mean() > 0.9  # the regression's answer
+
+
+def test_new_rows(call, people, home, tmp_path):
+    chosen = list(read(home / "results" / "selected.csv"))[1:-1]
+    few = people.iloc[60:][[*chosen[::-1], "who"]]  # nothing else is needed
+    few.to_csv(tmp_path / "few.csv", index=False)
+    code, _, told = call("apply", home / "results", tmp_path / "few.csv", "-o", tmp_path / "o.csv")
+    assert (code, told) == (0, "")
+    expected = people.iloc[60:][["who", *chosen]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(read(tmp_path / "o.csv"), expected, check_exact=True)
+
+
+def test_for_machines(call, home, tmp_path):
+    model = home / "results" / "model.skops"
+    code, shown, told = call("apply", model, home / "new.csv", "-o", tmp_path / "o.npz", "--json")
+    assert (code, told) == (0, "")
+    found = json.loads(shown)
+    assert found["n_samples"] == 30
+    assert found["n_ignored"] == 44
+    with np.load(tmp_path / "o.npz") as archive:
+        assert archive["X"].shape == (30, 6)
+        assert archive["feature_names"].tolist() == found["selected"]
+
+
+def test_missing_values(call, people, home, tmp_path):
+    chosen = list(read(home / "results" / "selected.csv"))[1:-1]
+    holed = people.iloc[60:].copy()
+    holed.iloc[2, holed.columns.get_loc(chosen[1])] = np.nan
+    holed.to_csv(tmp_path / "holed.csv", index=False)
+    code, _, told = call(
+        "apply", home / "results", tmp_path / "holed.csv", "-o", tmp_path / "o.csv"
+    )
+    assert code == 2
+    assert f"1 missing value, in column '{chosen[1]}'" in told
+    assert not (tmp_path / "o.csv").exists()
+    call(
+        "select", home / "old.csv", "-o", tmp_path / "r", "--drop-text", *FAST, "--impute", "median"
+    )
+    code, _, told = call("apply", tmp_path / "r", tmp_path / "holed.csv", "-o", tmp_path / "o.csv")
+    assert code == 0
+    assert "1 missing value was filled with the medians" in told
+    assert read(tmp_path / "o.csv").loc[2, chosen[1]] == people.iloc[:60][chosen[1]].median()
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "out", "sentence"),
+    [
+        ("gone.skops", "new.csv", "o.csv", "gone.skops: there is no such file"),
+        ("new.csv", "new.csv", "o.csv", "is not a model of featsieve"),
+        ("results/model.skops", "gone.csv", "o.csv", "gone.csv: there is no such file"),
+        ("results/model.skops", "new.csv", "o.doc", "does not say how to write it"),
+        ("results/model.skops", "new.csv", "new.csv", "would be written over while it is read"),
+        ("results/model.skops", "other.csv", "o.csv", "6 of 6 columns are missing"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(call, home, monkeypatch, model, table, out, sentence):
+    monkeypatch.chdir(home)
+    (home / "other.csv").write_text("a,b\n1,2\n3,4\n")
+    code, shown, told = call("apply", model, table, "-o", out)
+    assert (code, shown) == (2, "")
+    assert sentence in told
+    assert told.startswith("featsieve: ")
+    assert told.count("\n") == 1
+    assert not (home / "o.csv").exists()
+
+
+def test_methods_that_know_no_clusters(call, home, tmp_path):
+    arguments = ("select", home / "old.csv", "-o", tmp_path / "r", "--drop-text", *FAST)
+    call(*arguments, "--method", "maxvariance")
+    applying = ("apply", tmp_path / "r", home / "new.csv", "-o", tmp_path / "o.csv")
+    code, _, told = call(*applying, "--clusters", tmp_path / "c.csv")
+    assert code == 2
+    assert "MaxVariance cannot tell the clusters of other rows" in told
+    assert not (tmp_path / "o.csv").exists()
+    assert call(*applying)[0] == 0

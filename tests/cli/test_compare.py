@@ -1,0 +1,72 @@
+"""``featsieve compare``: agreement, stability and time of several methods."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+FAST = ("--clusters", "3", "--features", "6", "--subsamples", "2")
+ROLES = ("--id-column", "who", "--label-column", "kind")
+
+
+@pytest.fixture
+def table(people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def test_as_a_table_and_in_a_file(call, table, tmp_path):
+    out = tmp_path / "c.csv"
+    methods = ("--methods", "jasfs, laplacianscore,MCFS")
+    code, shown, _ = call("compare", table, *ROLES, *FAST, *methods, "-o", out)
+    assert code == 0
+    assert "6 of 50 features of 90 samples, 3 clusters" in shown
+    assert "Two random choices share 0.06." in " ".join(shown.split())
+    assert f"Wrote {out}" in shown
+    frame = pd.read_csv(out)
+    assert frame["method"].tolist() == ["JASFS", "LaplacianScore", "MCFS"]
+    assert frame["jaccard_JASFS"][0] == 1.0
+
+
+def test_for_machines(call, table):
+    code, shown, told = call("compare", table, *ROLES, *FAST, "--methods", "jasfs,mcfs", "--json")
+    assert (code, told) == (0, "")
+    found = json.loads(shown)
+    assert [method["method"] for method in found["methods"]] == ["JASFS", "MCFS"]
+    assert all(len(method["selected"]) == 6 for method in found["methods"])
+    jaccard = np.array(found["jaccard"])
+    np.testing.assert_array_equal(jaccard, jaccard.T)
+
+
+def test_many_methods_get_a_table_of_their_own(call, table):
+    methods = "maxvariance,laplacianscore,mcfs,spec,udfs,randomselector"
+    code, shown, _ = call("compare", table, *ROLES, *FAST, "--methods", methods)
+    assert code == 0
+    assert "The second table" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_all_methods_failing_is_a_failed_check(call, tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.ones((20, 5)))
+    arguments = ("--methods", "maxvariance,mcfs", "--clusters", 2, "--features", 2)
+    code, shown, _ = call("compare", tmp_path / "t.npz", *arguments)
+    assert code == 1
+    assert "MCFS failed: All 5 columns of X are constant" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["people.csv", "--methods", "jasfs,mcsf"], "no method 'mcsf': did you mean MCFS"),
+        (["people.csv", "--methods", ","], "--methods takes names separated by commas"),
+        (["gone.csv"], "gone.csv: there is no such file"),
+        (["people.csv", "-o", "people.csv"], "would be written over"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(call, table, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    code, shown, told = call("compare", *arguments)
+    assert (code, shown) == (2, "")
+    assert sentence in told
+    assert told.count("\n") == 1

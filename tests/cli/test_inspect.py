@@ -1,0 +1,68 @@
+"""``featsieve inspect``: what it sees, and the command it recommends."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def table(people, tmp_path):
+    frame = people.copy()
+    frame.insert(1, "row", np.arange(90))
+    frame["noise_copy"], frame["fixed"] = frame["marker_13"], 2.5
+    frame.loc[[3, 4], "marker_13"] = np.nan
+    frame.to_csv(tmp_path / "my people.csv", index=False)
+    return tmp_path / "my people.csv"
+
+
+def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, shown, told = call("inspect", table.name)
+    assert (code, told) == (0, "")
+    assert "90 rows (samples), 53 columns (features)" in shown
+    assert "2 values (0.0%) in 1 column: marker_13 (2)" in shown
+    assert "2 (who, kind)" in shown
+    assert "1 (fixed)" in shown
+    assert "1 (row): looks like a row number" in shown
+    assert "there are clusters" in shown
+    assert "\x1b" not in shown
+    command = shlex.split(shown.splitlines()[-1])
+    assert command[:2] == ["featsieve", "select"]
+    code, _, told = call(*command[1:], "--clusters", 3, "--features", 4, "--subsamples", 0)
+    assert code == 0, told
+
+
+def test_for_machines(call, table):
+    arguments = ("--id-column", "who", "--label-column", "kind", "--drop", "row")
+    code, shown, told = call("inspect", table, *arguments, "--no-structure", "--json")
+    assert (code, told) == (0, "")
+    found = json.loads(shown)
+    assert found["n_samples"] == 90
+    assert found["text"] == []
+    assert found["row_numbers"] == []
+    assert found["missing"] == {"marker_13": 2}
+    assert found["structure"] is None
+    assert shlex.split(found["next"])[5:] == [*arguments, "--impute", "median"]
+
+
+def test_classes_and_names_are_shown(call, table):
+    arguments = ("--id-column", "who", "--label-column", "kind", "--no-structure")
+    _, shown, _ = call("inspect", table, *arguments)
+    assert "'kind': 3 (cold, flu, none) (never used to select)" in shown
+    assert "'p00', ..." in shown
+    assert "not looked for" in shown
+
+
+def test_noise_is_called_noise(call, tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
+    code, shown, _ = call("inspect", tmp_path / "t.npz")
+    assert code == 0
+    assert "no clearer than noise" in shown
+
+
+def test_a_mistake_ends_in_one_sentence(call):
+    code, shown, told = call("inspect", "gone.csv")
+    assert (code, shown) == (2, "")
+    assert told == "featsieve: gone.csv: there is no such file.\n"

@@ -1,0 +1,36 @@
+"""``featsieve report``: of a selection, of a benchmark, and of neither."""
+
+from tests.bench.test_run import TINY, write_plan
+
+FAST = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--drop-text")
+
+
+def test_of_a_selection(call, people, tmp_path):
+    people.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "out"
+    call("select", tmp_path / "t.csv", "-o", out, *FAST)
+    page = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    assert call("report", out) == (0, f"Wrote {out / 'report.html'}\n", "")
+    assert (out / "report.html").read_bytes() == page
+    other = tmp_path / "new" / "page.html"
+    assert call("report", out / "summary.json", "-o", other)[0] == 0
+    assert other.read_bytes() == page
+
+
+def test_of_a_benchmark(call, tmp_path):
+    plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
+    call("bench", "run", plan, "--out", tmp_path / "out")
+    code, shown, _ = call("report", tmp_path / "out", "-o", tmp_path / "page.html")
+    assert (code, shown) == (0, f"Wrote {tmp_path / 'page.html'}\n")
+    assert "Tiny" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_of_nothing(call, tmp_path):
+    code, shown, told = call("report", tmp_path)
+    assert (code, shown) == (2, "")
+    assert f"{tmp_path} holds no results" in told
+    (tmp_path / "summary.json").write_text("{}")
+    code, _, told = call("report", tmp_path)
+    assert code == 2
+    assert "is no summary of a selection" in told

@@ -1,0 +1,308 @@
+"""``featsieve select``: every format in, everything out, and nothing half-written."""
+
+import gzip
+import json
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+
+from featsieve.datasets import Dataset, read_table, write_table
+
+FILES = {"features.csv", "model.skops", "report.html", "samples.csv", "summary.json"}
+FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
+
+
+@pytest.fixture
+def table(people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def names_in(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
+    """As users do it: nothing but the table is known."""
+    out = tmp_path / "results"
+    done = spawn("select", table, "-o", out, "--id-column", "who", "--label-column", "kind")
+    assert done.returncode == 0, done.stderr
+    assert names_in(out) == FILES | {"selected.csv"}
+    assert names_in(tmp_path) == {"people.csv", "results"}
+    assert "\x1b" not in done.stdout + done.stderr  # no colours, no bars
+    assert done.stderr == ""
+    assert "3 clusters" in done.stdout
+    assert "known classes" in done.stdout
+    assert str(out / "report.html") in done.stdout
+    assert f"featsieve apply {out / 'model.skops'}" in done.stdout
+
+    selected = pd.read_csv(out / "selected.csv", float_precision="round_trip")
+    first, *chosen, last = selected
+    assert (first, last) == ("who", "kind")
+    assert chosen
+    assert all(name.startswith("marker") for name in chosen)
+    pd.testing.assert_frame_equal(selected, people[list(selected)], check_exact=True)
+    features = pd.read_csv(out / "features.csv")
+    assert len(features) == 50
+    assert features.loc[features["selected"], "feature"].tolist() == chosen
+    assert features["selection_frequency"].between(0, 1).all()
+    assert pd.read_csv(out / "samples.csv")["sample"].tolist() == people["who"].tolist()
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["reproduce"]["command"].startswith("featsieve select ")
+    assert "<html" in (out / "report.html").read_text()
+
+
+def write_npz(path, X, names, y):
+    np.savez(path, X=X, y=y, feature_names=names)
+
+
+def write_mat(path, X, names, y):
+    savemat(path, {"fea": X, "gnd": y[:, None]})
+
+
+def write_tsv(path, X, names, y):
+    with gzip.open(path, "wt") as file:
+        pd.DataFrame(X, columns=names).to_csv(file, sep="\t", index=False)
+
+
+def write_parquet(path, X, names, y):
+    pd.DataFrame(X, columns=names).to_parquet(path)
+
+
+def write_anndata(path, X, names, y):
+    import anndata
+
+    anndata.AnnData(X, var=pd.DataFrame(index=names)).write_h5ad(path)
+
+
+@pytest.mark.filterwarnings("ignore:.*index:UserWarning")
+@pytest.mark.parametrize(
+    ("ending", "write"),
+    [
+        (".tsv.gz", write_tsv),
+        (".parquet", write_parquet),
+        (".npz", write_npz),
+        (".mat", write_mat),
+        (".h5ad", write_anndata),
+    ],
+)
+def test_every_format(call, people, ending, write, tmp_path):
+    numbers = people.drop(columns=["who", "kind"])
+    y = people["kind"].factorize()[0]
+    source = tmp_path / f"table{ending}"
+    write(source, numbers.to_numpy(), list(numbers), y)
+    code, shown, told = call("select", source, "-o", tmp_path / "out", *FAST)
+    assert code == 0, told
+    assert f"selected{ending}" in shown
+    reduced = read_table(tmp_path / "out" / f"selected{ending}")
+    features = pd.read_csv(tmp_path / "out" / "features.csv")
+    rows = features["selected"].to_numpy()
+    np.testing.assert_array_equal(reduced.X, numbers.to_numpy()[:, rows])
+    assert reduced.names == features.loc[rows, "feature"].tolist()
+    assert (reduced.y is not None) == (ending in (".npz", ".mat"))
+    assert ("known classes" in shown) == (ending in (".npz", ".mat"))
+
+
+def test_another_format(call, table, tmp_path):
+    arguments = ("select", table, "-o", tmp_path / "out", "--drop-text", *FAST)
+    code, _, _ = call(*arguments, "--format", "parquet")
+    assert code == 0
+    assert pd.read_parquet(tmp_path / "out" / "selected.parquet").shape == (90, 6)
+
+
+def test_for_machines(call, table, tmp_path):
+    arguments = ("select", table, "-o", tmp_path / "out", "--drop-text", *FAST, "--json")
+    code, shown, told = call(*arguments)
+    assert (code, told) == (0, "")
+    found = json.loads(shown)
+    assert len(found["selected"]) == found["n_selected"] == 6
+    assert found["n_clusters"] == 3
+    assert found["settings"]["method"] == "JASFS"
+    assert all(os.path.isfile(path) for path in found["files"].values())
+    assert found["agreement_with_classes"] is None
+
+
+def test_the_label_column_never_reaches_the_fit(call, people, tmp_path):
+    """Permuted classes give the same selection, to the last digit."""
+    rng = np.random.default_rng(0)
+    kept = []
+    for i in range(2):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        frame = people.assign(kind=rng.permutation(people["kind"]))
+        frame.to_csv(folder / "t.csv", index=False)
+        options = ("--id-column", "who", "--label-column", "kind", "--clusters", 3)
+        call("select", folder / "t.csv", "-o", folder / "out", *options, "--subsamples", 2)
+        kept.append(
+            [(folder / "out" / name).read_bytes() for name in ("features.csv", "samples.csv")]
+        )
+        selected = pd.read_csv(folder / "out" / "selected.csv")
+        assert selected["kind"].tolist() == frame["kind"].tolist()
+    assert kept[0] == kept[1]
+
+
+def test_results_are_replaced_on_request_only(call, table, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    arguments = ("select", table, "-o", out, "--drop-text", *FAST)
+    assert call(*arguments)[0] == 0  # a folder with other files will do
+    before = (out / "summary.json").read_bytes()
+    code, _, told = call(*arguments, "--features", 3)
+    assert code == 2
+    assert "add --force" in told
+    assert (out / "summary.json").read_bytes() == before
+    code, _, _ = call(*arguments, "--features", 3, "--force", "--format", "npz")
+    assert code == 0
+    assert names_in(out) == FILES | {"selected.npz", "mine.txt"}
+    assert read_table(out / "selected.npz").X.shape == (90, 3)
+
+
+def test_missing_values(call, people, tmp_path):
+    people = people.drop(columns=["who", "kind"])
+    people.iloc[[3, 5], 4] = np.nan
+    people.iloc[7, 9] = np.nan
+    people.to_csv(tmp_path / "t.csv", index=False)
+    arguments = ("select", tmp_path / "t.csv", "-o", tmp_path / "out", *FAST)
+    code, _, told = call(*arguments)
+    assert code == 2
+    assert told.count("\n") == 1
+    assert f"3 missing values, in 2 columns: '{people.columns[4]}' (2)" in told
+    assert "--impute median" in told
+    assert not (tmp_path / "out").exists()
+    code, shown, told = call(*arguments, "--impute", "median")
+    assert (code, told) == (0, "")
+    assert "- 3 missing values were filled with the median" in shown
+
+
+def test_text_columns(call, table, tmp_path):
+    code, _, told = call("select", table, "-o", tmp_path / "out", *FAST)
+    assert code == 2
+    assert told.count("\n") == 1
+    assert "'who', 'kind'" in told
+    for way_out in ("--label-column", "--id-column", "--drop", "--drop-text"):
+        assert way_out in told
+    dropped = ("--drop", "who", "--drop", "kind")
+    assert call("select", table, "-o", tmp_path / "out", *FAST, *dropped)[0] == 0
+
+
+def test_row_numbers_are_told(call, people, tmp_path):
+    frame = people.drop(columns=["who", "kind"]).reset_index(names="row")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, _, told = call("select", tmp_path / "t.csv", "-o", tmp_path / "out", *FAST)
+    assert code == 0
+    assert "note: Column 'row' counts the rows" in told
+    assert "--drop row" in told
+
+
+def test_noise_is_told_once(call, tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
+    arguments = ("select", tmp_path / "t.npz", "-o", tmp_path / "out", "--subsamples", 0)
+    code, shown, told = call(*arguments)
+    assert (code, told) == (0, "")
+    assert " ".join(shown.split()).count("are no clearer than those found after") == 1
+
+
+def test_pixels(call, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 12))
+    X[:20, :3] += 4.0
+    write_table(tmp_path / "t.npz", Dataset("t", X))
+    arguments = ("select", tmp_path / "t.npz", *FAST, "--clusters", 2)
+    code, _, _ = call(*arguments, "-o", tmp_path / "out", "--image", "3x4")
+    assert code == 0
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["image"] is not None
+    code, _, told = call(*arguments, "-o", tmp_path / "other", "--image", "4x4")
+    assert code == 2
+    assert "4x4 has 16 pixels, but the table has 12 features" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gone.csv"], "gone.csv: there is no such file"),
+        (["people.xlsx"], "does not say how to read it"),
+        (["people.csv", "--method", "jafs"], "no method 'jafs': did you mean JASFS"),
+        (["people.csv", "--clusters", "few"], "--clusters takes a number such as 5, or auto"),
+        (["people.csv", "--drop-text", "--clusters", "91"], "from 2 to 90 (the number of rows)"),
+        (["people.csv", "--features", "few"], "--features takes a count such as 50"),
+        (["people.csv", "--drop-text", "--features", "51"], "a count from 1 to 50"),
+        (["people.csv", "--drop-text", "--subsamples", "1"], "at least 2"),
+        (["people.csv", "--image", "8"], "--image takes height x width"),
+        (["people.csv", "--format", "doc"], "--format takes one of csv, tsv, parquet"),
+        (["people.csv", "--drop-text", "--impute", "mean"], "impute must be one of 'median'"),
+        (["people.csv", "--drop", "whom"], "no column 'whom' (did you mean 'who'?)"),
+        (["people.csv", "--label-column", "sort"], "no column 'sort'"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(call, table, arguments, sentence, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, shown, told = call("select", *arguments, "-o", "out")
+    assert (code, shown) == (2, "")
+    assert sentence in told
+    assert told.startswith("featsieve: ")
+    assert told.count("\n") == 1
+    assert names_in(tmp_path) == {"people.csv"}
+
+
+def test_a_folder_that_cannot_be_written(call, table):
+    code, _, told = call("select", table, "-o", "/dev/null/out", "--drop-text", *FAST)
+    assert code == 2
+    assert "Nothing can be written to /dev/null/out" in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
+    """In the middle of a fit: subsamples enough for hours."""
+    out = tmp_path / "deep" / "out"
+    arguments = ("select", table, "-o", out, "--drop-text", *FAST[:4], "--subsamples", 100000)
+    process = spawn(*arguments, wait=False)
+    try:
+        while not list(tmp_path.glob("deep/.out.*.tmp")):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        time.sleep(1.0)
+        process.send_signal(number)
+        shown, told = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert (shown, told) == ("", "featsieve: stopped; nothing was written.\n")
+    assert names_in(tmp_path) == {"people.csv"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix")
+def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
+    import pty
+
+    master, slave = pty.openpty()
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "TERM": "xterm-256color", "COLUMNS": "90"}
+    environment.pop("NO_COLOR", None)
+    process = spawn(
+        *("select", table, "-o", tmp_path / "out", "--drop-text", *FAST[:4], "--subsamples", 3),
+        wait=False,
+        env=environment,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(master)
+    assert process.wait() == 0
+    text = seen.decode()
+    assert "\x1b[" in text
+    assert "subsample 3 of 3" in text
+    assert "█" in text

@@ -1,0 +1,84 @@
+"""Facts about columns, against pandas and brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.workflow import columns
+from featsieve.workflow.columns import (
+    constant_columns,
+    count_infinite,
+    count_missing,
+    duplicate_columns,
+    row_number_columns,
+)
+
+VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, np.nan, np.inf, -np.inf])
+
+
+@st.composite
+def tables(draw):
+    n, d = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    cells = draw(st.lists(VALUES, min_size=n * d, max_size=n * d))
+    return np.array(cells).reshape(n, d)
+
+
+@given(tables())
+def test_counts_are_those_of_pandas(X):
+    frame = pd.DataFrame(X)
+    for table in (X, sp.csr_array(X)):
+        assert count_missing(table).tolist() == frame.isna().sum().tolist()
+        assert count_infinite(table).tolist() == frame.isin([np.inf, -np.inf]).sum().tolist()
+        assert constant_columns(table).tolist() == (frame.nunique() <= 1).tolist()
+
+
+@given(tables())
+def test_copies_are_those_of_brute_force(X):
+    d = X.shape[1]
+    same = [[np.array_equal(X[:, i], X[:, j], equal_nan=True) for j in range(d)] for i in range(d)]
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in same}
+    expected = sorted(list(group) for group in groups if len(group) > 1)
+    assert duplicate_columns(X) == expected
+    assert duplicate_columns(sp.csr_array(X)) == expected
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (20, 30)).astype(float)
+    X[:, 25], X[:, 3], X[4, 7] = X[:, 2], 1.0, np.nan
+    whole = duplicate_columns(X), constant_columns(X).tolist(), count_missing(X).tolist()
+    monkeypatch.setattr(columns, "BLOCK_ELEMENTS", 60)
+    assert (duplicate_columns(X), constant_columns(X).tolist(), count_missing(X).tolist()) == whole
+    assert [2, 25] in whole[0]
+    assert whole[1][3]
+
+
+def test_stored_zeros_and_order_do_not_matter_to_copies():
+    indices, indptr = np.array([0, 1, 1, 0, 0, 1]), np.array([0, 3, 4, 6])
+    X = sp.csr_array((np.array([1.0, 2.0, -1.0, 5.0, 0.0, 0.0]), indices, indptr), shape=(3, 3))
+    assert duplicate_columns(X) == []
+    assert duplicate_columns(sp.csr_array(np.array([[1.0, 0, 1], [0, 0, 0]]))) == [[0, 2]]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_row_numbers(make, dtype):
+    n = 50
+    rng = np.random.default_rng(0)
+    counts = np.arange(n)
+    halves, gap = counts + 0.5, counts.astype(float)
+    gap[7] = np.nan
+    swapped = counts.copy()
+    swapped[[3, 4]] = swapped[[4, 3]]
+    others = [counts + 2, counts[::-1], 2 * counts, halves, gap, swapped, np.zeros(n)]
+    others += [rng.standard_normal(n), rng.permutation(n)]
+    X = np.column_stack([counts, counts + 1, *others]).astype(dtype)
+    assert row_number_columns(make(X)).tolist() == [0, 1]
+
+
+def test_few_rows_have_no_row_numbers():
+    assert row_number_columns(np.arange(4.0)[:, None]).tolist() == []
+    assert row_number_columns(np.arange(5.0)[:, None]).tolist() == [0]

@@ -1,0 +1,152 @@
+"""The files of a selection."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve import load_model
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.workflow import save_run, select_features
+from featsieve.workflow.outputs import check_image, check_libraries, file_names, replaced_files
+
+NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
+
+
+@pytest.fixture(scope="module")
+def table(small_planted):
+    return Dataset(
+        "planted",
+        small_planted.X,
+        small_planted.labels,
+        feature_names=[f"g{j}" for j in range(60)],
+        sample_names=[f"s{i}" for i in range(80)],
+        class_names=["a", "b", "c"],
+        id_name="who",
+        label_name="kind",
+    )
+
+
+@pytest.fixture(scope="module")
+def run(table):
+    return select_features(table, n_clusters=3, n_features=6, n_subsamples=2)
+
+
+def test_everything_is_written(run, table, tmp_path):
+    files = save_run(run, tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        [*NAMES, "selected.csv"]
+    )
+    reduced = read_table(files["selected"], id_column="who", label_column="kind")
+    assert reduced.feature_names == run.selected
+    np.testing.assert_array_equal(reduced.X, table.X[:, run.selector.support_])
+    assert reduced.sample_names == table.sample_names
+    assert [reduced.class_names[k] for k in reduced.y] == [table.class_names[k] for k in table.y]
+
+    features = pd.read_csv(files["features"])
+    assert features["feature"].tolist() == table.feature_names
+    assert features.loc[features["selected"], "feature"].tolist() == run.selected
+    np.testing.assert_allclose(features["selection_frequency"], run.frequency)
+
+    samples = pd.read_csv(files["samples"])
+    assert list(samples) == ["sample", "cluster"]
+    assert samples["cluster"].tolist() == run.labels.tolist()
+
+    model = load_model(files["model"])
+    assert list(model.selected) == run.selected
+    np.testing.assert_array_equal(model.transform(table).X, reduced.X)
+
+    summary = json.loads(files["summary"].read_text())
+    assert sorted(summary["selected"]) == sorted(run.selected)
+    assert summary["reproduce"]["more"]["files"]["selected"] == "selected.csv"
+    page = files["report"].read_text()
+    assert all(name in page for name in run.selected)
+
+
+@pytest.mark.parametrize("ending", [".tsv.gz", ".parquet", ".npz", ".mat", ".h5ad"])
+def test_formats_follow_the_source(run, table, ending, tmp_path):
+    source = tmp_path / f"source{ending}"
+    write_table(source, table)
+    files = save_run(run, tmp_path / "out", source=source)
+    assert files["selected"].name == f"selected{ending}"
+    reduced = read_table(files["selected"], columns=run.selected)
+    np.testing.assert_array_equal(reduced.X, table.X[:, run.selector.support_])
+    with pytest.raises(ValueError, match="g"):
+        read_table(files["selected"], columns=table.feature_names)
+
+
+def test_another_format_can_be_asked_for(run, tmp_path):
+    files = save_run(run, tmp_path, source="table.h5ad", ending=".csv")
+    assert files["selected"].name == "selected.csv"
+
+
+def test_all_of_a_h5ad_file_is_kept(run, table, tmp_path):
+    import anndata
+
+    source = anndata.AnnData(
+        table.X,
+        obs=pd.DataFrame({"batch": np.arange(80) % 2}, index=table.sample_names),
+        var=pd.DataFrame({"length": np.arange(60)}, index=table.feature_names),
+    )
+    source.layers["counts"] = np.arange(80 * 60).reshape(80, 60).astype(float)
+    source.obsm["X_pca"] = table.X[:, :2]
+    source.write_h5ad(tmp_path / "cells.h5ad")
+    files = save_run(run, tmp_path / "out", source=tmp_path / "cells.h5ad")
+    kept = anndata.read_h5ad(files["selected"])
+    expected = source[:, run.selected]
+    np.testing.assert_array_equal(kept.X, expected.X)
+    np.testing.assert_array_equal(kept.layers["counts"], expected.layers["counts"])
+    np.testing.assert_array_equal(kept.obsm["X_pca"], source.obsm["X_pca"])
+    assert kept.obs["batch"].tolist() == source.obs["batch"].tolist()
+    assert kept.var["length"].tolist() == expected.var["length"].tolist()
+
+
+def test_old_results_are_replaced_on_request_and_other_files_stay(run, tmp_path):
+    save_run(run, tmp_path)
+    (tmp_path / "mine.csv").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds results already"):
+        save_run(run, tmp_path)
+    save_run(run, tmp_path, ending=".npz", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*NAMES, "mine.csv", "selected.npz"]
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"format": 1}', '{"format": 1, "reproduce": {"more": {"files": 3}}}']
+)
+def test_a_summary_of_somebody_else_removes_nothing(text, tmp_path):
+    (tmp_path / "summary.json").write_text(text)
+    assert replaced_files(tmp_path, file_names()) == []
+
+
+def test_a_summary_can_only_name_our_files(tmp_path):
+    listed = {"a": "../up.csv", "b": "mine.csv", "c": "selected.npz", "d": "report.html"}
+    summary = {"format": 1, "reproduce": {"more": {"files": listed}}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    assert replaced_files(tmp_path, file_names()) == [tmp_path / "selected.npz"]
+
+
+def test_an_image_must_have_as_many_pixels_as_features(table):
+    check_image(None, table)
+    check_image((6, 10), table)
+    with pytest.raises(ValueError, match="8x8 has 64 pixels, but the table has 60 features"):
+        check_image((8, 8), table)
+
+
+@pytest.mark.parametrize(
+    ("module", "names", "source"),
+    [
+        ("skops.io", file_names(), None),
+        ("jinja2", file_names(), None),
+        ("pyarrow", file_names(None, ".parquet"), None),
+        ("anndata", file_names("a.h5ad"), "a.h5ad"),
+    ],
+)
+def test_missing_libraries_are_told_before(monkeypatch, module, names, source):
+    check_libraries(names, source)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match="pip install 'featsieve"):
+        check_libraries(names, source)

@@ -1,0 +1,148 @@
+"""Tables made ready: what is refused, filled, scaled and told."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import StandardScaler
+
+from featsieve.datasets import Dataset
+from featsieve.workflow import as_dataset, prepare_table
+
+
+@pytest.fixture(name="X")
+def some_numbers():
+    return np.random.default_rng(0).standard_normal((30, 6))
+
+
+def with_gaps(X):
+    X = X.copy()
+    X[[0, 3, 5], 1] = np.nan
+    X[7, 4] = np.nan
+    return X
+
+
+def test_a_clean_table_stays_as_it_is(X):
+    ready = prepare_table(X)
+    assert ready.X is X
+    assert ready.table.X is X
+    assert ready.fill is ready.centre is ready.scale is None
+    assert ready.notes == ()
+
+
+def test_missing_values_are_refused_with_count_and_columns(X):
+    table = Dataset("people", with_gaps(X), feature_names=list("abcdef"))
+    with pytest.raises(
+        ValueError, match=r"4 missing values, in 2 columns: 'b' \(3\), 'e' \(1\)\."
+    ) as told:
+        prepare_table(table)
+    assert "--impute median" in str(told.value)
+    assert "impute='median'" in str(told.value)
+    assert "--drop" in str(told.value)
+
+
+def test_many_columns_with_gaps_are_counted(X):
+    X[0] = np.nan
+    with pytest.raises(ValueError, match=r"in 6 columns: .* and 1 more\. Fill"):
+        prepare_table(X)
+
+
+def test_gaps_are_filled_as_scikit_learn_does(X):
+    ready = prepare_table(with_gaps(X), impute="median")
+    expected = SimpleImputer(strategy="median").fit(with_gaps(X))
+    np.testing.assert_array_equal(ready.X, expected.transform(with_gaps(X)))
+    np.testing.assert_array_equal(ready.fill, expected.statistics_)
+    assert ready.n_filled == 4
+    assert ready.notes == ("4 missing values were filled with the median of the column.",)
+
+
+def test_medians_are_kept_even_where_nothing_is_missing(X):
+    ready = prepare_table(X, impute="median")
+    np.testing.assert_array_equal(ready.fill, np.median(X, axis=0))
+    np.testing.assert_array_equal(ready.X, X)
+    assert ready.notes == ()
+
+
+def test_sparse_gaps_are_filled_and_zeros_stay(X):
+    dense = np.where(X > 0.3, X, 0.0)
+    dense[2, 1] = dense[4, 1] = np.nan
+    ready = prepare_table(sp.csr_array(dense), impute="median")
+    assert sp.issparse(ready.X)
+    assert ready.X.format == "csr"
+    np.testing.assert_array_equal(
+        ready.X.toarray(), SimpleImputer(strategy="median").fit_transform(dense)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_are_standardised_as_scikit_learn_does(X, dtype):
+    X = (5.0 * X + 3.0).astype(dtype)
+    ready = prepare_table(X, standardize=True)
+    assert ready.X.dtype == dtype
+    np.testing.assert_allclose(ready.X, StandardScaler().fit_transform(X))
+    np.testing.assert_allclose((X - ready.centre) / ready.scale, ready.X, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(ready.table.X, X)
+
+
+def test_sparse_columns_are_scaled_and_not_centred(X):
+    X = sp.csr_array(np.where(X > 0.3, X, 0.0))
+    ready = prepare_table(X, standardize=True)
+    assert ready.X.nnz == X.nnz
+    assert ready.centre is None
+    np.testing.assert_allclose(ready.X.toarray().std(axis=0), 1.0)
+
+
+def test_infinite_values_are_refused(X):
+    X[3, 2] = np.inf
+    for impute in (None, "median"):
+        with pytest.raises(ValueError, match="1 infinite value, in column 'x2': mend"):
+            prepare_table(X, impute=impute)
+
+
+def test_an_empty_column_cannot_be_filled(X):
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match=r"^Column 'x3' has no value at all: .*--drop x3"):
+        prepare_table(X, impute="median")
+
+
+def test_only_medians_are_known(X):
+    with pytest.raises(ValueError, match="impute must be one of 'median'; got 'mean'"):
+        prepare_table(X, impute="mean")
+
+
+def test_odd_columns_are_told_with_the_fix(X):
+    frame = pd.DataFrame(X, columns=list("ABCDEF"))
+    frame["B"], frame["D"] = 4.0, 7.0
+    frame["row id"] = np.arange(1, 31)
+    ready = prepare_table(frame)
+    assert ready.constant == ("B", "D")
+    assert ready.row_numbers == ("row id",)
+    about_rows, about_constants = ready.notes
+    assert about_rows.startswith("Column 'row id' counts the rows")
+    assert "--drop 'row id'" in about_rows
+    assert "--id-column 'row id'" in about_rows
+    assert about_constants == "2 columns ('B', 'D') are constant: nothing to select."
+
+
+def test_tables_of_every_kind(X, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for table in (frame, pl.from_pandas(frame), tmp_path / "t.csv", str(tmp_path / "t.csv")):
+        found = as_dataset(table)
+        assert found.names == list("abcdef")
+        np.testing.assert_allclose(found.X, X, rtol=1e-15)
+    assert as_dataset(X).names == [f"x{j}" for j in range(6)]
+    flags = as_dataset(pd.DataFrame({"a": [True, False], "b": [1, 2]}))
+    assert flags.X.tolist() == [[1.0, 1.0], [0.0, 2.0]]
+    with pytest.raises(ValueError, match="not hold numbers"):
+        as_dataset(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
+
+
+def test_gaps_of_data_frames_are_missing_values():
+    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="1 missing value, in column 'a'"):
+        prepare_table(frame)
+    with pytest.raises(ValueError, match="1 missing value, in column 'a'"):
+        prepare_table(pl.DataFrame({"a": [1, None, 3], "b": [1.0, 2.0, 3.0]}))

@@ -1,0 +1,173 @@
+"""From a table to a selection."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import normalized_mutual_info_score
+
+from featsieve import JASFS, MCFS, explain, structure_score
+from featsieve.datasets import Dataset
+from featsieve.tuning import NoStructureWarning
+from featsieve.workflow import method_names, select_features
+
+FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
+
+
+@pytest.fixture(scope="module")
+def table(small_planted):
+    return Dataset(
+        "planted",
+        small_planted.X,
+        small_planted.labels,
+        feature_names=[f"g{j}" for j in range(60)],
+        sample_names=[f"s{i}" for i in range(80)],
+    )
+
+
+@pytest.fixture(scope="module")
+def run(table):
+    return select_features(table, n_subsamples=4)
+
+
+def test_the_selection_is_that_of_the_method(table, run):
+    sieve = JASFS("auto", n_features_to_select="auto", random_state=0).fit(table.X)
+    np.testing.assert_array_equal(run.selector.support_, sieve.support_)
+    assert run.selected == [f"g{j}" for j in np.flatnonzero(sieve.support_)]
+    np.testing.assert_array_equal(run.labels, sieve.labels_)
+    assert run.n_clusters == 3
+    assert run.structure == structure_score(table.X, sieve.labels_)
+    assert run.model.method == "JASFS"
+    assert run.notes == ()
+
+
+def test_features_are_explained_by_name(table, run):
+    frame = pd.DataFrame(table.X, columns=table.feature_names)
+    sieve = JASFS("auto", n_features_to_select="auto", random_state=0).fit(frame)
+    expected = explain(sieve, frame)
+    expected["selection_frequency"] = run.frequency
+    assert run.features == expected
+    assert not hasattr(run.selector, "feature_names_in_")
+
+
+def test_stability_comes_from_subsamples(run):
+    assert run.stability.n_selections == 4
+    assert 0.5 < run.stability.value <= 1.0
+    assert run.frequency[run.selector.support_].mean() > 0.7
+    assert run.frequency[~run.selector.support_].mean() < 0.1
+
+
+def test_samples_have_names_and_clusters(table, run):
+    assert run.samples["sample"].tolist() == table.sample_names
+    assert run.samples["cluster"].tolist() == run.labels.tolist()
+    bare = select_features(table.X, **FAST)
+    assert bare.samples["sample"].tolist() == list(range(80))
+    assert bare.selected[0].startswith("x")
+
+
+def test_classes_judge_and_never_select(table, run):
+    """The same selection, bit for bit, whatever the classes are."""
+    rng = np.random.default_rng(0)
+    hits = [np.mean(np.array(names)[run.labels] == table.y) for names in permutations(range(3))]
+    assert run.agreement["accuracy"] == pytest.approx(max(hits))
+    assert max(hits) > 0.8
+    shuffled = replace(table, y=rng.permutation(table.y))
+    unlabelled = replace(table, y=None)
+    first = select_features(table, n_clusters=3, n_subsamples=2)
+    for other in (shuffled, unlabelled):
+        again = select_features(other, n_clusters=3, n_subsamples=2)
+        assert again.selected == first.selected
+        np.testing.assert_array_equal(again.labels, first.labels)
+        np.testing.assert_array_equal(again.selector.scores_, first.selector.scores_)
+        np.testing.assert_array_equal(again.frequency, first.frequency)
+        assert again.features == first.features
+    judged = select_features(shuffled, **FAST).agreement
+    expected = normalized_mutual_info_score(shuffled.y, first.labels, average_method="geometric")
+    assert judged["nmi"] == pytest.approx(expected)
+    assert judged["nmi"] < 0.2
+    assert select_features(unlabelled, **FAST).agreement is None
+
+
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")  # random features
+@pytest.mark.parametrize("method", method_names())
+def test_every_method(table, method):
+    run = select_features(table, method=method.lower(), **FAST | {"n_subsamples": 2})
+    assert len(run.selected) == 8
+    assert len(run.labels) == 80
+    assert run.n_clusters == 3
+    assert run.stability is not None
+
+
+def test_sparse_and_single_precision(table):
+    dense = select_features(table, **FAST)
+    for X in (sp.csr_array(table.X), table.X.astype(np.float32)):
+        assert select_features(replace(table, X=X), **FAST).selected == dense.selected
+
+
+def test_standardised_columns(table):
+    units = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 60)
+    scaled = replace(table, X=table.X * units)
+    plain = MCFS(3, n_features_to_select=8).fit((table.X - table.X.mean(0)) / table.X.std(0))
+    run = select_features(scaled, method="mcfs", standardize=True, **FAST)
+    np.testing.assert_array_equal(run.selector.support_, plain.support_)
+    np.testing.assert_array_equal(run.table.X, scaled.X)
+    assert run.settings["standardize"]
+
+
+def test_gaps_are_filled_on_request(table):
+    X = table.X.copy()
+    X[[1, 2], 5] = np.nan
+    with pytest.raises(ValueError, match="2 missing values, in column 'g5'"):
+        select_features(replace(table, X=X), **FAST)
+    with pytest.warns(UserWarning, match="filled with the median"):
+        run = select_features(replace(table, X=X), impute="median", **FAST)
+    assert run.table.X[1, 5] == np.nanmedian(X[:, 5])
+    assert run.model.fill[5] == np.nanmedian(X[:, 5])
+
+
+def test_notes_are_warnings_too(table):
+    X = table.X.copy()
+    X[:, 0], X[:, 1] = np.arange(80), 7.0
+    with pytest.warns(UserWarning, match="Column") as caught:
+        run = select_features(replace(table, X=X), **FAST)
+    assert [str(warning.message) for warning in caught] == list(run.notes)
+    about_rows, about_constant = run.notes
+    assert about_rows.startswith("Column 'g0' counts the rows")
+    assert about_constant == "Column 'g1' is constant: nothing to select."
+
+
+def test_noise_is_told_once():
+    noise = np.random.default_rng(0).standard_normal((80, 40))
+    with pytest.warns(NoStructureWarning) as caught:
+        run = select_features(noise, n_subsamples=0)
+    assert len(caught) == len(run.notes) == 1
+    assert run.structure < 0.06
+
+
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+def test_the_seed_decides(table):
+    first, again, other = (
+        select_features(table, method="randomselector", random_state=seed, **FAST)
+        for seed in (1, 1, 2)
+    )
+    assert first.selected == again.selected
+    assert first.selected != other.selected
+
+
+def test_steps_are_told(table):
+    told = []
+    select_features(table, **FAST | {"n_subsamples": 3}, progress=lambda *step: told.append(step))
+    assert [done for _, done, _ in told] == [0, 1, 2, 3, 4, 5, 6]
+    assert {total for _, _, total in told} == {6}
+
+
+def test_stopping_comes_through(table):
+    def stop(text, done, total):
+        if text.startswith("subsample 2"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        select_features(table, **FAST | {"n_subsamples": 3}, progress=stop)
