@@ -1,0 +1,88 @@
+"""The worked example of docs/extend.md passes what every selector of the library must pass."""
+
+import ast
+import doctest
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+import featsieve
+from tests.selectors import test_every_selector as shared
+
+FILE = Path(__file__).parents[2] / "docs" / "between_clusters.py"
+NAME = "BetweenClusters"
+# Checks of some methods only: iterations, labels that are handed in, graphs of raw columns.
+NOT_FOR_IT = {
+    "test_a_callback_sees_every_iteration_and_can_stop",
+    "test_equal_distances_are_not_decided_by_the_memory_order",
+    "test_more_parts_of_the_graph_than_clusters_are_joined_for_a_reason",
+    "test_renaming_the_labels_changes_no_score",
+    "test_ties_are_broken_by_the_lower_index",
+    "test_too_few_iterations_are_reported",
+}
+pytestmark = shared.pytestmark
+
+
+def shared_checks():
+    """Return the tests of every selector that ask for a name, and at most for a planted table."""
+    tests = [
+        test
+        for name, test in inspect.getmembers(shared, inspect.isfunction)
+        if name.startswith("test_")
+        and {"name"} <= set(inspect.signature(test).parameters) <= {"name", "small_planted"}
+    ]
+    return [test for test in tests if test.__name__ not in NOT_FOR_IT]
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Return the example, in its place among the selectors."""
+    spec = importlib.util.spec_from_file_location("between_clusters", FILE)
+    loaded = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "between_clusters", loaded)  # for pickle
+    spec.loader.exec_module(loaded)
+    monkeypatch.setattr(featsieve, NAME, loaded.BetweenClusters, raising=False)
+    return loaded
+
+
+@pytest.mark.parametrize("check", shared_checks(), ids=lambda check: check.__name__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_it_passes_the_shared_checks(check, module, small_planted):
+    settings = {"name": NAME, "small_planted": small_planted}
+    check(**{key: settings[key] for key in inspect.signature(check).parameters})
+
+
+def test_enough_checks_are_shared():
+    names = {check.__name__ for check in shared_checks()}
+    assert len(names) >= 15
+    assert "test_scikit_learn_checks_pass" in names
+
+
+def test_its_docstring_is_true(module):
+    found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.attempted >= 4
+    assert found.failed == 0
+
+
+def test_it_takes_less_than_sixty_lines_of_code():
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        ):
+            node.body = node.body[1:]
+    assert len(ast.unparse(tree).splitlines()) < 60
+
+
+def test_a_broken_selector_would_not_pass(module, small_planted, monkeypatch):
+    class Broken(module.BetweenClusters):
+        def _fit(self, X):
+            super()._fit(X)
+            self.scores_ = self.scores_[::-1].copy()  # the ranking does not follow the scores
+
+    monkeypatch.setattr(featsieve, NAME, Broken)
+    with pytest.raises(AssertionError):
+        shared.test_ranking_follows_the_scores(NAME, small_planted)

@@ -1,0 +1,101 @@
+"""Every block of code of the documentation runs, and prints what the page says it prints."""
+
+import contextlib
+import re
+
+import pandas as pd
+import pytest
+
+from featsieve.datasets import make_planted
+from tests.docs.pages import (
+    DOCS,
+    ROOT,
+    Block,
+    blocks_of,
+    check_printed,
+    pages,
+    run_command,
+    run_python,
+)
+
+# What a block may be: code that is run, or words that are not code.
+RUN = {"python", "sh"}
+WORDS = {"text", "toml", "bibtex"}
+# Commands that install, or that take minutes: their options are checked by test_commands.
+LONG = re.compile(r"^(pip|make|python benchmarks/)|\bbench (run|paper|report|export|compare)\b")
+PAGES = pages()
+
+
+def test_there_are_pages():
+    assert len(PAGES) >= 15
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_is_of_a_kind_that_is_checked(page):
+    indented = re.findall(r"^[ \t]+```.*", page.read_text(encoding="utf-8"), re.M)
+    assert indented == []  # they would not be found
+    for block in blocks_of(page):
+        directive = block.language.startswith("{")
+        assert directive or block.language in RUN | WORDS, (block.line, block.language)
+        if block.language == "python":
+            code = [line for line in block.text.splitlines() if line.strip()]
+            assert code[0].startswith(">>> "), f"{page}:{block.line} is not run"
+
+
+def write_tables(folder):
+    """Write the tables that the README talks about: some rows, and others in another order."""
+    planted = make_planted(n_samples=80, n_features=30, n_informative=6, random_state=0)
+    table = pd.DataFrame(planted.X, columns=[f"gene{j}" for j in range(30)])
+    table[:60].to_csv(folder / "table.csv", index=False)
+    table[60:].iloc[:, ::-1].to_csv(folder / "new.csv", index=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+    if page.name == "README.md":
+        write_tables(tmp_path)
+    monkeypatch.syspath_prepend(DOCS)  # the worked example of extend.md
+    monkeypatch.setenv("COLUMNS", "100")  # the terminal of the reader
+    names, printed, last = {"__name__": "__main__"}, None, ""
+    with contextlib.chdir(tmp_path):
+        for block in blocks_of(page):
+            if block.language == "text" and printed is not None:
+                check_printed(block.text, printed, last)
+            printed = None
+            if not block.runs:
+                continue
+            if block.language == "python":
+                run_python(block, names, page=page)
+            elif block.language == "sh":
+                said = []
+                for last in block.commands:
+                    if not LONG.search(last):
+                        said.append(run_command(last, tmp_path, exit_code=block.exit_code))
+                printed = "".join(said) if said else None
+
+
+def test_a_page_that_lies_is_noticed(tmp_path):
+    with pytest.raises(AssertionError, match="Got:"):
+        run_python(Block("python", ">>> 1 + 1\n3\n", 1), {}, page=tmp_path)
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        run_python(Block("python", ">>> 1 / 0\n", 1), {}, page=tmp_path)
+    with pytest.raises(AssertionError, match="the page says"):
+        check_printed("two\n", "one\n", "echo one")
+    with pytest.raises(AssertionError, match="ended with 3"):
+        run_command("exit 3", tmp_path)
+    with pytest.raises(AssertionError, match="ended with 2"):
+        run_command("featsieve no-such-command", tmp_path)
+
+
+def test_blocks_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "words\n\n```python\n>>> 1\n1\n```\n\n<!-- not run: it takes an hour -->\n\n"
+        "```sh\nmake bench  # an hour\nfeatsieve \\\n  demo\n```\n\n```text\nsaid\n```\n",
+        encoding="utf-8",
+    )
+    first, second, third = blocks_of(page)
+    assert (first.language, first.line, first.runs) == ("python", 3, True)
+    assert (second.language, second.runs) == ("sh", False)
+    assert second.commands == ["make bench", "featsieve    demo"]
+    assert (third.language, third.text, third.runs) == ("text", "said\n", True)
