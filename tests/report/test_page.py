@@ -10,7 +10,7 @@ from tests.report.test_render import page
 
 def test_every_kind_of_block_has_a_name_of_its_own():
     kinds = [block.kind for block in get_args(Block)]
-    assert len(set(kinds)) == len(kinds) == 5
+    assert len(set(kinds)) == len(kinds) == 6
 
 
 def test_parts_cannot_be_changed_behind_a_page():

@@ -1,5 +1,12 @@
 """Reports: what was found, as a page that anybody can open."""
 
 from featsieve.report.bench_report import write_bench_report
+from featsieve.report.selection.report import render_selection, write_selection_report
+from featsieve.report.selection.summary import summarize_selection
 
-__all__ = ["write_bench_report"]
+__all__ = [
+    "render_selection",
+    "summarize_selection",
+    "write_bench_report",
+    "write_selection_report",
+]

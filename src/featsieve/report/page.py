@@ -85,15 +85,23 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Links:
+    """Other pages beside this one: (text, relative address)."""
+
+    kind: ClassVar[str] = "links"
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Details:
     """Blocks that are folded away."""
 
     kind: ClassVar[str] = "details"
     summary: str
-    blocks: tuple[Table | Gallery | Points | Code, ...]
+    blocks: tuple[Table | Gallery | Points | Code | Links, ...]
 
 
-Block = Table | Gallery | Points | Code | Details
+Block = Table | Gallery | Points | Code | Links | Details
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,222 @@
+"""The charts of a selection: the criterion, what each feature adds, scores, the objective."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featsieve.report.selection.drawing import Frame, padded, svg
+from featsieve.report.selection.numbers import counted, readable
+from featsieve.report.selection.words import CRITERIA
+
+# From this ratio of the largest to the smallest number on, their axis is logarithmic.
+LOGARITHMIC = 12.0
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with the points that can be read off it.
+
+    Attributes
+    ----------
+    name : str
+        Unique on the page.
+    title, caption : str
+    svg : str
+    points : list of (x, y, text)
+        In the coordinates of the drawing; the text is what is read off there.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    points: list[tuple[float, float, str]]
+
+
+def charts(summary: Mapping[str, Any]) -> list[Chart]:
+    """Return the charts that a selection has.
+
+    Parameters
+    ----------
+    summary : mapping
+        From ``summarize_selection``.
+
+    Returns
+    -------
+    list of Chart
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.report import summarize_selection
+    >>> from featsieve.report.selection.charts import charts
+    >>> X = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0).X
+    >>> summary = summarize_selection(JASFS(3, random_state=0).fit(X), X)
+    >>> [chart.name for chart in charts(summary)]
+    ['criterion', 'gain', 'loss', 'objective']
+    """
+    found = [
+        _criterion(summary),
+        *(_path(summary) if summary["path"]["kind"] == "gains" else [_scores(summary)]),
+        _objective(summary),
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def _criterion(summary: Mapping[str, Any]) -> Chart | None:
+    """Draw the label-free criterion against the number of features."""
+    curve = summary["curve"]
+    if curve is None or not all(isinstance(value, int | float) for value in curve["values"]):
+        return None
+    sizes, values, errors = curve["sizes"], curve["values"], curve["errors"]
+    low, high = curve["equivalent"]
+    name = curve["criterion"].replace("_", " ")
+    ends = [v - 2 * e for v, e in zip(values, errors, strict=True)]
+    ends += [v + 2 * e for v, e in zip(values, errors, strict=True)]
+    frame = _frame(sizes, padded(ends))
+    content = frame.band(low, high) + frame.axes("number of features", name)
+    points = []
+    marks = []
+    for size, value, error, near in zip(sizes, values, errors, curve["nearly_equal"], strict=True):
+        x, y = frame.at(size, value)
+        if error > 0.0:
+            top, bottom = frame.at(size, value + 2 * error)[1], frame.at(size, value - 2 * error)[1]
+            marks.append(f'<path class="error" d="M{x:g} {bottom:g}V{top:g}"/>')
+        style = "dot chosen-dot" if size == curve["chosen"] else "dot" if near else "dot hollow"
+        radius = 6.5 if size == curve["chosen"] else 4
+        marks.append(f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius}"/>')
+        spread = f" ± {readable(2 * error, 2)}" if error > 0.0 else ""
+        word = "chosen" if size == curve["chosen"] else "nearly as good" if near else "worse"
+        points.append((x, y, f"{counted(size, 'feature')}: {readable(value)}{spread} ({word})"))
+    content += frame.line(sizes, values) + "".join(marks)
+    content += frame.upright(curve["chosen"], f"chosen: {curve['chosen']}")
+    inner = (
+        " It chose for the fit to all rows, not for the final selection." if curve["inner"] else ""
+    )
+    what = CRITERIA.get(curve["criterion"], f"the criterion {name}")
+    caption = (
+        f"Higher is better: {what}. Upright lines are two standard errors. The shaded "
+        f"numbers, {low} to {high}, are nearly as good as the best.{inner}"
+    )
+    label = (
+        f"{name} for {len(sizes)} numbers of features from {sizes[0]} to {sizes[-1]}; "
+        f"{curve['chosen']} was chosen, {low} to {high} are nearly as good."
+    )
+    return Chart("criterion", "The label-free criterion", caption, svg(content, label), points)
+
+
+def _path(summary: Mapping[str, Any]) -> list[Chart]:
+    """Draw what each next feature adds, and the loss that is left."""
+    path = summary["path"]
+    gains, loss, chosen = path["gain"], path["loss"], path["chosen"]
+    steps = list(range(1, len(gains) + 1))
+    frame = Frame((0.0, len(gains) + 1.0), padded(gains, zero=True))
+    content = frame.axes("features so far", "gain")
+    content += frame.bars(steps[:chosen], gains[:chosen], "bar")
+    content += frame.bars(steps[chosen:], gains[chosen:], "bar faint")
+    if chosen < len(gains):
+        content += frame.upright(chosen + 0.5, f"selected: {chosen}")
+    points = [
+        (
+            *frame.at(step, gain),
+            f"{step}. {name} adds {readable(gain)}; "
+            f"a price of {readable(price)} selects {counted(step, 'feature')}",
+        )
+        for step, gain, price, name in zip(steps, gains, path["price"], path["name"], strict=True)
+    ]
+    inner = " (of the fit to all rows)" if path["inner"] else ""
+    gain = Chart(
+        "gain",
+        "What each next feature adds",
+        f"By how much the objective falls when the next feature enters{inner}. Bars up to the "
+        "dashed line are selected. The sparsity penalty is a price: a feature is bought while it "
+        "adds more than it costs.",
+        svg(content, f"Gains of {len(gains)} features, from {readable(gains[0])} down to "
+        f"{readable(gains[-1])}; the first {chosen} are selected."),
+        points,
+    )  # fmt: skip
+    sizes = list(range(len(loss)))
+    frame = Frame((0.0, float(max(sizes[-1], 1))), padded(loss, zero=True))
+    content = frame.axes("features so far", "loss")
+    content += frame.line(sizes, loss)
+    if chosen < len(loss):
+        content += frame.upright(chosen, f"selected: {chosen}")
+        x, y = frame.at(chosen, loss[chosen])
+        content += f'<circle class="dot chosen-dot" cx="{x:g}" cy="{y:g}" r="6"/>'
+    left = Chart(
+        "loss",
+        "What is left unexplained",
+        "The regularised squared error of the cluster indicators when only the first features may "
+        "be used: where it is flat, more features tell nothing new.",
+        svg(content, f"Loss against the number of features: {readable(loss[0])} without any, "
+        f"{readable(loss[min(chosen, len(loss) - 1)])} with the {chosen} selected."),
+        [
+            (*frame.at(size, value), f"{counted(size, 'feature')}: loss {readable(value, 4)}")
+            for size, value in zip(sizes, loss, strict=True)
+        ],
+    )  # fmt: skip
+    return [gain, left]
+
+
+def _scores(summary: Mapping[str, Any]) -> Chart:
+    """Draw the scores along the ranking."""
+    path = summary["path"]
+    scores = [float(score or 0.0) for score in path["score"]]
+    chosen = min(path["chosen"], len(scores))
+    steps = list(range(1, len(scores) + 1))
+    low, high = padded(scores, zero=min(scores) <= 0.25 * max(scores))
+    frame = Frame((0.0, len(scores) + 1.0), (low, high))
+    content = frame.axes("rank", "score")
+    content += frame.bars(steps[:chosen], scores[:chosen], "bar")
+    content += frame.bars(steps[chosen:], scores[chosen:], "bar faint")
+    if chosen < len(scores):
+        content += frame.upright(chosen + 0.5, f"selected: {chosen}")
+    part = ""
+    if path["length"] > len(scores):
+        part = f" Only the first {len(scores)} of {path['length']:,} are drawn."
+    caption = (
+        f"How the scores fall along the ranking. Bars up to the dashed line are selected.{part}"
+    )
+    label = f"Scores of {len(scores)} features in the order of their ranks; {chosen} are selected."
+    points = [
+        (*frame.at(step, score), f"{step}. {name}: score {readable(score, 4)}")
+        for step, score, name in zip(steps, scores, path["name"], strict=True)
+    ]
+    return Chart("scores", "Scores along the ranking", caption, svg(content, label), points)
+
+
+def _objective(summary: Mapping[str, Any]) -> Chart | None:
+    """Draw the objective after every iteration."""
+    objective = summary["objective"]
+    if objective is None:
+        return None
+    values = [value for value in objective["values"] if isinstance(value, int | float)]
+    if not values:
+        return None
+    steps = list(range(1, len(values) + 1))
+    frame = Frame((1.0, max(2.0, float(len(values)))), padded(values))
+    content = frame.axes("iteration", "objective", x_ticks=steps if len(steps) < 3 else None)
+    content += frame.line(steps, values)
+    radius = 4 if len(values) <= 40 else 2
+    points = []
+    for step, value in zip(steps, values, strict=True):
+        x, y = frame.at(step, value)
+        content += f'<circle class="dot" cx="{x:g}" cy="{y:g}" r="{radius}"/>'
+        points.append((x, y, f"iteration {step}: {readable(value, 6)}"))
+    ended = f" It ended because {objective['status']}." if objective["status"] else ""
+    caption = f"What the method minimises, after each of its iterations.{ended}"
+    label = (
+        f"Objective after {counted(len(values), 'iteration')}, from {readable(values[0], 4)} to "
+        f"{readable(values[-1], 4)}."
+    )
+    return Chart("objective", "Objective per iteration", caption, svg(content, label), points)
+
+
+def _frame(sizes: Sequence[int], y: tuple[float, float]) -> Frame:
+    """Return a frame for numbers of features."""
+    low, high = float(sizes[0]), float(sizes[-1])
+    if high >= LOGARITHMIC * low:
+        return Frame((low / 1.15, high * 1.15), y, log=True)
+    room = 0.04 * (high - low) or 1.0
+    return Frame((low - room, high + room), y)

@@ -1,0 +1,214 @@
+"""Small charts as SVG: a frame with axes, and the marks inside it.
+
+Colours are classes, so that the page's style decides them in light and in dark. Every text is
+escaped, every coordinate is a number.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+
+WIDTH, HEIGHT = 480.0, 270.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 16.0, 18.0, 46.0
+N_TICKS = 5
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The area in which a chart is drawn.
+
+    Attributes
+    ----------
+    x, y : tuple of two float
+        Ranges of the values.
+    log : bool, default=False
+        Whether x is logarithmic.
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.drawing import Frame
+    >>> frame = Frame((0.0, 10.0), (0.0, 1.0))
+    >>> frame.at(0.0, 0.0), frame.at(10.0, 1.0)
+    ((58.0, 224.0), (464.0, 18.0))
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    log: bool = False
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is drawn."""
+        low, high = self.x
+        if self.log:
+            x, low, high = log10(x), log10(low), log10(high)
+        across = (x - low) / ((high - low) or 1.0)
+        up = (y - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0)
+        left = LEFT + across * (WIDTH - LEFT - RIGHT)
+        return round(left, 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
+
+    def axes(self, xlabel: str, ylabel: str, *, x_ticks: Sequence[float] | None = None) -> str:
+        """Return grid lines, numbers and names of the axes."""
+        floor_y = HEIGHT - BOTTOM
+        parts = []
+        for value in ticks(*self.y):
+            y = self.at(self.x[0], value)[1]
+            parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{WIDTH - RIGHT:g}"/>')
+            parts.append(_text(LEFT - 8, y + 4, tick_label(value), "tick end"))
+        for value in self._x_ticks() if x_ticks is None else x_ticks:
+            x = self.at(value, self.y[0])[0]
+            parts.append(_text(x, floor_y + 18, tick_label(value), "tick"))
+        parts.append(f'<path class="axis" d="M{LEFT:g} {floor_y:g}H{WIDTH - RIGHT:g}"/>')
+        parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, xlabel, "label"))
+        parts.append(_text(2.0, TOP - 6, ylabel, "label start"))
+        return "".join(parts)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], style: str = "line") -> str:
+        """Return a line through the points."""
+        points = [self.at(x, y) for x, y in zip(xs, ys, strict=True)]
+        return f'<path class="{style}" d="M{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>'
+
+    def bars(self, xs: Sequence[float], ys: Sequence[float], style: str) -> str:
+        """Return bars of width one around whole numbers, as one shape."""
+        base = f"{self.at(self.x[0], max(self.y[0], 0.0))[1]:g}"
+        parts = []
+        for x, y in zip(xs, ys, strict=True):
+            left, top = self.at(x - 0.42, y)
+            right = self.at(x + 0.42, y)[0]
+            parts.append(f"M{left:g} {base}V{top:g}H{right:g}V{base}z")
+        return f'<path class="{style}" d="{"".join(parts)}"/>' if parts else ""
+
+    def band(self, low: float, high: float) -> str:
+        """Return a shaded range of x; a narrow one is widened to be seen."""
+        left, right = self.at(low, self.y[0])[0], self.at(high, self.y[0])[0]
+        if right - left < 10.0:
+            left, right = left - 5.0, right + 5.0
+        height = HEIGHT - TOP - BOTTOM
+        box = f'x="{left:g}" y="{TOP:g}" width="{right - left:g}" height="{height:g}"'
+        return f'<rect class="band" {box} rx="4"/>'
+
+    def upright(self, x: float, text: str) -> str:
+        """Return a vertical line with a word at its head."""
+        left = self.at(x, self.y[0])[0]
+        side = "start" if left < (LEFT + WIDTH - RIGHT) / 2 else "end"
+        shift = 6 if side == "start" else -6
+        line = f'<path class="chosen" d="M{left:g} {HEIGHT - BOTTOM:g}V{TOP:g}"/>'
+        return line + _text(left + shift, TOP + 10, text, f"chosen-label {side}")
+
+    def _x_ticks(self) -> list[float]:
+        """Return numbers for the x axis."""
+        low, high = self.x
+        if not self.log:
+            whole = {float(round(value)) for value in ticks(low, high, 6)}
+            return sorted(value for value in whole if low <= value <= high)
+        powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+        values = [m * 10.0**p for p in powers for m in (1, 2, 5)]
+        return [value for value in values if low <= value <= high]
+
+
+def ticks(low: float, high: float, count: int = N_TICKS) -> list[float]:
+    """Return round numbers between two ends.
+
+    Parameters
+    ----------
+    low, high : float
+    count : int, default=5
+        About as many.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.drawing import ticks
+    >>> ticks(0.0, 0.92)
+    [0.0, 0.2, 0.4, 0.6, 0.8]
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    unit = 10.0 ** floor(log10(raw))
+    step = next(unit * m for m in (1, 2, 2.5, 5, 10) if unit * m >= raw * 0.999)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def tick_label(value: float) -> str:
+    """Write the number of a tick.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.drawing import tick_label
+    >>> tick_label(0.30000000000000004), tick_label(2000.0), tick_label(0.00002)
+    ('0.3', '2000', '2e-05')
+    """
+    return f"{value:.10g}" if abs(value) < 1e7 else f"{value:.3g}"
+
+
+def padded(values: Sequence[float], *, zero: bool = False) -> tuple[float, float]:
+    """Return a range that holds the values with some room.
+
+    Parameters
+    ----------
+    values : sequence of float
+    zero : bool, default=False
+        Whether 0 is one end.
+
+    Returns
+    -------
+    tuple of two float
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.drawing import padded
+    >>> padded([1.0, 2.0]), padded([1.0, 2.0], zero=True)
+    ((0.9, 2.12), (0.0, 2.24...))
+    """
+    low, high = min(values), max(values)
+    if zero and low >= 0.0:
+        return 0.0, 1.12 * high or 1.0
+    room = (high - low) or abs(high) or 1.0
+    return low - 0.1 * room, high + 0.12 * room
+
+
+def svg(content: str, label: str, *, box: str = "", style: str = "") -> str:
+    """Return an SVG picture that says what it shows.
+
+    Parameters
+    ----------
+    content : str
+        Marks.
+    label : str
+        For those who do not see it.
+    box : str, default=""
+        Its view box; that of a chart by default.
+    style : str, default=""
+        A class.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.drawing import svg
+    >>> svg("", "a < b", box="0 0 1 1")
+    '<svg viewBox="0 0 1 1" role="img" aria-label="a &lt; b"></svg>'
+    """
+    named = f' class="{style}"' if style else ""
+    view = box or f"0 0 {WIDTH:g} {HEIGHT:g}"
+    return f'<svg viewBox="{view}" role="img" aria-label="{escape(label)}"{named}>{content}</svg>'
+
+
+def _text(x: float, y: float, text: str, style: str) -> str:
+    """Return a piece of text."""
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'

@@ -1,0 +1,276 @@
+"""What was done, as plain facts: the table, the method and its settings, the numbers chosen."""
+
+from collections.abc import Mapping
+from inspect import Parameter, signature
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from featsieve.evaluation import Stability
+from featsieve.report.selection.inputs import Selection, layers
+from featsieve.report.selection.numbers import plain
+from featsieve.tuning.structure import excess_modularity, noise_level
+
+# The structure of longer tables is measured on so many samples; of many, one permutation will do.
+MOST_CHECKED = 1000
+MANY = 300
+# Settings with longer values (arrays, matrices) are only named.
+LONGEST_VALUE = 200
+
+
+def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts about the table.
+
+    Parameters
+    ----------
+    selection : Selection
+    about : mapping
+        "file", "dropped", "filled", "standardized": what is known of the table's origin.
+
+    Returns
+    -------
+    dict
+        "file", "samples", "features", "sparse", "density", "named", "constant",
+        "constant_selected", "dropped", "filled", "standardized", "spread": ratio of a large to a
+        small standard deviation.
+    """
+    X = selection.X
+    sparse = hasattr(X, "nnz")
+    density = X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0
+    filled = about.get("filled")
+    return {
+        "file": _text(about.get("file")),
+        "samples": int(X.shape[0]),
+        "features": int(X.shape[1]),
+        "sparse": bool(sparse),
+        "density": plain(density, 3),
+        "named": selection.named,
+        "constant": int((~selection.varies).sum()),
+        "constant_selected": int((~selection.varies[selection.chosen]).sum()),
+        "dropped": [str(name) for name in about.get("dropped") or ()],
+        "filled": json_safe(filled) if filled else None,
+        "standardized": bool(about.get("standardized", False)),
+        "spread": plain(selection.spread, 3),
+    }
+
+
+def method_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts about the method.
+
+    Parameters
+    ----------
+    selection : Selection
+    about : mapping
+        "settings" (by default the parameters of the selector), "seed" and "seconds".
+
+    Returns
+    -------
+    dict
+        "name"; "inner": the selector inside of a meta-estimator, or None; "settings"; "changed":
+        names of settings that are not the defaults; "scale": of the columns, if it is a setting;
+        "seed"; "random": whether there is one to set; "seconds"; "iterations".
+    """
+    names = [type(layer).__name__ for layer in layers(selection.selector)]
+    parameters = selection.selector.get_params(deep=True)
+    settings = about.get("settings") or parameters
+    innermost = list(layers(selection.selector))[-1]
+    seeds = [v for k, v in parameters.items() if k.endswith("random_state") and v is not None]
+    n_iter = selection.fitted("n_iter_")
+    seconds = about.get("seconds")
+    return {
+        "name": names[0],
+        "inner": names[-1] if len(names) > 1 else None,
+        "settings": json_safe({str(k): v for k, v in settings.items()}),
+        "changed": [
+            key for key in settings if key not in parameters or _is_changed(selection, key)
+        ],
+        "scale": json_safe(getattr(innermost, "scale", None)),
+        "seed": json_safe(about.get("seed", seeds[0] if seeds else None)),
+        "random": any(k.endswith("random_state") for k in parameters),
+        "seconds": None if seconds is None else plain(seconds, 3),
+        "iterations": int(n_iter) if isinstance(n_iter, Integral) else None,
+    }
+
+
+def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return how the number of features was chosen.
+
+    Parameters
+    ----------
+    selection : Selection
+    curve : mapping or None
+        The curve of the criterion, as ``criterion_curve`` returns it.
+
+    Returns
+    -------
+    dict
+        "selected"; "how": "criterion", "frequency", "price", "count" or "share"; "asked": the
+        threshold, price, count or share; "equivalent": range of nearly as good numbers, or None.
+    """
+    selector = selection.selector
+    asked = getattr(selector, "n_features_to_select", None)
+    facts: dict[str, Any] = {"selected": len(selection.chosen), "asked": None, "equivalent": None}
+    if curve is not None and not curve["inner"]:
+        return facts | {"how": "criterion", "equivalent": curve["equivalent"]}
+    if hasattr(selector, "selection_frequency_") and asked is None:
+        return facts | {"how": "frequency", "asked": plain(selector.threshold)}
+    if isinstance(asked, Integral):
+        return facts | {"how": "count", "asked": int(asked)}
+    if isinstance(asked, Real):
+        return facts | {"how": "share", "asked": plain(asked)}
+    price = getattr(selector, "sparsity_", None)
+    return facts | {"how": "price", "asked": None if price is None else plain(price)}
+
+
+def cluster_facts(selection: Selection) -> dict[str, Any] | None:
+    """Return how the clusters were found; None if there are none.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    dict or None
+        "names", "source", "number" (see ``Clusters``), "plausible": range of likely numbers or
+        None, "accuracy": how well other samples predict a sample's cluster, or None.
+    """
+    clusters = selection.clusters
+    if clusters is None:
+        return None
+    count = selection.fitted("cluster_count_")
+    accuracy = selection.fitted("label_accuracy_") if clusters.source == "method" else None
+    return {
+        "names": clusters.names,
+        "source": clusters.source,
+        "number": clusters.number,
+        "plausible": None if count is None else [int(end) for end in count.plausible_range],
+        "accuracy": None if accuracy is None else plain(accuracy, 4),
+    }
+
+
+def structure_facts(selection: Selection, given: float | None) -> dict[str, Any] | None:
+    """Return how much clearer the clusters are than in the table with permuted columns.
+
+    Parameters
+    ----------
+    selection : Selection
+    given : float or None
+        The score, if it is known; else it is measured, on 1000 samples at most.
+
+    Returns
+    -------
+    dict or None
+        "score"; "noise": what tables of noise reach; "certain": whether nearly all neighbours
+        agree on the clusters, which is no chance even where the score is low (None if not asked).
+        None without clusters.
+    """
+    clusters = selection.clusters
+    n_seen = min(selection.X.shape[0], MOST_CHECKED)
+    if clusters is None or len(clusters.names) < 2:
+        return None if given is None else _structure(float(given), n_seen, None)
+    if given is not None and given >= noise_level(n_seen):
+        return _structure(float(given), n_seen, None)
+    score, certain = excess_modularity(
+        selection.X,
+        clusters.codes,
+        n_permutations=1 if n_seen >= MANY else 3,
+        most_samples=MOST_CHECKED,
+    )
+    return _structure(score if given is None else float(given), n_seen, certain)
+
+
+def _structure(score: float, n_seen: int, certain: bool | None) -> dict[str, Any]:
+    """Return a structure score with what noise reaches."""
+    return {"score": plain(score, 3), "noise": plain(noise_level(n_seen), 3), "certain": certain}
+
+
+def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:
+    """Return how far selections from subsamples agree; None if nobody looked.
+
+    Parameters
+    ----------
+    selection : Selection
+    given : Stability or None
+        By default that of a StabilitySelection.
+
+    Returns
+    -------
+    dict or None
+        "value", "interval", "n_selections".
+    """
+    if given is None:
+        value = selection.fitted("stability_")
+        if value is None:
+            return None
+        given = Stability(
+            float(value),
+            tuple(selection.fitted("stability_interval_")),
+            np.nan,
+            len(selection.fitted("selections_")),
+        )
+    return {
+        "value": plain(given.value, 4),
+        "interval": [plain(end, 4) for end in given.interval],
+        "n_selections": int(given.n_selections),
+    }
+
+
+def json_safe(value: Any) -> Any:
+    """Return a setting as JSON can hold it: what is too long is only described.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.report.selection.facts import json_safe
+    >>> json_safe({"a": np.float32(0.5), "b": (1, None), "c": np.zeros((3, 400))})
+    {'a': 0.5, 'b': [1, None], 'c': 'ndarray of shape (3, 400)'}
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_ | Integral):
+        return value.item() if isinstance(value, np.generic) else int(value)
+    if isinstance(value, Real):
+        return plain(value, 12)
+    if isinstance(value, Mapping):
+        return {str(key): json_safe(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= LONGEST_VALUE:
+        return [json_safe(entry) for entry in value]
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    if hasattr(value, "get_params"):
+        return f"{type(value).__name__}(...)"
+    text = getattr(value, "__name__", None) if callable(value) else str(value)
+    return (text or type(value).__name__)[:LONGEST_VALUE]
+
+
+def _is_changed(selection: Selection, key: str) -> bool:
+    """Say whether a parameter (``selector__`` for one inside) differs from its default."""
+    owner, name = selection.selector, key
+    while "__" in name and hasattr(owner, "selector"):
+        owner, name = owner.selector, name.partition("__")[2]
+    default = signature(type(owner)).parameters.get(name)
+    value = getattr(owner, name, None)
+    if default is None or default.default is Parameter.empty:
+        return True
+    return not (value is default.default or (is_plain(value) and value == default.default))
+
+
+def is_plain(value: Any) -> bool:
+    """Say whether a value can be compared with another by ``==``."""
+    return isinstance(value, str | Real)
+
+
+def _text(value: Any) -> str | None:
+    """Return text, or None."""
+    return None if value is None else str(value)

@@ -1,0 +1,275 @@
+"""What a report of a selection is made from: the fitted selector, its table, names and clusters."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.tables import Table
+from featsieve.tuning.explanation import explain
+from featsieve.tuning.n_clusters import suggest_n_clusters
+from featsieve.validation import as_table
+
+# Where the number of clusters is not known it is looked for among so few, in so many samples.
+MOST_CLUSTERS = 12
+MOST_SAMPLES = 1000
+N_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of the samples.
+
+    Attributes
+    ----------
+    codes : int array of shape (n_samples,)
+        0, 1, ... in the order of ``names``.
+    names : list of str
+    source : {"method", "k-means"}
+        Whether the selector found them, or k-means on the selected columns did.
+    number : {"asked", "found", "suggested"}
+        Whether their number was given, found by the selector, or suggested by the selected columns.
+    """
+
+    codes: np.ndarray
+    names: list[str]
+    source: str
+    number: str
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of samples of every cluster."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A fitted selector with the table it was fitted to.
+
+    Attributes
+    ----------
+    selector : fitted selector of featsieve
+    X : ndarray or csr_array of shape (n_samples, n_features)
+    feature_names : list of str
+    named : bool
+        Whether somebody gave these names.
+    sample_names : list of str, or None
+    clusters : Clusters, or None
+    facts : Table
+        What ``featsieve.explain`` says of every feature.
+    """
+
+    selector: Any
+    X: Any
+    feature_names: list[str]
+    named: bool
+    sample_names: list[str] | None
+    clusters: Clusters | None
+    facts: Table
+
+    @cached_property
+    def chosen(self) -> np.ndarray:
+        """Indices of the selected features, best first."""
+        return best_first(self.facts["selected"], self.facts["rank"])
+
+    @cached_property
+    def varies(self) -> np.ndarray:
+        """Mask of the columns that vary."""
+        return self._spreads > 0.0
+
+    @property
+    def spread(self) -> float:
+        """Ratio of a large to a small standard deviation (1 in 20 columns each); NaN if none."""
+        spreads = self._spreads[self.varies]
+        if not len(spreads):
+            return np.nan
+        low, high = np.quantile(spreads, (0.05, 0.95))
+        return float(high / low)
+
+    @cached_property
+    def _spreads(self) -> np.ndarray:
+        """Standard deviations of the columns, 0 for those that do not vary."""
+        operator = as_operator(self.X)
+        return np.sqrt(to_numpy(operator.column_norms()) / operator.shape[0])
+
+    def fitted(self, name: str) -> Any:
+        """Return an attribute of the selector, or of the one inside it; None if neither has it."""
+        return next((getattr(s, name) for s in layers(self.selector) if hasattr(s, name)), None)
+
+
+def layers(selector: Any) -> Iterator[Any]:
+    """Yield the selector, the fitted one inside it, and so on."""
+    while selector is not None:
+        yield selector
+        selector = getattr(selector, "selector_", None)
+
+
+def best_first(support: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Return the indices of the selected features in the order of their ranks."""
+    chosen = np.flatnonzero(support)
+    return chosen[np.argsort(rank[chosen], kind="stable")]
+
+
+def gather(
+    selector: Any,
+    X: Any,
+    *,
+    feature_names: Any = None,
+    sample_names: Any = None,
+    n_clusters: int | None = None,
+    pixels: tuple[int, int] | None = None,
+) -> Selection:
+    """Check what was given, and find names and clusters.
+
+    Parameters
+    ----------
+    selector : fitted selector of featsieve
+    X : array-like, data frame or scipy.sparse matrix of shape (n_samples, n_features)
+        The table that was fitted.
+    feature_names, sample_names : sequence of str, optional
+        By default those of the selector or the data frame.
+    n_clusters : int, optional
+        For k-means on the selected columns, where the selector finds no clusters and has no number.
+    pixels : tuple of two int, optional
+        Rows and columns of the image that the features make: pixels without names are called by
+        their row and column.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve import MaxVariance
+    >>> from featsieve.report.selection.inputs import gather
+    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
+    >>> selection = gather(MaxVariance(1).fit(X), X, feature_names=["a", "b", "c"])
+    >>> selection.chosen, selection.clusters.source, selection.clusters.sizes
+    (array([0]), 'k-means', array([2, 2]))
+    """
+    columns = getattr(X, "columns", None)
+    index = getattr(X, "index", None)
+    own_names = getattr(selector, "feature_names_in_", None)
+    if columns is not None and own_names is None:  # fitted without names: they are for the reader
+        feature_names = list(columns) if feature_names is None else feature_names
+        X = np.asarray(X)
+    table = as_table(X, owner="The report")
+    if table.shape[1] != getattr(selector, "n_features_in_", None) or not hasattr(
+        selector, "ranking_"
+    ):
+        explain(selector, X)  # says what is wrong
+    names, named = _feature_names(feature_names, own_names, table.shape[1], pixels)
+    chosen = best_first(selector.get_support(), selector.ranking_)
+    clusters = _clusters(selector, table, chosen, n_clusters)
+    by_k_means = clusters is not None and clusters.source == "k-means"
+    facts = explain(selector, X, labels=clusters.codes if clusters and by_k_means else None)
+    return Selection(
+        selector=selector,
+        X=table,
+        feature_names=names,
+        named=named,
+        sample_names=_sample_names(sample_names, index, table.shape[0]),
+        clusters=clusters,
+        facts=facts,
+    )
+
+
+def scaled_columns(X: Any, indices: Any) -> Any:
+    """Return columns of X with unit variance: dense ones centred, sparse ones kept sparse."""
+    part = X[:, indices]
+    if not is_sparse(part):
+        operator = as_operator(part, scale="std")
+        return to_numpy(operator.columns(np.arange(part.shape[1])))
+    inverse = to_numpy(as_operator(part, scale="std").inverse_scale)
+    return part.astype(np.float64).multiply(inverse[None, :]).tocsr()  # distances know no origin
+
+
+def k_means_labels(points: Any, n_clusters: int) -> np.ndarray:
+    """Return the labels of the tightest of several k-means runs with fixed seeds."""
+    n_clusters = min(n_clusters, points.shape[0])
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
+        model = KMeans(n_clusters, n_init=N_STARTS, random_state=0).fit(points)
+    return model.labels_
+
+
+def _clusters(selector: Any, X: Any, chosen: np.ndarray, n_clusters: int | None) -> Clusters | None:
+    """Return the selector's clusters, or those of k-means on the selected columns."""
+    found = next((s for s in layers(selector) if hasattr(s, "labels_")), None)
+    automatic = any(hasattr(s, "cluster_count_") for s in layers(selector))
+    if found is not None:
+        values, codes = np.unique(np.asarray(found.labels_), return_inverse=True)
+        names = [str(value) for value in values.tolist()]
+        return Clusters(codes, names, "method", "found" if automatic else "asked")
+    part = X[:, chosen]
+    varies = to_numpy(as_operator(part).varies)
+    if not varies.any():
+        return None
+    points = scaled_columns(X, chosen[varies])
+    known = next((s.n_clusters_ for s in layers(selector) if hasattr(s, "n_clusters_")), n_clusters)
+    number = "found" if automatic else "asked"
+    if known is None:
+        number, known = "suggested", _suggest(points)
+    codes = by_first_sample(k_means_labels(points, int(known)))
+    names = [str(code) for code in range(int(codes.max()) + 1)]
+    return Clusters(codes, names, "k-means", number)
+
+
+def _suggest(points: Any) -> int:
+    """Return how many clusters the selected columns suggest."""
+    n = points.shape[0]
+    if n > MOST_SAMPLES:
+        points = points[np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLES])]
+    if not to_numpy(as_operator(points).varies).any():
+        return 2
+    return suggest_n_clusters(points, most=MOST_CLUSTERS, random_state=0).n_clusters
+
+
+def _feature_names(
+    given: Any, own: Any, n_features: int, pixels: tuple[int, int] | None
+) -> tuple[list[str], bool]:
+    """Return the names of all features, and whether anybody gave them."""
+    names = own if given is None else given
+    if names is None:
+        if pixels is not None:
+            width = pixels[1]
+            return [f"r{j // width + 1}c{j % width + 1}" for j in range(n_features)], False
+        return [f"x{j}" for j in range(n_features)], False
+    texts = [_writable(name) for name in names]
+    if len(texts) != n_features:
+        raise ValueError(
+            f"feature_names holds {len(texts)} names for {n_features} columns: pass one for every "
+            "column of X, selected or not."
+        )
+    return texts, True
+
+
+def _sample_names(given: Any, index: Any, n_samples: int) -> list[str] | None:
+    """Return the names of the samples; None where they are only numbered."""
+    names: Sequence[Any] | None = given
+    if names is None and index is not None:
+        names = list(index)
+        if names == list(range(n_samples)):
+            return None
+    if names is None:
+        return None
+    texts = [_writable(name) for name in names]
+    if len(texts) != n_samples:
+        raise ValueError(
+            f"sample_names holds {len(texts)} names for {n_samples} rows: pass one for every row."
+        )
+    return texts
+
+
+def _writable(name: Any) -> str:
+    """Return a name as text that a file can hold."""
+    return str(name).encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,442 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("scripted");
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data").textContent);
+  const tip = byId("tip"), live = byId("live");
+
+  // Light and dark -----------------------------------------------------------------------------
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const remembered = () => { try { return localStorage.getItem("featsieve-theme"); } catch { return null; } };
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const showTheme = () => {
+    byId("theme").setAttribute("aria-pressed", String(isDark()));
+  };
+  if (["light", "dark"].includes(remembered())) root.dataset.theme = remembered();
+  showTheme();
+  dark.addEventListener("change", showTheme);
+  byId("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("featsieve-theme", root.dataset.theme); } catch { /* not remembered */ }
+    showTheme();
+  });
+
+  // A word beside the pointer ------------------------------------------------------------------
+  const showTip = (text, x, y) => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(4, x + 14), innerWidth - width - 4);
+    const above = y - height - 12;
+    tip.style.left = `${left}px`;
+    tip.style.top = `${above > 4 ? above : y + 18}px`;
+  };
+  let anchor = null; // where the keyboard reads: the word stays there when the page scrolls
+  const hideTip = () => { tip.hidden = true; anchor = null; };
+  const followTip = () => {
+    if (!anchor) { hideTip(); return; }
+    const place = anchor();
+    showTip(tip.textContent, place.x, place.y);
+  };
+  addEventListener("scroll", followTip, { passive: true });
+
+  const copy = async (text, button) => {
+    const before = button.textContent;
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = text;
+      area.style.position = "fixed";
+      document.body.append(area);
+      area.select();
+      done = document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    button.textContent = done ? "Copied" : "Copying failed";
+    live.textContent = button.textContent;
+    setTimeout(() => { button.textContent = before; }, 1500);
+  };
+  if (byId("copy-command")) {
+    byId("copy-command").addEventListener("click", (event) => copy(byId("command").textContent, event.target));
+  }
+
+  // The table of features ----------------------------------------------------------------------
+  const table = byId("table"), body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const chosen = [...body.rows];
+  let others = null, all = false, sorted = heads.findIndex((head) => head.hasAttribute("aria-sort")), falling = false;
+  const number = (text) => (text === "" ? null : Number(text.replace("%", "").replace("∞", "Infinity")));
+  const valueOf = (row, i) => {
+    const text = row.cells[i].textContent;
+    return data.columns[i].kind === "number" ? number(text) : text;
+  };
+  const build = ([group, ...texts]) => {
+    const row = document.createElement("tr");
+    texts.push(data.whys[texts.pop()]);
+    texts.forEach((text, i) => {
+      const column = data.columns[i];
+      const cell = document.createElement(i === 0 ? "th" : "td");
+      if (i === 0) cell.scope = "row";
+      cell.textContent = text;
+      cell.className = column.style;
+      if (column.style === "g" && group >= 0) cell.classList.add(`c${group % data.colours}`);
+      if (column.full && text !== "") {
+        const share = Math.round((100 * number(text)) / column.full);
+        cell.style.setProperty("--v", `${Math.max(0, Math.min(100, share))}%`);
+      }
+      row.append(cell);
+    });
+    return row;
+  };
+  const natural = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const rank = heads.findIndex((head) => head.textContent.trim() === "Rank");
+  const arrange = () => {
+    const kind = data.columns[sorted].kind, sign = falling ? -1 : 1;
+    const keyed = current().map((row) => [row, valueOf(row, sorted), valueOf(row, rank)]);
+    keyed.sort(([, a, p], [, b, q]) => {
+      const gone = (a === null || a === "") - (b === null || b === "");
+      if (gone) return gone; // what is not there comes last, either way
+      if (a === null || a === "") return p - q;
+      const order = kind === "number" ? (a < b ? -1 : a > b ? 1 : 0) : natural.compare(a, b);
+      return sign * order || p - q;
+    });
+    body.replaceChildren(...keyed.map(([row]) => row));
+  };
+  const current = () => {
+    if (!all) return chosen;
+    others ??= data.rows.map(build);
+    return [...chosen, ...others];
+  };
+  const clusterColumn = data.columns.findIndex((column) => column.style === "g");
+  const filter = () => {
+    let text = byId("search").value.toLowerCase();
+    const asked = clusterColumn > 0 ? text.match(/\bcluster\s+(\S+)/) : null; // "cluster 2" is one wish
+    if (asked) text = text.replace(asked[0], " ");
+    const words = text.split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of body.rows) {
+      const name = row.cells[0].textContent.toLowerCase();
+      const inside = !asked || row.cells[clusterColumn].textContent.toLowerCase().startsWith(`${asked[1]},`);
+      row.hidden = !(inside && words.every((word) => name.includes(word)));
+      shown += !row.hidden;
+    }
+    const searching = asked || words.length;
+    const kind = all ? "features" : "selected features";
+    const found = searching ? ` of ${body.rows.length}` : "";
+    byId("count").textContent = `${shown}${found} ${kind}${searching ? " match" : ""}.`;
+  };
+  heads.forEach((head, i) => {
+    head.firstElementChild.addEventListener("click", () => {
+      const best = data.columns[i].kind === "number" && i !== rank; // largest first
+      falling = i === sorted ? !falling : best;
+      sorted = i;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      arrange();
+    });
+  });
+  const choose = (whole) => {
+    all = whole;
+    byId("show-selected").setAttribute("aria-pressed", String(!all));
+    byId("show-all").setAttribute("aria-pressed", String(all));
+    table.classList.toggle("mixed", all);
+    arrange();
+    filter();
+  };
+  byId("show-selected").addEventListener("click", () => choose(false));
+  byId("show-all").addEventListener("click", () => choose(true));
+  byId("search").addEventListener("input", filter);
+  const visible = () => [...body.rows].filter((row) => !row.hidden);
+  byId("copy").addEventListener("click", (event) => {
+    copy(visible().map((row) => row.cells[0].textContent).join("\n"), event.target);
+  });
+  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const csvText = () => {
+    const lines = [heads.map((head) => head.textContent.trim())];
+    for (const row of visible()) lines.push([...row.cells].map((cell) => cell.textContent));
+    return lines.map((cells) => cells.map(quoted).join(",")).join("\r\n") + "\r\n";
+  };
+  byId("csv").addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob(["\ufeff", csvText()], { type: "text/csv" }));
+    link.download = `${data.file}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+
+  // Names that are too long for their cell
+  document.addEventListener("pointerover", (event) => {
+    const cell = event.target.closest?.("#table th, #table td, .heat tbody th");
+    if (cell && cell.scrollWidth > cell.clientWidth) showTip(cell.textContent, event.clientX, event.clientY);
+    else if (event.target.closest?.("#table")) hideTip();
+  });
+
+  // Reading values off pictures ----------------------------------------------------------------
+  const inside = (svg, event) => {
+    const place = new DOMPoint(event.clientX, event.clientY);
+    return place.matrixTransform(svg.getScreenCTM().inverse());
+  };
+  const outside = (svg, x, y) => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+  const element = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  // nearest(x, y) finds the point to read, order lists them for the keyboard
+  const readable = (figure, { nearest, order, at, text, shown = () => {}, hidden = () => {} }) => {
+    const svg = figure.querySelector("svg");
+    let now = -1;
+    const show = (i, byKey) => {
+      now = i;
+      if (i < 0) { hidden(); hideTip(); return; }
+      shown(i);
+      const [x, y] = at(i);
+      const place = outside(svg, x, y);
+      showTip(text(i), place.x, place.y);
+      anchor = byKey ? () => outside(svg, x, y) : null;
+      if (byKey) live.textContent = text(i);
+    };
+    const read = (event) => {
+      const place = inside(svg, event);
+      show(nearest(place.x, place.y), false);
+    };
+    svg.addEventListener("pointermove", read);
+    svg.addEventListener("pointerdown", read);
+    svg.addEventListener("pointerleave", () => show(-1, false));
+    figure.tabIndex = 0;
+    figure.setAttribute("role", "group");
+    figure.setAttribute("aria-label", `${svg.getAttribute("aria-label")} Arrow keys read the values.`);
+    figure.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const ends = { Home: 0, End: order.length - 1 };
+      if (event.key === "Escape") show(-1, true);
+      if ((step === undefined && !(event.key in ends)) || !order.length) return;
+      event.preventDefault();
+      const place = order.indexOf(now);
+      const next = step === undefined ? ends[event.key] : place < 0 ? 0 : place + step;
+      show(order[Math.max(0, Math.min(order.length - 1, next))], true);
+    });
+    figure.addEventListener("blur", () => show(-1, false));
+    return show;
+  };
+  const closest = (xs, ys, reach, allowed = () => true) => (x, y) => {
+    let best = -1, least = reach * reach;
+    for (let i = 0; i < xs.length; i += 1) {
+      if (!allowed(i)) continue;
+      const length = (xs[i] - x) ** 2 + (ys[i] - y) ** 2;
+      if (length < least) { least = length; best = i; }
+    }
+    return best;
+  };
+
+  for (const figure of document.querySelectorAll("[data-plot=chart]")) {
+    const points = data.charts[figure.dataset.chart];
+    const xs = points.map((point) => point[0]);
+    const cursor = element("circle", { class: "cursor", r: 8, hidden: "" });
+    figure.querySelector("svg").append(cursor);
+    readable(figure, {
+      nearest: (x) => xs.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(xs[best] - x) ? i : best), 0),
+      order: points.map((_, i) => i),
+      at: (i) => points[i],
+      text: (i) => points[i][2],
+      shown: (i) => {
+        cursor.setAttribute("cx", points[i][0]);
+        cursor.setAttribute("cy", points[i][1]);
+        cursor.removeAttribute("hidden");
+      },
+      hidden: () => cursor.setAttribute("hidden", ""),
+    });
+  }
+
+  // Samples: what is pointed at in one view is marked in both ------------------------------------
+  const maps = [...document.querySelectorAll("[data-plot=map]")];
+  if (maps.length) {
+    const map = data.map;
+    const names = (i) => (map.names ? map.names[i] : `row ${(map.rows ? map.rows[i] : i) + 1}`);
+    const grouped = { cluster: [map.cluster, data.clusters], class: [map.class, map.classes] };
+    const about = (i) => {
+      let text = names(i);
+      if (map.cluster) text += `, cluster ${data.clusters[map.cluster[i]]}`;
+      if (map.class) text += `, class ${map.classes[map.class[i]]}`;
+      return text;
+    };
+    const views = maps.map((figure) => {
+      const svg = figure.querySelector("svg");
+      const cursor = element("circle", { class: "cursor", r: 17, "stroke-width": 5, hidden: "" });
+      cursor.style.strokeWidth = 5;
+      svg.append(cursor);
+      return { figure, svg, cursor, ...map.views[figure.dataset.view] };
+    });
+    const mark = (i) => {
+      for (const { cursor, x, y } of views) {
+        cursor.setAttribute("cx", x[i]);
+        cursor.setAttribute("cy", y[i]);
+        cursor.removeAttribute("hidden");
+      }
+    };
+    let lit = new Set(), codesNow = map.cluster; // groups that are seen alone, and the group of each sample
+    const unmark = () => views.forEach(({ cursor }) => cursor.setAttribute("hidden", ""));
+    const shows = views.map((view) => {
+      const order = view.x.map((_, i) => i);
+      const group = map.cluster || order.map(() => 0);
+      order.sort((a, b) => group[a] - group[b] || view.x[a] - view.x[b]);
+      return readable(view.figure, {
+        nearest: closest(view.x, view.y, 60, (i) => !lit.size || lit.has(codesNow[i])),
+        order,
+        at: (i) => [view.x[i], view.y[i]],
+        text: about,
+        shown: mark,
+        hidden: unmark,
+      });
+    });
+    const key = byId("key");
+    const path = (view, codes, group) => {
+      const [shape, dx, dy, kind] = data.markers[group % data.markers.length];
+      let d = "";
+      codes.forEach((code, i) => { if (code === group) d += `M${view.x[i] + dx} ${view.y[i] + dy}${shape}`; });
+      return element("path", { class: `m ${kind} c${group % data.colours}`, "data-group": group, d });
+    };
+    const sample = (group) => {
+      const [shape, dx, dy, kind] = data.keys[group % data.keys.length];
+      const svg = element("svg", { class: "key-mark", viewBox: "-16 -16 32 32", "aria-hidden": "true" });
+      svg.append(element("path", { class: `m ${kind} c${group % data.colours}`, d: `M${dx} ${dy}${shape}` }));
+      return svg;
+    };
+    const light = () => {
+      for (const { svg } of views) {
+        svg.classList.toggle("only", lit.size > 0);
+        for (const part of svg.querySelectorAll("[data-group]")) part.classList.toggle("on", lit.has(Number(part.dataset.group)));
+      }
+      for (const button of key.querySelectorAll("button")) button.setAttribute("aria-pressed", String(lit.has(Number(button.value))));
+    };
+    const colour = (by) => {
+      const [codes, words] = grouped[by];
+      lit = new Set();
+      codesNow = codes;
+      for (const view of views) {
+        view.svg.querySelector(".marks").replaceChildren(...words.map((_, group) => path(view, codes, group)));
+        const centres = view.svg.querySelector(".centres");
+        if (centres) centres.style.display = by === "cluster" ? "" : "none";
+      }
+      key.setAttribute("aria-label", by === "cluster" ? "Clusters: press to see one alone" : "True classes: press to see one alone");
+      key.replaceChildren(...words.map((word, group) => {
+        const item = document.createElement("li"), button = document.createElement("button");
+        button.type = "button";
+        button.value = group;
+        button.append(sample(group), word);
+        button.addEventListener("click", () => {
+          if (!lit.delete(group)) lit.add(group);
+          light();
+        });
+        item.append(button);
+        return item;
+      }));
+      light();
+    };
+    if (key) colour("cluster");
+    const kinds = ["cluster", "class"].filter((kind) => byId(`by-${kind}`));
+    for (const kind of kinds) {
+      byId(`by-${kind}`).addEventListener("click", () => {
+        kinds.forEach((other) => byId(`by-${other}`).setAttribute("aria-pressed", String(other === kind)));
+        colour(kind);
+      });
+    }
+    byId("find").addEventListener("input", (event) => {
+      const word = event.target.value.trim().toLowerCase();
+      const texts = views[0].x.map((_, i) => names(i).toLowerCase());
+      let found = word ? texts.indexOf(word) : -1;
+      if (found < 0 && word) found = texts.findIndex((text) => text.includes(word));
+      shows[0](found, true);
+      if (word && found < 0) live.textContent = "No such sample.";
+    });
+  }
+
+  // The heat map ---------------------------------------------------------------------------------
+  for (const heat of document.querySelectorAll("[data-plot=heat]")) {
+    const words = [...heat.tHead.rows[0].cells].map((cell) => cell.textContent);
+    heat.addEventListener("pointermove", (event) => {
+      const cell = event.target.closest("td");
+      if (!cell) { if (!event.target.closest("th")) hideTip(); return; }
+      const feature = cell.parentElement.cells[0].textContent;
+      showTip(`${feature} in cluster ${words[cell.cellIndex]}: ${cell.dataset.exact} standard deviations`, event.clientX, event.clientY);
+    });
+    heat.addEventListener("pointerleave", hideTip);
+  }
+
+  // The graph of features --------------------------------------------------------------------------
+  for (const figure of document.querySelectorAll("[data-plot=graph]")) {
+    const { x, y, text, edges } = data.graph;
+    const lines = [...figure.querySelectorAll(".edges line")].reverse(); // drawn weakest first
+    let least = 0.5;
+    const joined = (i) => edges.flatMap(([a, b, r], e) => ((a === i || b === i) && Math.abs(r) >= least ? [e] : []));
+    const plainName = (i) => text[i].replace(/ \(rank .*/, "");
+    const cursor = element("circle", { class: "cursor", r: 18, hidden: "" });
+    cursor.style.strokeWidth = 4;
+    figure.querySelector("svg").append(cursor);
+    const unlight = () => {
+      lines.forEach((line) => line.classList.remove("lit"));
+      cursor.setAttribute("hidden", "");
+    };
+    readable(figure, {
+      nearest: closest(x, y, 60),
+      order: x.map((_, i) => i),
+      at: (i) => [x[i], y[i]],
+      text: (i) => {
+        const best = joined(i)[0]; // edges come strongest first
+        if (best === undefined) return `${text[i]}; joined to no other`;
+        const [a, b, r] = edges[best];
+        const count = joined(i).length;
+        return `${text[i]}; joined to ${count} other${count === 1 ? "" : "s"}, above all ${plainName(a === i ? b : a)} (r = ${r.toFixed(2)})`;
+      },
+      shown: (i) => {
+        unlight();
+        joined(i).forEach((e) => lines[e].classList.add("lit"));
+        cursor.setAttribute("cx", x[i]);
+        cursor.setAttribute("cy", y[i]);
+        cursor.removeAttribute("hidden");
+      },
+      hidden: unlight,
+    });
+    const slider = byId("threshold");
+    if (slider) slider.addEventListener("input", () => {
+      least = Number(slider.value);
+      byId("threshold-value").textContent = least.toFixed(2);
+      let count = 0;
+      lines.forEach((line) => {
+        const on = Number(line.dataset.r) >= least;
+        line.classList.toggle("off", !on);
+        count += on;
+      });
+      byId("edge-count").textContent = `${count} ${count === 1 ? "pair" : "pairs"} joined.`;
+    });
+  }
+
+  // Pixels -------------------------------------------------------------------------------------------
+  for (const figure of document.querySelectorAll("[data-plot=pixels]")) {
+    const { shape: [height, width], selected, rank: ranks } = data.pixels;
+    const taken = new Set(selected);
+    const cursor = element("rect", { class: "cursor", width: 1, height: 1, hidden: "" });
+    cursor.style.strokeWidth = Math.max(0.08, width / 150);
+    cursor.style.stroke = "#fff";
+    figure.querySelector("svg").append(cursor);
+    readable(figure, {
+      nearest: (x, y) => {
+        const column = Math.floor(x), row = Math.floor(y);
+        return column < 0 || row < 0 || column >= width || row >= height ? -1 : row * width + column;
+      },
+      order: selected,
+      at: (i) => [(i % width) + 0.5, Math.floor(i / width) + 0.5],
+      text: (i) => `row ${Math.floor(i / width) + 1}, column ${(i % width) + 1}: ${ranks ? `rank ${ranks[i]}, ` : ""}${taken.has(i) ? "selected" : "not selected"}`,
+      shown: (i) => {
+        cursor.setAttribute("x", i % width);
+        cursor.setAttribute("y", Math.floor(i / width));
+        cursor.removeAttribute("hidden");
+      },
+      hidden: () => cursor.setAttribute("hidden", ""),
+    });
+  }
+})();

@@ -1,0 +1,434 @@
+"""The page of a selection in a real browser, used as a reader would use it."""
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from featsieve import JASFS, LaplacianScore, StabilitySelection
+from featsieve.datasets import make_planted
+from featsieve.report import write_selection_report
+from tests.report.browsing import show
+from tests.report.selection.cases import EVIL
+
+POINT_EVERYWHERE = """
+const box = arguments[0].getBoundingClientRect(), tip = document.getElementById("tip"), seen = [];
+for (let x = box.left; x < box.right; x += 25) for (let y = box.top; y < box.bottom; y += 25) {
+  arguments[0].dispatchEvent(new PointerEvent("pointermove", {clientX: x, clientY: y}));
+  seen.push(tip.hidden ? null : tip.textContent);
+}
+return seen;
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write three pages: of a planted table, of one with hostile names, of one without much."""
+    folder = tmp_path_factory.mktemp("pages")
+    planted = make_planted(70, 120, n_informative=12, n_clusters=3, signal=3.0, random_state=0)
+    X = planted.X.copy()
+    X[:, 5] = X[:, np.flatnonzero(planted.informative)[0]] + 0.1 * X[:, 5]
+    sieve = StabilitySelection(
+        JASFS(3, n_features_to_select="auto"), n_subsamples=3, n_features_to_select=13
+    )
+    sieve.set_params(random_state=0).fit(X)
+    write = partial(write_selection_report, sieve, X, y=planted.labels, image_shape=(10, 12))
+    write(
+        folder / "planted.html",
+        feature_names=[f"gene{j}" for j in range(120)],
+        sample_names=[f"patient {i}" for i in range(70)],
+        about={"title": "Planted", "command": "featsieve select table.csv"},
+    )
+    write(
+        folder / "hostile.html",
+        feature_names=[f"{EVIL}{j}" for j in range(120)],
+        sample_names=[EVIL] * 70,
+        about={"title": EVIL, "command": EVIL, "file": EVIL, EVIL: EVIL},
+    )
+    small = np.random.default_rng(0).standard_normal((5, 3))
+    about = {"n_clusters": 2}
+    write_selection_report(
+        LaplacianScore(1).fit(small), small, folder / "small.html", structure=0.0, about=about
+    )
+    return folder
+
+
+def open_still(browser, path):
+    """Open a page that scrolls without moving."""
+    show(browser, path, scheme="light", width=1280)
+    still = {"name": "prefers-reduced-motion", "value": "reduce"}
+    light = {"name": "prefers-color-scheme", "value": "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [light, still]})
+    return browser
+
+
+@pytest.fixture
+def page(browser, folder):
+    return open_still(browser, folder / "planted.html")
+
+
+def find(browser, css):
+    return browser.find_element(By.CSS_SELECTOR, css)
+
+
+def cells(browser, title):
+    """Return the texts of a column of the rows that are shown."""
+    return browser.execute_script(
+        "const table = document.getElementById('table');"
+        "const heads = [...table.tHead.rows[0].cells].map(c => c.textContent.trim());"
+        "const i = heads.indexOf(arguments[0]);"
+        "return [...table.tBodies[0].rows].filter(r => !r.hidden).map(r => r.cells[i].textContent)",
+        title,
+    )
+
+
+def head(browser, title):
+    path = f"//table[@id='table']/thead//button[normalize-space()='{title}']"
+    return browser.find_element(By.XPATH, path)
+
+
+def sorting(browser, title):
+    return head(browser, title).find_element(By.XPATH, "..").get_attribute("aria-sort")
+
+
+def bring(browser, element):
+    """Scroll to an element, and wait until that is over."""
+    browser.execute_async_script(
+        "const [element, done] = arguments; element.scrollIntoView({block: 'center'});"
+        "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))",
+        element,
+    )
+
+
+def press(browser, element):
+    bring(browser, element)
+    element.click()
+
+
+def hover(browser, element, x=0, y=0):
+    bring(browser, element)
+    ActionChains(browser).move_to_element_with_offset(element, x, y).perform()
+
+
+def tip(browser):
+    box = browser.find_element(By.ID, "tip")
+    return box.text if box.is_displayed() else None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["planted", "hostile", "small"])
+def test_pages_open_quietly_in_every_shape(browser, folder, name, width, scheme):
+    show(browser, folder / f"{name}.html", scheme=scheme, width=width)
+    assert browser.get_log("browser") == []
+    requests = [
+        json.loads(entry["message"])["message"]["params"]["request"]["url"]
+        for entry in browser.get_log("performance")
+        if json.loads(entry["message"])["message"]["method"] == "Network.requestWillBeSent"
+    ]
+    assert requests
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
+    # nothing is wider than the page, and what scrolls scrolls in a box of its own
+    assert browser.execute_script(
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    light = sum(map(int, paper[4:-1].split(","))) > 3 * 128
+    assert light == (scheme == "light")
+
+
+def test_hostile_names_are_only_text(browser, folder):
+    open_still(browser, folder / "hostile.html")
+    assert browser.execute_script("return document.scripts.length") == 2
+    assert find(browser, "h1").text.startswith("</script><script>alert(1)</script>")
+    press(browser, find(browser, "#show-all"))
+    names = cells(browser, "Feature")
+    assert len(names) == 120
+    assert all(name.startswith(EVIL) for name in names)
+    hover(browser, find(browser, "[data-view=selected] svg"))
+    assert browser.get_log("browser") == []
+
+
+def test_columns_sort_by_number_not_by_letter(page):
+    press(page, find(page, "#show-all"))
+    ranks = [int(text) for text in cells(page, "Rank")]
+    assert ranks == list(range(1, 121))  # 10 comes after 9
+    press(page, head(page, "Rank"))
+    assert [int(text) for text in cells(page, "Rank")] == list(range(120, 0, -1))
+    assert sorting(page, "Rank") == "descending"
+    press(page, head(page, "Separation"))
+    values = [float(text) for text in cells(page, "Separation") if text]
+    assert values == sorted(values, reverse=True)
+    assert min(values) < 0 < max(values)
+    assert sorting(page, "Separation") == "descending"
+    assert sorting(page, "Rank") is None
+    press(page, head(page, "Separation"))
+    values = [float(text) for text in cells(page, "Separation") if text]
+    assert values == sorted(values)
+    press(page, head(page, "Selected in"))
+    shares = [int(text.rstrip("%")) for text in cells(page, "Selected in")]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 100
+    assert shares[-1] == 0
+
+
+def test_names_sort_as_people_count(page):
+    press(page, find(page, "#show-all"))
+    press(page, head(page, "Feature"))
+    assert cells(page, "Feature") == [f"gene{j}" for j in range(120)]  # gene2 before gene10
+
+
+def test_the_keyboard_sorts_too(page):
+    head(page, "Explained").send_keys(Keys.ENTER)
+    shares = [int(text.rstrip("%")) for text in cells(page, "Explained")]
+    assert shares == sorted(shares, reverse=True)
+    assert sorting(page, "Explained") == "descending"
+    head(page, "Explained").send_keys(Keys.SPACE)
+    assert sorting(page, "Explained") == "ascending"
+
+
+def test_searching_shows_what_matches_and_says_how_many(page):
+    count = find(page, "#count")
+    assert count.get_attribute("aria-live") == "polite"
+    assert count.text == "13 selected features."
+    press(page, find(page, "#show-all"))
+    assert count.text == "120 features."
+    box = find(page, "#search")
+    box.send_keys("GENE11")
+    assert sorted(cells(page, "Feature")) == sorted(["gene11", *(f"gene11{j}" for j in range(10))])
+    assert count.text == "11 of 120 features match."
+    press(page, find(page, "#show-selected"))
+    assert set(cells(page, "Feature")) <= {"gene11", *(f"gene11{j}" for j in range(10))}
+    box.clear()
+    box.send_keys("cluster 1")
+    assert cells(page, "Feature")
+    assert all(text.startswith("1, ") for text in cells(page, "Tells cluster"))
+    box.clear()
+    box.send_keys("no such feature")
+    assert cells(page, "Feature") == []
+    assert count.text == "0 of 13 selected features match."
+
+
+def test_the_switch_shows_all_features_and_back(page):
+    before = cells(page, "Feature")
+    assert len(before) == 13
+    press(page, find(page, "#show-all"))
+    assert len(cells(page, "Feature")) == 120
+    assert find(page, "#show-all").get_attribute("aria-pressed") == "true"
+    whys = cells(page, "Why")
+    assert sum(why.startswith("selected") for why in whys) == 13
+    assert "score too low" in whys
+    press(page, find(page, "#show-selected"))
+    assert cells(page, "Feature") == before
+
+
+def test_rows_of_the_script_look_like_those_of_the_page(page):
+    press(page, find(page, "#show-all"))
+    shapes = page.execute_script(
+        "const shape = row => [...row.cells].map(c => c.tagName + (c.scope || '') + "
+        "  c.className.replace(/ ?c\\d/, '') + (c.style.length ? '|' : '')).join();"
+        "return [...new Set([...document.getElementById('table').tBodies[0].rows].map(shape))]"
+    )
+    assert len(shapes) == 1
+
+
+def test_names_can_be_copied_and_rows_downloaded(page, tmp_path):
+    folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
+    find(page, "#search").send_keys("gene1")
+    shown = cells(page, "Feature")
+    press(page, find(page, "#csv"))
+    for _ in range(50):
+        files = [path for path in tmp_path.iterdir() if path.suffix == ".csv"]
+        if files:
+            break
+        page.execute_async_script("setTimeout(arguments[0], 100)")
+    lines = files[0].read_text(encoding="utf-8-sig").splitlines()
+    assert files[0].name == "planted.csv"
+    assert lines[0].startswith("Feature,Rank,Selected in,Tells cluster")
+    assert [line.split(",")[0] for line in lines[1:]] == shown
+    press(page, find(page, "#copy"))
+    page.execute_async_script("setTimeout(arguments[0], 300)")
+    assert find(page, "#copy").text == "Copied"
+    assert page.get_log("browser") == []
+
+
+def test_the_theme_is_chosen_and_remembered(page, folder):
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    before = page.execute_script(colour)
+    button = find(page, "#theme")
+    assert button.get_attribute("aria-pressed") == "false"
+    press(page, button)
+    assert page.execute_script(colour) != before
+    assert button.get_attribute("aria-pressed") == "true"
+    open_still(page, folder / "planted.html")
+    assert page.execute_script(colour) != before  # still dark
+    press(page, find(page, "#theme"))
+    assert page.execute_script(colour) == before
+    page.execute_script("localStorage.clear()")
+
+
+def test_charts_can_be_read_with_the_mouse(page):
+    figure = find(page, "[data-chart=gain] svg")
+    hover(page, figure, -60, 0)
+    first = tip(page)
+    assert " adds " in first
+    hover(page, figure, 60, 0)
+    assert int(tip(page).split(".")[0]) > int(first.split(".")[0])
+    hover(page, find(page, "h1"))
+    assert tip(page) is None
+
+
+def test_charts_can_be_read_with_the_keyboard(page):
+    figure = find(page, "[data-chart=loss]")
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert tip(page).startswith("0 features: loss ")
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert tip(page).startswith("1 feature: loss ")
+    live = page.execute_script("return document.getElementById('live').textContent")
+    assert live == tip(page)
+    figure.send_keys(Keys.END)
+    assert not tip(page).startswith("1 feature")
+    figure.send_keys(Keys.ESCAPE)
+    assert tip(page) is None
+
+
+def test_samples_are_marked_in_both_views(page):
+    find(page, "#find").send_keys("patient 7")
+    assert tip(page).startswith("patient 7, cluster ")
+    places = page.execute_script(
+        "return [...document.querySelectorAll('[data-plot=map] .cursor')].map(c =>"
+        " [c.hasAttribute('hidden'), c.getAttribute('cx'), c.getAttribute('cy')])"
+    )
+    data = page.execute_script(
+        "return JSON.parse(document.getElementById('data').textContent).map.views"
+    )
+    assert places == [
+        [False, str(data[name]["x"][7]), str(data[name]["y"][7])] for name in ("selected", "all")
+    ]
+    find(page, "#find").clear()
+    find(page, "#find").send_keys("nobody")
+    assert tip(page) is None
+
+
+def test_pointing_at_a_sample_names_it(page):
+    figure = find(page, "[data-view=all]")
+    bring(page, figure)
+    x, y = page.execute_script(
+        "const map = JSON.parse(document.getElementById('data').textContent).map.views.all;"
+        "const svg = document.querySelector('[data-view=all] svg');"
+        "const p = new DOMPoint(map.x[3], map.y[3]).matrixTransform(svg.getScreenCTM());"
+        "return [p.x, p.y]"
+    )
+    ActionChains(page).move_by_offset(0, 0).perform()
+    page.execute_cdp_cmd(
+        "Input.dispatchMouseEvent", {"type": "mouseMoved", "x": round(x), "y": round(y)}
+    )
+    assert "cluster" in tip(page)
+    assert "class" in tip(page)
+
+
+def test_samples_can_be_coloured_by_true_class(page, folder):
+    shapes = (
+        "return [...document.querySelectorAll('[data-view=all] .m')].map(p => p.getAttribute('d'))"
+    )
+    by_cluster = page.execute_script(shapes)
+    html = (folder / "planted.html").read_text(encoding="utf-8")
+    view = html[html.index('data-view="all"') :].split("</svg>")[0]
+    assert by_cluster == re.findall(r'data-group="\d" d="([^"]+)"', view)  # as the page came
+    press(page, find(page, "#by-class"))
+    by_class = page.execute_script(shapes)
+    assert find(page, "#by-class").get_attribute("aria-pressed") == "true"
+    assert sorted(d.count("M") for d in by_class) == [23, 23, 24]  # the planted sizes
+    press(page, find(page, "#by-cluster"))
+    assert page.execute_script(shapes) == by_cluster
+
+
+def test_one_cluster_can_be_seen_alone(page):
+    button = find(page, "#key button")
+    press(page, button)
+    assert button.get_attribute("aria-pressed") == "true"
+    page.execute_async_script("setTimeout(arguments[0], 300)")
+    shown = page.execute_script(
+        "return [...document.querySelectorAll('[data-plot=map]')].map(f =>"
+        " [...f.querySelectorAll('.m')].map(p => getComputedStyle(p).opacity > 0.5))"
+    )
+    assert shown == [[True, False, False]] * 2
+    name = find(page, "#key button").text
+    figure = find(page, "[data-view=selected] svg")
+    seen = set(page.execute_script(POINT_EVERYWHERE, figure))
+    assert len(seen - {None}) > 0
+    assert all(f"cluster {name}," in text for text in seen - {None})  # only those can be pointed at
+    press(page, button)
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+def test_the_heat_map_tells_its_values(page):
+    cell = find(page, ".heat tbody tr:nth-child(2) td:nth-child(3)")
+    hover(page, cell)
+    name = find(page, ".heat tbody tr:nth-child(2) th").text
+    exact = cell.get_attribute("data-exact")
+    assert tip(page) == f"{name} in cluster 1: {exact} standard deviations"
+
+
+def test_the_slider_hides_weak_correlations(page):
+    lines = "return [...document.querySelectorAll('.edges line')].map(l =>" \
+        " [Number(l.dataset.r), getComputedStyle(l).display !== 'none'])"  # fmt: skip
+    before = page.execute_script(lines)
+    assert all(shown for _, shown in before)
+    slider = find(page, "#threshold")
+    for _ in range(40):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    assert find(page, "#threshold-value").text == "0.90"
+    after = page.execute_script(lines)
+    assert all(shown == (r >= 0.9) for r, shown in after)
+    count = sum(shown for _, shown in after)
+    assert 0 < count < len(after)
+    assert find(page, "#edge-count").text == f"{count} pair{'s' if count > 1 else ''} joined."
+
+
+def test_the_graph_tells_who_is_joined(page):
+    figure = find(page, "[data-plot=graph]")
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert "(rank 1)" in tip(page)
+    assert page.execute_script("return document.querySelectorAll('.edges .lit').length") > 0
+
+
+def test_pixels_can_be_pointed_at(page):
+    figure = find(page, "[data-plot=pixels] svg")
+    hover(page, figure, 5, 5)
+    assert tip(page).startswith("row 6, column 7: rank ")
+    find(page, "[data-plot=pixels]").send_keys(Keys.ARROW_RIGHT)
+    assert tip(page).endswith("rank 1, selected")
+
+
+def test_everything_is_there_without_script(browser, folder):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get((folder / "planted.html").as_uri())
+        text = find(browser, "body").text
+        assert len(browser.find_elements(By.CSS_SELECTOR, "#table tbody tr")) == 13
+        assert not find(browser, "#search").is_displayed()
+        assert not find(browser, "#theme").is_displayed()
+        assert "need JavaScript" in text
+        pictures = browser.find_elements(By.CSS_SELECTOR, "svg[role=img]")
+        assert len(pictures) >= 10
+        assert all(picture.size["height"] > 50 for picture in pictures)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_focus_can_be_seen_and_the_skip_link_works(page):
+    page.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+    find(page, "body").send_keys(Keys.TAB)
+    link = page.switch_to.active_element
+    assert link.text == "Skip to the features"
+    assert link.rect["x"] >= 0
+    link.send_keys(Keys.TAB)
+    outline = page.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"

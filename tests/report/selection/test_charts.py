@@ -1,0 +1,102 @@
+import copy
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from featsieve import LaplacianScore
+from featsieve.report import summarize_selection
+from featsieve.report.selection.charts import charts
+from tests.report.selection.cases import EVIL, automatic, planted, stable
+
+
+def by_name(summary):
+    return {chart.name: chart for chart in charts(summary)}
+
+
+def test_every_chart_is_a_picture_that_says_what_it_shows():
+    drawn = by_name(automatic()[1])
+    assert list(drawn) == ["criterion", "gain", "loss", "objective"]
+    for chart in drawn.values():
+        root = ET.fromstring(chart.svg)
+        assert root.get("role") == "img"
+        assert len(root.get("aria-label")) > 20
+        left, top, width, height = map(float, root.get("viewBox").split())
+        for x, y, text in chart.points:
+            assert left <= x <= width
+            assert top <= y <= height
+            assert text
+
+
+def test_the_criterion_shows_every_size_and_the_choice():
+    sieve, summary = automatic()
+    chart = by_name(summary)["criterion"]
+    root = ET.fromstring(chart.svg)
+    assert len(chart.points) == len(sieve.path_.curve.sizes)
+    assert len([c for c in root.iter("circle") if "chosen-dot" in c.get("class")]) == 1
+    assert f"chosen: {sieve.n_features_selected_}" in "".join(root.itertext())
+    band = next(root.iter("rect"))
+    xs = dict(zip(summary["curve"]["sizes"], chart.points, strict=True))
+    low, high = sieve.equivalent_range_
+    left = float(band.get("x"))
+    assert left <= xs[low][0] + 0.1
+    assert xs[high][0] <= left + float(band.get("width")) + 0.1
+    higher, lower = max(chart.points, key=lambda p: -p[1]), min(chart.points, key=lambda p: -p[1])
+    values = dict(zip(summary["curve"]["sizes"], summary["curve"]["values"], strict=True))
+    assert higher[2].startswith(f"{max(values, key=values.get)} feature")
+    assert lower[2].startswith(f"{min(values, key=values.get)} feature")
+
+
+def test_gains_name_the_features_in_the_order_of_the_path():
+    _, summary = automatic()
+    points = by_name(summary)["gain"].points
+    assert len(points) == len(summary["path"]["gain"])
+    assert points[0][2].startswith(f"1. {summary['path']['name'][0]} adds ")
+    assert points[0][1] < points[-1][1]  # the first gain is the largest
+
+
+def test_rankings_have_a_chart_of_scores():
+    X = planted().X
+    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
+    drawn = by_name(summary)
+    assert list(drawn) == ["scores"]
+    assert len(drawn["scores"].points) == 40
+
+
+def test_scores_that_are_all_zero_can_be_drawn():
+    X = planted().X
+    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
+    summary["path"]["score"] = [0.0] * 40
+    ET.fromstring(by_name(summary)["scores"].svg)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [None, "inf"], list(range(200, 0, -1))])
+def test_objectives_of_any_length(values):
+    summary = copy.deepcopy(automatic()[1])
+    summary["objective"]["values"] = values
+    drawn = by_name(summary)
+    if None in values:
+        assert "objective" not in drawn
+    else:
+        assert len(drawn["objective"].points) == len(values)
+
+
+def test_a_criterion_that_failed_is_not_drawn():
+    summary = copy.deepcopy(automatic()[1])
+    summary["curve"]["values"][0] = None
+    assert "criterion" not in by_name(summary)
+
+
+def test_names_are_escaped():
+    summary = copy.deepcopy(automatic()[1])
+    summary["path"]["name"] = [EVIL] * len(summary["path"]["name"])
+    summary["curve"]["criterion"] = EVIL
+    summary["objective"]["status"] = EVIL
+    for chart in charts(summary):
+        ET.fromstring(chart.svg)
+        assert "<script" not in chart.svg
+
+
+def test_what_belongs_to_the_fit_to_all_rows_says_so():
+    summary = copy.deepcopy(stable()[1])
+    summary["path"]["inner"] = True
+    assert "of the fit to all rows" in by_name(summary)["gain"].caption

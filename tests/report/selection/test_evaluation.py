@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, confusion_matrix
+from sklearn.preprocessing import StandardScaler
+
+from featsieve import JASFS, MaxVariance
+from featsieve.report.selection import evaluation as selection_evaluation
+from featsieve.report.selection.evaluation import check_classes, evaluation
+from featsieve.report.selection.inputs import gather
+from tests.report.selection.cases import planted
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scores_are_those_of_k_means_on_scaled_columns(sparse):
+    X = np.where(planted().X > -1.0, planted().X, 0.0)
+    X[:, 0] *= 1000.0  # units do not matter
+    sieve = MaxVariance(5).fit(X)
+    selection = gather(sieve, sp.csr_array(X) if sparse else X, n_clusters=3)
+    judged = evaluation(selection, planted().labels, ["a", "b", "c"])
+    for row, columns in zip(judged["rows"], (sieve.support_, slice(None)), strict=True):
+        points = StandardScaler().fit_transform(X[:, columns])
+        labels = KMeans(3, n_init=10, random_state=0).fit_predict(points)
+        expected = adjusted_rand_score(planted().labels, labels)
+        assert row["ari"] == pytest.approx(expected, abs=1e-3)
+    assert [row["kind"] for row in judged["rows"]] == ["selected", "all"]
+    assert [row["n_features"] for row in judged["rows"]] == [5, 40]
+
+
+def test_the_clusters_of_the_method_are_judged_too():
+    sieve = JASFS(3, n_features_to_select=8, random_state=0).fit(planted().X)
+    judged = evaluation(gather(sieve, planted().X), planted().labels, ["a", "b", "c"])
+    assert judged["rows"][2]["kind"] == "clusters"
+    assert judged["rows"][2]["ari"] == 1.0
+    table = confusion_matrix(sieve.labels_, planted().labels)
+    assert judged["table"] == table.tolist()
+
+
+def test_of_very_large_tables_some_samples_are_judged(monkeypatch):
+    monkeypatch.setattr(selection_evaluation, "FEWEST_SAMPLES", 20)
+    monkeypatch.setattr(selection_evaluation, "MOST_ENTRIES", 40 * 30)
+    selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=3)
+    judged = evaluation(selection, planted().labels, ["a", "b", "c"])
+    assert judged["samples"] == 30
+    assert judged["rows"][0]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("codes", [np.zeros(60, dtype=int), np.arange(60)])
+def test_what_cannot_be_judged_is_skipped_with_a_reason(codes):
+    selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=3)
+    names = [str(code) for code in np.unique(codes)]
+    judged = evaluation(selection, codes, names)
+    if len(names) == 1:
+        assert "one class" in judged["skipped"]
+        assert judged["rows"] == []
+    else:
+        assert len(judged["rows"]) == 2
+
+
+def test_classes_are_named():
+    assert check_classes(None, None, 5) == (None, None)
+    codes, names = check_classes([1.0, 0.0], ["no", "yes"], 2)
+    assert codes.tolist() == [1, 0]
+    assert names == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("y", "names", "match"),
+    [
+        ([0, 1], None, "for 3 samples"),
+        ([0, 1, 2], ["a", "b"], "integers from 0 to 1"),
+        (["a", "b", "a"], ["a", "b"], "Leave class_names out"),
+        ([0.5, 1.0, 1.0], None, "fractions"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(y, names, match):
+    with pytest.raises(ValueError, match=match):
+        check_classes(y, names, 3)

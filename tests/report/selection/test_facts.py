@@ -1,0 +1,138 @@
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_score
+from featsieve.evaluation import Stability
+from featsieve.report.selection.curves import criterion_curve
+from featsieve.report.selection.facts import (
+    cluster_facts,
+    json_safe,
+    method_facts,
+    number_facts,
+    stability_facts,
+    structure_facts,
+    table_facts,
+)
+from featsieve.report.selection.inputs import gather
+from tests.report.selection.cases import automatic, noise, planted, stable
+
+
+def of(sieve, X=None):
+    X = planted().X if X is None else X
+    return gather(sieve.fit(X), X, n_clusters=3)
+
+
+def number(sieve):
+    selection = of(sieve)
+    return number_facts(selection, criterion_curve(selection))
+
+
+def test_facts_about_the_table():
+    X = sp.csr_array(np.where(planted().X > 0.5, planted().X, 0.0))
+    X = sp.csr_array(sp.hstack([X, sp.csr_array((60, 1))]))
+    about = {"file": "a.csv", "dropped": ["id"], "filled": {"b": np.int64(3)}}
+    facts = table_facts(of(MaxVariance(4), X), about)
+    assert (facts["samples"], facts["features"], facts["constant"]) == (60, 41, 1)
+    assert facts["sparse"]
+    assert facts["density"] == pytest.approx(X.nnz / (60 * 41), rel=1e-2)
+    assert (facts["file"], facts["dropped"], facts["filled"]) == ("a.csv", ["id"], {"b": 3})
+    assert not facts["named"]
+
+
+def test_different_units_are_measured():
+    units = np.logspace(0, 4, 40)
+    assert table_facts(of(MaxVariance(4), noise(60, 40) * units), {})["spread"] > 500
+    assert table_facts(of(MaxVariance(4), noise(60, 40)), {})["spread"] < 3
+
+
+def test_settings_and_which_were_changed():
+    sieve = JASFS(3, n_features_to_select=4, alpha=0.3, init=np.repeat([0, 1, 2], 20))
+    facts = method_facts(of(sieve), {"seconds": 1.23456})
+    assert facts["name"] == "JASFS"
+    assert facts["inner"] is None
+    assert sorted(facts["changed"]) == ["init", "n_clusters", "n_features_to_select"]
+    assert facts["settings"]["init"] == "ndarray of shape (60,)"
+    assert facts["seed"] is None
+    assert facts["random"]
+    assert facts["seconds"] == 1.23
+
+
+def test_settings_inside_of_a_meta_estimator():
+    facts = method_facts(gather(stable()[0], planted().X), {})
+    assert (facts["name"], facts["inner"]) == ("StabilitySelection", "JASFS")
+    assert "selector__n_features_to_select" in facts["changed"]
+    assert "selector__alpha" not in facts["changed"]
+    assert facts["seed"] == 0
+    assert not method_facts(of(LaplacianScore(3)), {})["random"]
+
+
+def test_settings_of_the_caller_are_kept():
+    facts = method_facts(of(LaplacianScore(3)), {"settings": {"--features": 3}, "seed": 7})
+    assert facts["settings"] == {"--features": 3}
+    assert facts["changed"] == ["--features"]
+    assert facts["seed"] == 7
+
+
+def test_how_the_number_was_chosen():
+    assert number(LaplacianScore(4)) == {
+        "selected": 4, "how": "count", "asked": 4, "equivalent": None
+    }  # fmt: skip
+    assert number(LaplacianScore(0.1))["how"] == "share"
+    found = number(JASFS(3, sparsity=0.01, random_state=0))
+    assert (found["how"], found["asked"]) == ("price", 0.01)
+    found = number(AutoSelector(LaplacianScore(), sizes=[2, 4]))
+    assert found["how"] == "criterion"
+    assert found["equivalent"][0] <= found["selected"] <= found["equivalent"][1]
+    found = number_facts(gather(stable()[0], planted().X), None)
+    assert (found["how"], found["asked"]) == ("frequency", 0.6)
+
+
+def test_where_the_clusters_come_from():
+    facts = cluster_facts(gather(automatic()[0], planted().X))
+    assert (facts["source"], facts["number"], facts["plausible"]) == ("method", "asked", None)
+    assert facts["accuracy"] == pytest.approx(automatic()[0].label_accuracy_, rel=1e-3)
+    sieve = JASFS("auto", n_features_to_select=8, random_state=0)
+    facts = cluster_facts(of(sieve))
+    assert facts["number"] == "found"
+    assert tuple(facts["plausible"]) == sieve.cluster_count_.plausible_range
+    assert cluster_facts(of(LaplacianScore(4)))["accuracy"] is None
+
+
+def test_structure_is_measured_where_it_is_not_given():
+    selection = gather(automatic()[0], planted().X)
+    facts = structure_facts(selection, None)
+    expected = structure_score(planted().X, automatic()[0].labels_)
+    assert facts["score"] == pytest.approx(expected, rel=1e-2)
+    assert facts["noise"] == pytest.approx(0.5 / np.sqrt(60), rel=1e-2)
+    assert structure_facts(selection, 0.5)["score"] == 0.5
+    below = structure_facts(selection, 0.01)
+    assert (below["score"], below["certain"]) == (0.01, True)  # all neighbours agree
+    assert structure_facts(of(JASFS(3, n_features_to_select=4), noise()), None)["certain"] is False
+
+
+def test_stability_is_that_of_the_selector_or_given():
+    assert stability_facts(gather(automatic()[0], planted().X), None) is None
+    facts = stability_facts(gather(stable()[0], planted().X), None)
+    assert facts["value"] == pytest.approx(stable()[0].stability_, rel=1e-3)
+    assert facts["n_selections"] == 5
+    given = Stability(0.5, (0.4, 0.6), 0.05, 9)
+    facts = stability_facts(gather(automatic()[0], planted().X), given)
+    assert facts == {"value": 0.5, "interval": [0.4, 0.6], "n_selections": 9}
+    undefined = Stability(np.nan, (np.nan, np.nan), np.nan, 2)
+    assert stability_facts(gather(automatic()[0], planted().X), undefined)["value"] is None
+
+
+def test_anything_becomes_json():
+    value = {
+        1: {2, 3}, "f": len, "o": LaplacianScore(), "n": np.nan, "b": np.bool_(True),
+        "c": type("Odd", (), {"__str__": lambda _: "o" * 999})(),
+    }  # fmt: skip
+    safe = json_safe(value)
+    assert json.loads(json.dumps(safe, allow_nan=False)) == safe
+    assert safe["f"] == "len"
+    assert safe["o"] == "LaplacianScore(...)"
+    assert safe["b"] is True
+    assert len(safe["c"]) == 200

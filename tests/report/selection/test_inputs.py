@@ -1,0 +1,127 @@
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance
+from featsieve.report.selection.inputs import gather, layers, scaled_columns
+from tests.report.selection.cases import planted, stable
+
+
+def test_clusters_are_those_of_the_method():
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(planted().X)
+    selection = gather(sieve, planted().X)
+    assert selection.clusters.source == "method"
+    assert selection.clusters.number == "asked"
+    np.testing.assert_array_equal(selection.clusters.codes, sieve.labels_)
+    np.testing.assert_array_equal(np.sort(selection.chosen), np.flatnonzero(sieve.support_))
+    assert (np.diff(sieve.ranking_[selection.chosen]) > 0).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_method_without_clusters_gets_those_of_k_means_on_its_columns(sparse):
+    X = np.where(planted().X > 0.3, planted().X, 0.0)
+    sieve = LaplacianScore(6).fit(X)
+    table = sp.csr_array(X) if sparse else X
+    clusters = gather(sieve, table, n_clusters=3).clusters
+    points = StandardScaler().fit_transform(X[:, sieve.support_])
+    expected = KMeans(3, n_init=10, random_state=0).fit_predict(points)
+    assert adjusted_rand_score(expected, clusters.codes) == 1.0
+    assert (clusters.source, clusters.number) == ("k-means", "asked")
+    assert clusters.codes[0] == 0  # numbered by their first sample
+
+
+def test_the_number_of_clusters_is_suggested_where_nobody_knows_it():
+    clusters = gather(MaxVariance(8).fit(planted().X), planted().X).clusters
+    assert clusters.number == "suggested"
+    assert len(clusters.names) == 3  # the planted number
+
+
+def test_columns_that_do_not_vary_have_no_clusters():
+    X = np.column_stack([np.arange(6.0), np.ones(6)])
+    sieve = MaxVariance(1).fit(X)
+    sieve.support_ = np.array([False, True])
+    assert gather(sieve, X).clusters is None
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scaled_columns_have_unit_variance_and_stay_sparse(sparse):
+    X = np.where(planted().X > 0.3, 7.0 * planted().X, 0.0)
+    scaled = scaled_columns(sp.csr_array(X) if sparse else X, np.array([3, 1]))
+    assert sp.issparse(scaled) == sparse
+    dense = scaled.toarray() if sparse else scaled
+    centred = dense - dense.mean(axis=0)
+    np.testing.assert_allclose(centred, StandardScaler().fit_transform(X[:, [3, 1]]), atol=1e-12)
+
+
+def test_names_come_from_the_frame_that_was_fitted():
+    frame = pd.DataFrame(planted().X, index=[f"s{i}" for i in range(60)])
+    frame.columns = [f"gene {j}" for j in range(40)]
+    selection = gather(MaxVariance(3).fit(frame), frame)
+    assert selection.feature_names == list(frame.columns)
+    assert selection.sample_names == list(frame.index)
+    assert selection.named
+
+
+def test_a_frame_names_what_was_fitted_without_names():
+    frame = pd.DataFrame(planted().X, columns=[f"gene {j}" for j in range(40)])
+    selection = gather(MaxVariance(3).fit(planted().X), frame)
+    assert selection.feature_names[7] == "gene 7"
+    assert selection.sample_names is None  # rows are only numbered
+
+
+def test_names_that_were_given_win():
+    names = [f"n{j}" for j in range(40)]
+    selection = gather(MaxVariance(3).fit(planted().X), planted().X, feature_names=names)
+    assert selection.feature_names == names
+    assert not gather(MaxVariance(3).fit(planted().X), planted().X, n_clusters=2).named
+
+
+def test_pixels_without_names_are_called_by_row_and_column():
+    selection = gather(MaxVariance(3).fit(planted().X), planted().X, pixels=(4, 10))
+    assert selection.feature_names[0] == "r1c1"
+    assert selection.feature_names[39] == "r4c10"
+    assert not selection.named
+
+
+def test_names_that_no_file_can_hold_are_mended():
+    names = ["\ud800", *map(str, range(39))]
+    selection = gather(MaxVariance(3).fit(planted().X), planted().X, feature_names=names)
+    selection.feature_names[0].encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [({"feature_names": ["a"]}, "one for every\\s+column"), ({"sample_names": ["a"]}, "every row")],
+)
+def test_names_must_fit(names, match):
+    with pytest.raises(ValueError, match=match):
+        gather(MaxVariance(3).fit(planted().X), planted().X, **names)
+
+
+def test_what_is_no_fitted_selector_is_refused():
+    with pytest.raises(TypeError, match=r"pipeline\[1\]"):
+        gather(make_pipeline(StandardScaler(), MaxVariance(2)).fit(planted().X), planted().X)
+    with pytest.raises(ValueError, match="not fitted"):
+        gather(MaxVariance(2), planted().X)
+
+
+def test_another_table_is_refused():
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(planted().X)
+    with pytest.raises(ValueError, match="features"):
+        gather(sieve, planted().X[:, :10])
+    with pytest.raises(ValueError, match="rows but the selector was fitted on"):
+        gather(sieve, planted().X[:30])
+
+
+def test_attributes_are_found_inside_of_meta_estimators():
+    sieve = stable()[0]
+    selection = gather(sieve, planted().X)
+    assert selection.fitted("label_accuracy_") == sieve.selector_.label_accuracy_
+    assert selection.fitted("no_such_") is None
+    auto = AutoSelector(JASFS(3), sizes=[2, 4]).fit(planted().X)
+    assert [type(layer).__name__ for layer in layers(auto)] == ["AutoSelector", "JASFS"]

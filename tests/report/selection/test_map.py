@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
+
+from featsieve import MaxVariance
+from featsieve.arrays import as_operator
+from featsieve.report.selection import map as selection_map
+from featsieve.report.selection.inputs import gather
+from featsieve.report.selection.map import plane, sample_map
+from tests.report.selection.cases import planted
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_plane_is_that_of_principal_components(monkeypatch, exact, sparse):
+    if not exact:
+        monkeypatch.setattr(selection_map, "LARGEST_EXACT", 0)
+    X = np.where(planted().X > 0.0, 5.0 * planted().X, 0.0)
+    pca = PCA(2)
+    expected = pca.fit_transform(StandardScaler().fit_transform(X))
+    found, shares = plane(as_operator(sp.csr_array(X) if sparse else X, scale="std"))
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-9 if exact else 0.02)
+    np.testing.assert_allclose(shares, pca.explained_variance_ratio_, rtol=1e-5)
+    assert (found[np.abs(found).argmax(axis=0), [0, 1]] > 0).all()
+
+
+def test_both_views_show_the_same_samples_turned_alike():
+    names = [f"s{i}" for i in range(60)]
+    views = sample_map(
+        gather(MaxVariance(8).fit(planted().X), planted().X, sample_names=names, n_clusters=2)
+    )
+    assert views["names"] == names
+    for view in (views["selected"], views["all"]):
+        for axis in ("x", "y"):
+            assert len(view[axis]) == 60
+            assert (min(view[axis]), max(view[axis])) == (0, 1000)
+    assert views["selected"]["n_features"] == 8
+    assert views["all"]["n_features"] == 40
+    for axis in ("x", "y"):
+        assert np.corrcoef(views["selected"][axis], views["all"][axis])[0, 1] > 0
+
+
+def test_of_many_samples_some_are_drawn_always_the_same(monkeypatch):
+    monkeypatch.setattr(selection_map, "MOST_SAMPLES", 25)
+    selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=2)
+    views = sample_map(selection)
+    assert len(set(views["rows"])) == 25
+    assert views["of"] == 60
+    assert views == sample_map(selection)
+
+
+def test_a_single_feature_has_one_axis():
+    views = sample_map(gather(MaxVariance(1).fit(planted().X), planted().X, n_clusters=2))
+    assert views["selected"]["share"] == [1.0, 0.0]
+    assert len(set(views["selected"]["y"])) > 30  # spread at random
+    column = planted().X[:, MaxVariance(1).fit(planted().X).support_].ravel()
+    steps = np.diff(np.array(views["selected"]["x"])[np.argsort(column)])
+    assert (steps >= 0).all() or (steps <= 0).all()
+
+
+def test_no_view_of_columns_that_do_not_vary():
+    X = np.column_stack([np.arange(6.0), np.ones(6)])
+    sieve = MaxVariance(1).fit(X)
+    sieve.support_ = np.array([False, True])
+    assert sample_map(gather(sieve, X)) is None

@@ -1,0 +1,240 @@
+import base64
+import copy
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from featsieve import JASFS, MaxVariance
+from featsieve.datasets import make_planted
+from featsieve.report import render_selection, summarize_selection, write_selection_report
+from featsieve.report.selection.report import script_safe
+from tests.report.selection.cases import EVIL, automatic, planted, stable
+
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Tags(HTMLParser):
+    """Collects tags and texts, and checks that every element is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((tuple(self.open), data))
+
+
+def hostile():
+    """Return a summary in which every text is an attack."""
+    X = np.column_stack([planted().X[:, planted().informative], planted().X[:, :8]])
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(X)
+    about = {
+        "title": EVIL, "file": EVIL, "command": EVIL, "settings": {EVIL: EVIL}, "dropped": [EVIL],
+        "filled": EVIL, "versions": {EVIL: EVIL}, "seed": EVIL, EVIL: EVIL,
+    }  # fmt: skip
+    return summarize_selection(
+        sieve,
+        X,
+        feature_names=[f"{EVIL}{j}" for j in range(16)],
+        sample_names=[f"{EVIL}{i}" for i in range(60)],
+        y=[f"{EVIL}{k}" for k in planted().labels],
+        image_shape=(2, 8),
+        about=about,
+    )
+
+
+def test_names_never_become_markup():
+    page = render_selection(hostile())
+    tags = Tags(page)
+    names = [name for name, _ in tags.tags]
+    assert names.count("script") == 2
+    assert "<script>alert" not in page
+    assert not any(key.startswith("on") for _, attributes in tags.tags for key in attributes)
+    shown = "".join(text for where, text in tags.texts if "main" in where)
+    assert f"{EVIL}0" in shown  # as text it is all there
+
+
+def test_the_data_of_hostile_names_are_one_element():
+    tags = Tags(render_selection(hostile()))
+    data = [text for where, text in tags.texts if where[-1:] == ("script",)]
+    assert len(data) == 2
+    assert json.loads(data[0])["map"]["names"][3] == f"{EVIL}3"
+
+
+def test_only_the_script_of_the_page_may_run():
+    page = render_selection(automatic()[1])
+    tags = Tags(page)
+    policy = next(a["content"] for n, a in tags.tags if a.get("http-equiv"))
+    script = re.search(r"<script>(.*?)</script>", page, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    page = render_selection(hostile())
+    for _, attributes in Tags(page).tags:
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:"))
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|import\(", page)
+    assert set(re.findall(r"https?://[^\s\"'<]+", page)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_page_is_made_for_all_readers():
+    tags = Tags(render_selection(stable()[1])).tags
+    names = [name for name, _ in tags]
+    assert names.count("h1") == 1
+    assert dict(tags)["html"] == {"lang": "en"}
+    assert tags[names.index("a")] == ("a", {"class": "skip", "href": "#features"})
+    identities = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(identities) == len(set(identities))
+    for name, attributes in tags:
+        if name == "a":
+            assert attributes["href"].removeprefix("#") in identities
+        if "aria-labelledby" in attributes:
+            assert attributes["aria-labelledby"] in identities
+        if name == "th":
+            assert attributes["scope"] in ("row", "col")
+        if name == "svg":
+            assert attributes.get("aria-hidden") == "true" or (
+                attributes["role"] == "img" and attributes["aria-label"]
+            )
+        if name == "button":
+            assert attributes["type"] == "button"
+
+
+def test_caveats_come_before_everything_else():
+    page = render_selection(stable()[1])
+    assert page.index('class="caveats"') < page.index("<main>")
+    for caveat in stable()[1]["caveats"]:
+        assert caveat["text"].replace("|", "|") in page.replace("&#39;", "'")
+
+
+def test_tables_and_pictures_are_there_without_script():
+    page = render_selection(automatic()[1])
+    static = page[: page.index('<script type="application/json"')]
+    for name in automatic()[1]["selected"]:
+        assert f'<th scope="row">{name}</th>' in static
+    assert static.count('role="img"') == 4 + 2 + (automatic()[1]["redundancy"] is not None)
+    assert "<noscript>" in static
+
+
+def test_labels_are_plainly_marked():
+    assert "Labels were used only here" in render_selection(stable()[1])
+    assert "Labels were used only here" not in render_selection(automatic()[1])
+
+
+def test_parts_that_do_not_exist_are_left_out():
+    summary = copy.deepcopy(automatic()[1])
+    for part in ("clusters", "structure", "curve", "objective", "map", "heatmap", "redundancy"):
+        summary[part] = None
+    page = render_selection(summary)
+    found = {a["id"] for n, a in Tags(page).tags if n == "section" and "id" in a}
+    assert found == {"features", "number", "reproduce"}
+    assert "does not iterate" in page
+
+
+def test_a_page_of_a_thousand_features_is_small():
+    X = make_planted(2000, 1000, n_informative=20, random_state=0).X
+    sieve = MaxVariance(50).fit(X)
+    labels = np.arange(2000) % 4
+    summary = summarize_selection(
+        sieve, X, y=labels, structure=0.5, about={"n_clusters": 4}, frequency=np.full(1000, 0.5)
+    )
+    assert len(render_selection(summary).encode()) < 300_000
+
+
+def test_the_file_is_the_page(tmp_path):
+    sieve = automatic()[0]
+    write_selection_report(sieve, planted().X, tmp_path / "new" / "report.html", about={"seed": 3})
+    text = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
+    expected = summarize_selection(sieve, planted().X, about={"seed": 3})
+    assert text == render_selection(expected)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
+def test_other_formats_are_refused(summary):
+    with pytest.raises(ValueError, match="summaries of format 1"):
+        render_selection(summary)
+
+
+@pytest.mark.parametrize("text", [EVIL, "<!--<script>", "]]>", "\\u003c"])
+def test_json_cannot_leave_its_element(text):
+    safe = script_safe({"name": text})
+    assert json.loads(safe) == {"name": text}
+    assert not set("<>&\u2028") & set(safe)
+
+
+def luminance(colour):
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(a, b):
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def themes():
+    css = resources.files("featsieve.report").joinpath("templates/selection.css").read_text("utf-8")
+    blocks = re.findall(r":root[^{]*\{([^}]*--page[^}]*)\}", css)
+    found = [dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", block)) for block in blocks]
+    return [theme for theme in found if "--c0" in theme]
+
+
+def test_the_two_ways_to_be_dark_are_the_same():
+    light, dark, by_system = themes()
+    assert dark == by_system
+    assert set(light) == set(dark)
+    assert light != dark
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_colours_can_be_seen(which):
+    theme = themes()[which]
+    for ground in ("--page", "--card", "--soft", "--bar", "--hot", "--cold"):
+        assert contrast(theme["--ink"], theme[ground]) >= 4.5, ground
+    for ground in ("--page", "--card", "--soft"):
+        assert contrast(theme["--quiet"], theme[ground]) >= 4.5, ground
+        assert contrast(theme["--accent"], theme[ground]) >= 4.5, ground
+    assert contrast(theme["--warn"], theme["--warn-soft"]) >= 4.5
+    assert contrast(theme["--c1"], theme["--card"]) >= 4.0  # also a label of charts
+    for k in range(8):
+        assert contrast(theme[f"--c{k}"], theme["--card"]) >= 3.0, k
+
+
+def test_the_summary_needs_no_template_engine():
+    code = (
+        "import sys, numpy; sys.modules['jinja2'] = None\n"
+        "from featsieve import MaxVariance\n"
+        "from featsieve.report import render_selection, summarize_selection\n"
+        "X = numpy.random.default_rng(0).standard_normal((40, 3))\n"
+        "about = {'n_clusters': 2}\n"
+        "s = summarize_selection(MaxVariance(2).fit(X), X, structure=0.5, about=about)\n"
+        "try: render_selection(s)\n"
+        "except ImportError as error: print(error)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'featsieve[report]'" in ended.stdout

@@ -1,0 +1,166 @@
+import json
+from importlib.metadata import version
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import featsieve
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance
+from featsieve.report import render_selection, summarize_selection
+from featsieve.report.selection.summary import FORMAT, KNOWN, versions
+from tests.report.selection.cases import any_selector, noise, planted, stable
+
+KEYS = {
+    "format", "title", "table", "method", "number", "clusters", "structure", "stability",
+    "selected", "features", "curve", "path", "objective", "map", "heatmap", "redundancy", "image",
+    "evaluation", "reproduce", "words", "caveats",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", featsieve.selectors.__all__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_selector_has_a_report(name, sparse):
+    X = np.where(planted().X > 0.0, planted().X, 0.0)[:40, :20]
+    X = sp.csr_array(X) if sparse else X
+    sieve = any_selector(name).fit(X)
+    summary = summarize_selection(sieve, X, structure=0.5)
+    assert set(summary) == KEYS
+    assert summary["format"] == FORMAT
+    assert summary["number"]["selected"] == len(summary["selected"]) == 5
+    assert (summary["clusters"]["source"] == "method") == hasattr(sieve, "labels_")
+    assert (summary["objective"] is not None) == hasattr(sieve, "objective_")
+    page = render_selection(json.loads(json.dumps(summary, allow_nan=False)))
+    assert page == render_selection(summary)
+    assert f"{name} selected 5" in page
+
+
+def test_sparse_and_dense_tables_have_the_same_report():
+    X = np.where(planted().X > 0.0, planted().X, 0.0)
+    sieve = JASFS(3, n_features_to_select=6, random_state=0)
+    dense = summarize_selection(sieve.fit(X), X, y=planted().labels)
+    sparse = summarize_selection(sieve.fit(sp.csr_array(X)), sp.csr_array(X), y=planted().labels)
+    for key in ("selected", "heatmap", "evaluation", "structure", "words", "path"):
+        assert sparse[key] == dense[key], key
+    assert sparse["redundancy"]["edges"] == dense["redundancy"]["edges"]
+    assert sparse["table"]["sparse"]
+
+
+def test_a_sparse_table_is_not_densified(monkeypatch):
+    X = sp.random_array((300, 20_000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    sieve = MaxVariance(60).fit(X)
+    largest = []
+    toarray = sp.csr_array.toarray
+
+    def watched(self, *args, **kwargs):
+        largest.append(np.prod(self.shape))
+        return toarray(self, *args, **kwargs)
+
+    monkeypatch.setattr(sp.csr_array, "toarray", watched)
+    summary = summarize_selection(sieve, X, y=np.arange(300) % 2)
+    assert summary["features"]["total"] == 20_000
+    assert len(summary["features"]["name"]) == 2000
+    assert max(largest, default=0) < 0.2 * 300 * 20_000
+    assert len(render_selection(summary)) < 500_000
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("sieve", [JASFS(2, n_features_to_select=3), LaplacianScore(1)])
+def test_five_samples_are_enough(sieve):
+    X = noise(5, 12)
+    summary = summarize_selection(sieve.fit(X), X, y=list("aabbb"), image_shape=(3, 4))
+    assert "few-samples" in {caveat["kind"] for caveat in summary["caveats"]}
+    assert "<!doctype html>" in render_selection(json.loads(json.dumps(summary, allow_nan=False)))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_all_features_selected_and_constant_ones():
+    X = np.column_stack([noise(20, 3), np.ones(20)])
+    summary = summarize_selection(MaxVariance(4).fit(X), X)
+    assert summary["table"]["constant_selected"] == 1
+    assert "constant-selected" in {caveat["kind"] for caveat in summary["caveats"]}
+    assert "<!doctype html>" in render_selection(summary)
+
+
+def test_meta_estimators_have_reports():
+    assert stable()[1]["method"]["inner"] == "JASFS"
+    assert stable()[1]["features"]["frequency"][0] == 1.0
+    sieve = AutoSelector(LaplacianScore(), sizes=[2, 8]).fit(planted().X)
+    summary = summarize_selection(sieve, planted().X)
+    assert summary["curve"]["sizes"] == [2, 8]
+    assert "AutoSelector with LaplacianScore" in summary["words"][0]
+
+
+def test_frames_give_names():
+    frame = pd.DataFrame(planted().X, columns=[f"gene {j}" for j in range(40)])
+    summary = summarize_selection(MaxVariance(3).fit(frame), frame)
+    assert summary["table"]["named"]
+    assert all(name.startswith("gene ") for name in summary["selected"])
+
+
+def test_what_only_the_caller_knows():
+    about = {
+        "title": "My table", "file": "a.csv", "command": "featsieve select a.csv", "seconds": 2.5,
+        "settings": {"features": "auto"}, "dropped": ["id"], "filled": 3, "standardized": True,
+        "versions": {"featsieve": "9"}, "seed": 4, "n_clusters": 3, "machine": "a laptop",
+        "notes": ["Mind the gap."],
+    }  # fmt: skip
+    assert set(about) - set(KNOWN) == {"machine"}
+    summary = summarize_selection(MaxVariance(5).fit(planted().X), planted().X, about=about)
+    assert summary["title"] == "My table"
+    assert summary["reproduce"] == {
+        "command": "featsieve select a.csv",
+        "versions": {"featsieve": "9"},
+        "more": {"machine": "a laptop"},
+    }
+    assert len(summary["clusters"]["names"]) == 3
+    assert {"kind": "told", "level": "note", "text": "Mind the gap."} in summary["caveats"]
+    page = render_selection(summary)
+    for text in (
+        "My table",
+        "a.csv",
+        "featsieve select a.csv",
+        "2.5 s",
+        "a laptop",
+        "standardised",
+    ):
+        assert text in page
+
+
+def test_without_a_title_there_is_one():
+    summary = summarize_selection(MaxVariance(5).fit(planted().X), planted().X, structure=0.5)
+    assert summary["title"] == "5 of 40 features, selected by MaxVariance"
+
+
+def test_frequencies_can_be_given():
+    sieve = MaxVariance(5).fit(planted().X)
+    shares = np.linspace(0.0, 1.0, 40)
+    summary = summarize_selection(sieve, planted().X, frequency=shares, structure=0.5)
+    expected = [float(f"{shares[j]:.6g}") for j in summary["features"]["index"]]
+    assert summary["features"]["frequency"] == expected
+    for wrong in (shares[:5], 2.0 * shares, np.full(40, np.nan)):
+        with pytest.raises(ValueError, match="frequency must hold one share"):
+            summarize_selection(sieve, planted().X, frequency=wrong)
+
+
+def test_labels_change_nothing_but_the_evaluation():
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(planted().X)
+    without = summarize_selection(sieve, planted().X)
+    rng = np.random.default_rng(0)
+    names = ["one", "two", "three"]
+    y = rng.permutation(planted().labels)
+    judged = summarize_selection(sieve, planted().X, y=y, class_names=names)
+    different = {key for key in KEYS if judged[key] != without[key]}
+    assert different == {"evaluation", "map"}
+    assert {k for k in judged["map"] if judged["map"][k] != without["map"][k]} == {
+        "class", "classes"
+    }  # fmt: skip
+    assert judged["evaluation"]["classes"] == names
+
+
+def test_versions_are_those_installed():
+    found = versions()
+    for name in ("numpy", "scipy", "scikit-learn"):
+        assert found[name] == version(name)

@@ -1,0 +1,89 @@
+import copy
+
+import pytest
+
+import featsieve
+from featsieve import JASFS, LaplacianScore
+from featsieve.report import summarize_selection
+from featsieve.report.selection.words import LOOKS_FOR, in_words
+from tests.report.selection.cases import automatic, planted, stable
+
+
+def words(summary, **parts):
+    summary = copy.deepcopy(summary)
+    for part, values in parts.items():
+        summary[part] |= values
+    return " ".join(in_words(summary))
+
+
+def test_every_method_says_what_it_looks_for():
+    assert set(LOOKS_FOR) == set(featsieve.selectors.__all__)
+
+
+def test_an_automatic_choice_in_words():
+    sieve, summary = automatic()
+    text = words(summary)
+    low, high = sieve.equivalent_range_
+    count = sieve.n_features_selected_
+    assert text.startswith(f"Of 40 features of 60 samples, JASFS selected {count}, without using")
+    assert "modularity" in text
+    assert f"{low} to {high} do nearly as well" in text
+    assert "3 clusters, as many as were asked for; they are clear" in text
+    assert (
+        "The clusters are clearer than those of the same table with every column shuffled" in text
+    )
+    assert f"The best features are {summary['selected'][0]}" in text
+
+
+def test_stability_in_words():
+    sieve, summary = stable()
+    text = words(summary, table={"file": "genes.csv"})
+    assert "in genes.csv, StabilitySelection with JASFS selected" in text
+    assert "at least 60% of the subsamples" in text
+    assert f"on 5 subsamples of the rows the selections agree by {sieve.stability_:.2f}" in text
+    assert "The selection is unstable" in words(summary, stability={"value": 0.1})
+    assert "The selection is fairly stable" in words(summary, stability={"value": 0.6})
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "judged"), [(0.95, "clear"), (0.7, "fairly clear"), (0.5, "doubtful")]
+)
+def test_clusters_are_judged(accuracy, judged):
+    text = words(automatic()[1], clusters={"accuracy": accuracy})
+    assert f"they are {judged}: the other samples predict" in text
+
+
+def test_noise_in_words():
+    text = words(automatic()[1], structure={"score": 0.01})
+    assert "no clearer than" in text
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ({"how": "count", "asked": 7}, "The number, 7, was asked for."),
+        ({"how": "share", "asked": 0.1}, "as 0.1 of all features"),
+        ({"how": "price", "asked": 0.002}, "by at least 0.002"),
+        ({"how": "price", "asked": None}, "sparsity"),
+        ({"how": "criterion", "equivalent": [5, 5]}, "no other number does as well"),
+    ],
+)
+def test_how_the_number_was_chosen(number, expected):
+    assert expected in words(automatic()[1], number=number)
+
+
+def test_a_found_number_of_clusters():
+    found = {"number": "found", "plausible": [2, 6]}
+    assert "anything from 2 to 6 is plausible" in words(automatic()[1], clusters=found)
+
+
+def test_methods_without_clusters():
+    summary = summarize_selection(LaplacianScore(5).fit(planted().X), planted().X)
+    assert "k-means on the selected columns gives the" in " ".join(summary["words"])
+    assert "No clusters were found." in in_words(summary | {"clusters": None})
+
+
+def test_a_single_feature():
+    sieve = JASFS(3, n_features_to_select=1, random_state=0).fit(planted().X)
+    summary = summarize_selection(sieve, planted().X)
+    assert summary["words"][-1] == f"The selected feature is {summary['selected'][0]}."
