@@ -21,8 +21,8 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.core   ## select features on embedded data; prints what was found and writes a report
-	$(BIN)/python -m featsieve.demo
+demo: $(VENV)/.cli   ## select features on embedded data; prints what was found and writes reports
+	$(BIN)/featsieve demo
 
 test: $(VENV)/.test   ## run the whole test suite (doctests included)
 	$(BIN)/python -m pytest
@@ -50,4 +50,4 @@ docs: $(VENV)/.docs   ## build the HTML documentation into docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 clean:           ## remove everything that can be rebuilt
-	rm -rf $(VENV) docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report
+	rm -rf $(VENV) docs/_build docs/api docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report

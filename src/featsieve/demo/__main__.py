@@ -1,0 +1,5 @@
+"""``python -m featsieve.demo``: the same as ``featsieve demo``."""
+
+from featsieve.cli import main
+
+main(["demo"])
