@@ -285,7 +285,8 @@ def check_outputs(
 
 def _check_predicts(model: SelectionModel) -> None:
     """Raise if a model cannot tell the clusters of other rows."""
-    if not hasattr(model.selector, "predict"):
+    inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
+    if not hasattr(model.selector, "predict") and not hasattr(inside, "predict"):
         raise ValueError(
             f"{model.method} cannot tell the clusters of other rows: leave out --clusters (in "
             "Python predict), or select the features with --method jasfs."

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.report.selection_inputs import gather
+from featsieve.report.selection.inputs import gather
 from featsieve.tuning import structure_score
 
 # Scores of less than so many times what noise reaches are doubtful.

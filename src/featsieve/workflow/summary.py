@@ -53,7 +53,7 @@ def summarize(
         "standardized": run.settings["standardize"],
         "seed": run.settings["seed"],
         "n_clusters": None if isinstance(clusters, str) else clusters,
-        "notes": [str(note) for note in unreported(run)],
+        "notes": unreported(run),
         "files": dict(names or {}),
     }
     return summarize_selection(
