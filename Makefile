@@ -21,7 +21,7 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.cli   ## select features on embedded data; prints what was found and writes reports
+demo: $(VENV)/.all   ## select features on embedded data; prints what was found and writes reports
 	$(BIN)/featsieve demo
 
 test: $(VENV)/.test   ## run the whole test suite (doctests included)
