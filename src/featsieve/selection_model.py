@@ -158,7 +158,7 @@ class SelectionModel:
                 "JASFS does. Or cluster the selected columns, for example with "
                 "sklearn.cluster.KMeans."
             )
-        needed = np.flatnonzero(np.any(predictor.coef_ != 0.0, axis=1))
+        needed = np.flatnonzero(predictor.support_)
         names = [self.feature_names[int(j)] for j in needed]
         X = _values(self._columns(table, names))
         check_finite(X, owner=type(self).__name__, names=np.asarray(names))

@@ -10,8 +10,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone, is_clusterer
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
@@ -372,6 +374,31 @@ def test_selected_rows_alone_predict(small_planted):
     model = JASFS(3, solver="paper", sparsity=1e-5, n_features_to_select=3, random_state=0)
     model.fit(small_planted.X)
     np.testing.assert_array_equal(np.any(model.coef_ != 0, axis=1), model.support_)
+
+
+@pytest.mark.parametrize(
+    ("load", "n_clusters", "least"),
+    [
+        (load_iris, "auto", 0.95),
+        (load_iris, 3, 0.9),
+        (load_wine, 3, 0.9),
+        (load_digits, 10, 0.85),
+        (load_breast_cancer, "auto", 0.9),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+def test_fitted_rows_are_predicted_as_they_were_clustered(load, n_clusters, least):
+    X = load().data[:600]
+    model = JASFS(n_clusters, random_state=0).fit(X)
+    predicted = model.predict(X)
+    assert np.mean(predicted == model.labels_) >= least
+    # the same as scikit-learn's nearest centroids of the scaled columns
+    Z = X[:, model.support_] / X[:, model.support_].std(axis=0)
+    oracle = NearestCentroid().fit(Z, model.labels_)
+    np.testing.assert_array_equal(predicted, oracle.predict(Z))
+    scaled = model.cluster_centers_ / X[:, model.support_].std(axis=0)
+    np.testing.assert_allclose(scaled, oracle.centroids_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(sp.csr_array(X)), predicted)
 
 
 def test_certificate_brackets_the_best_selection(small_planted):

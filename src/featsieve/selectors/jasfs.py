@@ -156,6 +156,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         W, in the units of X; zero for features that are not selected.
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
+    cluster_centers_ : ndarray of shape (n_clusters, `n_features_selected_`)
+        Means of the selected columns in each cluster.
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
         were given keep their order).
@@ -213,7 +215,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     selection can find it (compare ``labels_`` with what is known of the samples). Selected features
     reproduce the clusters of the whole table from few columns; they do not promise better clusters.
 
-    ``predict`` on the fitted rows need not give ``labels_``: it is the regression's answer.
+    ``predict`` on the fitted rows need not give ``labels_``: those come from a graph of the samples,
+    not from centres.
 
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
     for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
@@ -309,15 +312,30 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         return Prepared(operator, labels, n_clusters, random_state)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of new rows: where the fitted regression of the labels is largest.
+        """Return the cluster of new rows: that of the nearest centre.
 
-        The indicator of cluster k has height 1/sqrt(n_k); heights are equalised before comparing.
+        Distances are those of the selected columns, scaled as in the fit. (The regression that
+        selects the features is shrunk by its ridge, so that it cannot tell clusters of unequal
+        sizes, or one between two others.)
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "cluster_centers_")
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        heights = np.sqrt(np.bincount(self.labels_, minlength=self.coef_.shape[1]))
-        fitted = safe_sparse_dot(X, self.coef_, dense_output=True) + self.intercept_
-        return (fitted * heights).argmax(axis=1)
+        mean = np.average(self.cluster_centers_, axis=0)  # any origin will do
+        centers = (self.cluster_centers_ - mean) * self._selected_scale
+        # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
+        weights = (centers * self._selected_scale).T
+        columns = X[:, np.flatnonzero(self.support_)]
+        along = safe_sparse_dot(columns, weights, dense_output=True) - mean @ weights
+        return (along - 0.5 * np.sum(centers**2, axis=1)).argmax(axis=1)
 
     def certify(self, X: Any) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.
@@ -561,9 +579,23 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             )
 
     def _set_regression(self, operator: DataOperator, W: np.ndarray, F: np.ndarray) -> None:
-        """Set W and b (eq. solutionofb) in the units of X."""
+        """Set W and b (eq. solutionofb) in the units of X, and the clusters' centres."""
+        self._set_centers(operator)
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
         self.intercept_ = F.mean(axis=0) - to_numpy(operator.original_mean) @ self.coef_
+
+    def _set_centers(self, operator: DataOperator) -> None:
+        """Set the clusters' means of the selected columns, in the units of X."""
+        members = np.eye(self.n_clusters_)[self.labels_]
+        members /= np.maximum(members.sum(axis=0), 1.0)
+        xp = operator.xp
+        moments = to_numpy(operator.rmatmul(xp.asarray(members, device=operator.device)))
+        selected = np.flatnonzero(self.support_)
+        scale = to_numpy(operator.inverse_scale)[selected]
+        mean = to_numpy(operator.original_mean)[selected]
+        varies = scale > 0.0
+        self._selected_scale = scale
+        self.cluster_centers_ = mean + moments[selected].T / np.where(varies, scale, 1.0)
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""
