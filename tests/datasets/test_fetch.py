@@ -109,5 +109,7 @@ def test_the_cache_is_the_systems_unless_named(tmp_path, monkeypatch):
 
 def test_without_pooch_the_error_names_the_extra(cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"needs pooch: pip install 'featsieve\[data\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs pooch: python -m pip install 'featsieve\[data\]'"
+    ):
         fetch(toy_entry(CONTENT, url="http://127.0.0.1/toy.npz"))

@@ -15,7 +15,15 @@ def test_a_module_that_is_there():
 def test_a_library_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not
     monkeypatch.delitem(sys.modules, "pyarrow.parquet", raising=False)
-    expected = r"^Reading needs pyarrow: pip install 'featsieve\[data\]' \(or pyarrow alone\)\.$"
+    expected = (
+        r"^Reading needs pyarrow: python -m pip install 'featsieve\[data\]' \(or pyarrow alone\)\.$"
+    )
     with pytest.raises(ImportError, match=expected) as info:
         load_optional("pyarrow.parquet", "Reading")
     assert isinstance(info.value.__cause__, ImportError)
+
+
+def test_another_way_is_offered(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(ImportError, match=r"\(or anndata alone\); or write a \.csv file\.$"):
+        load_optional("anndata", "Writing", extra="anndata", instead="write a .csv file")

@@ -170,3 +170,14 @@ def test_the_library_needs_no_optional_library(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["3 3", "3 3", "150 4", "80 30"]
+
+
+def test_a_missing_file_is_told_with_others_like_it(tmp_path):
+    (tmp_path / "genes.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "genez.txt").write_text("no table")
+    with pytest.raises(FileNotFoundError, match=r"no such file \(did you mean 'genes.csv'\?\)\.$"):
+        read_table(tmp_path / "gene.csv")
+    with pytest.raises(FileNotFoundError, match=r"there is no such file\.$"):
+        read_table(tmp_path / "other.parquet")
+    with pytest.raises(FileNotFoundError, match=r"no such file, and no folder .*gone\.$"):
+        read_table(tmp_path / "gone" / "genes.csv")

@@ -1,6 +1,7 @@
 """What is written is read back exactly, whatever the format."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.datasets.table import READERS
+from featsieve.datasets.write import check_writer
 from tests.datasets.writers.tables import FEATURES, RNG, SAMPLES, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -127,3 +129,14 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path, ending):
         write_table(path, broken)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_missing_libraries_are_told_before(monkeypatch):
+    for name in ("pyarrow", "anndata"):
+        monkeypatch.setitem(sys.modules, name, None)
+    check_writer("t.csv")
+    check_writer("t.h5ad", like="t.csv")
+    with pytest.raises(ImportError, match=r"needs anndata: .*; or ask a friend\.$"):
+        check_writer("t.h5ad", like="s.h5ad", instead="ask a friend")
+    with pytest.raises(ImportError, match=r"needs pyarrow: .* alone\)\.$"):
+        check_writer("t.parquet")

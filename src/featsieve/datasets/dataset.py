@@ -19,7 +19,8 @@ class Dataset:
     X : ndarray or csr_array of shape (n_samples, n_features)
         Samples are rows. Whole numbers are stored as float64.
     y : ndarray of shape (n_samples,), or None
-        Classes 0, 1, ... in the order of the labels in the file; None where there are none.
+        Classes 0, 1, ... in the order of the labels, -1 where one is missing; None where there are
+        none at all.
     feature_names : list of str, or None
         None where the file has no names; ``names`` calls them x0, x1, ... then.
     informative, redundant : ndarray of shape (n_features,), dtype bool, or None
@@ -36,6 +37,8 @@ class Dataset:
         no numbers.
     id_name, label_name : str or None
         What the file calls the names of the samples, and the classes.
+    identifying : tuple of str
+        Those among ``dropped`` that have another text in every row: they may name the samples.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Dataset:
     dropped: tuple[str, ...] = ()
     id_name: str | None = None
     label_name: str | None = None
+    identifying: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -69,7 +73,12 @@ class Dataset:
     @property
     def n_classes(self) -> int | None:
         """Number of classes, None where there are no labels."""
-        return None if self.y is None else len(np.unique(self.y))
+        return None if self.y is None else len(np.unique(self.y[self.y >= 0]))
+
+    @property
+    def complete_y(self) -> np.ndarray | None:
+        """The classes, None where one of them is missing: they cannot judge then."""
+        return None if self.y is None or np.any(self.y < 0) else self.y
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +92,7 @@ class Content:
     dropped: tuple[str, ...] = ()
     id_name: str | None = None
     label_name: str | None = None
+    identifying: tuple[str, ...] = ()
 
 
 def as_table(X: Any) -> np.ndarray | sp.csr_array:
@@ -112,7 +122,7 @@ def encode_labels(labels: Any) -> np.ndarray:
 
 
 def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
-    """Return labels as 0, 1, ... in their sorted order, and the text of every class."""
+    """Return labels as 0, 1, ... in their order (-1: missing), and the text of every class."""
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     if labels.ndim == 2 and 1 not in labels.shape:
         raise ValueError(
@@ -122,17 +132,14 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
     missing = labels != labels  # NaN
     if labels.dtype == object:
         missing = np.array([label is None or label != label for label in labels], dtype=bool)
-    if np.any(missing):
-        raise ValueError(
-            f"{int(np.sum(missing))} of {len(labels)} labels are missing: "
-            "remove these samples or give them a label"
-        )
-    if labels.dtype == object:
-        labels = np.array(labels.tolist())  # numbers, or text if any is text
-    classes, codes = np.unique(labels, return_inverse=True)
+    known = labels[~missing]
+    if known.dtype == object:
+        known = np.array(known.tolist())  # numbers, or text if any is text
+    codes = np.full(len(labels), -1)
+    classes, codes[~missing] = np.unique(known, return_inverse=True)
     if classes.dtype.kind == "f" and np.all(np.abs(classes) < 2**53) and np.all(classes % 1 == 0):
         classes = classes.astype(np.int64)  # MATLAB's whole numbers are fractions
-    return codes.reshape(-1), [str(label) for label in classes.tolist()]
+    return codes, [str(label) for label in classes.tolist()]
 
 
 def build_dataset(name: str, content: Content) -> Dataset:
@@ -160,4 +167,5 @@ def build_dataset(name: str, content: Content) -> Dataset:
         dropped=content.dropped,
         id_name=content.id_name if samples is not None else None,
         label_name=content.label_name if y is not None else None,
+        identifying=content.identifying,
     )

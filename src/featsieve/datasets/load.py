@@ -5,6 +5,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.embedded import load_embedded
 from featsieve.datasets.fetch import cache_folder, fetch
@@ -58,6 +60,11 @@ def load_dataset(
         places = [Path(file)] if folder is None else [Path(file), folder / file]
         path = next((place for place in places if place.is_file()), places[0])
         table = read_table(path, label_column=labels)
+        if table.y is not None and table.complete_y is None:
+            raise ValueError(
+                f"{path}: {int(np.sum(table.y < 0))} of {len(table.y)} labels are missing: "
+                "remove these samples or give them a label."
+            )
         return replace(table, checksum=file_checksum(path))
     entry = dataset_info(name)  # type: ignore[arg-type]  # says what is wrong with other types
     if entry.file is None:

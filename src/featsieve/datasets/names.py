@@ -1,16 +1,25 @@
 """Names of columns: lists of them for people, and where they are in a table."""
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 MOST_NAMES = 8  # that an error lists
 MOST_HINTS = 3  # that get a "did you mean"
+NO_NAMES = (
+    "these are numbers: is the line with the names of the columns missing, or are the samples "
+    "columns (turn the table around then)?"
+)
 
 
 class ColumnError(ValueError):
     """A file that can be read, but whose columns are not what was asked for."""
+
+
+class MissingColumnError(ColumnError):
+    """Columns that were asked for are not there."""
 
 
 def shorten(names: Sequence[str]) -> str:
@@ -30,8 +39,8 @@ def named_or_places(names: Sequence[str]) -> list[str] | None:
     return None if list(names) == place_names(len(names)) else list(names)
 
 
-def check_unique(names: Iterable[str], *, fix: str = "rename them") -> None:
-    """Raise if a name stands twice."""
+def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
+    """Raise if a name stands twice; numbers are hardly names, and it is said so."""
     seen: set[str] = set()
     twice: dict[str, None] = {}  # in their order
     for name in names:
@@ -39,6 +48,7 @@ def check_unique(names: Iterable[str], *, fix: str = "rename them") -> None:
             twice[name] = None
         seen.add(name)
     if twice:
+        fix = fix or (NO_NAMES if all(map(_is_number, twice)) else "rename them")
         raise ColumnError(f"several columns have the same name: {shorten(list(twice))}; {fix}")
 
 
@@ -49,7 +59,7 @@ def find_columns(
     places = {name: j for j, name in enumerate(present)}
     missing = [name for name in wanted if name not in places]
     if missing:
-        raise ColumnError(_missing(missing, list(present), n_wanted=len(wanted), role=role))
+        raise MissingColumnError(_missing(missing, list(present), n_wanted=len(wanted), role=role))
     return np.array([places[name] for name in wanted], dtype=np.intp)
 
 
@@ -69,5 +79,30 @@ def did_you_mean(name: str, present: Sequence[str]) -> str:
     """Return the names most like one, as a question in brackets; nothing where none is."""
     key = name.strip().casefold()
     same = [other for other in present if other.strip().casefold() == key]
-    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
+    others = [other for other in present if not _other_number(name, other)]
+    close = same[:1] or difflib.get_close_matches(name, others, n=2, cutoff=0.75)
     return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+
+
+def _other_number(name: str, other: str) -> bool:
+    """Say whether two names are the same but for their numbers: probe 382 is not probe 392."""
+    words, numbers = _parts(name)
+    other_words, other_numbers = _parts(other)
+    if not numbers or not other_numbers:
+        return False
+    return words == other_words and numbers != other_numbers
+
+
+def _parts(name: str) -> tuple[str, list[int]]:
+    """Return the letters of a name, and its numbers."""
+    numbers = [int(digits) for digits in re.findall("[0-9]+", name)]
+    return "".join(filter(str.isalpha, name.casefold())), numbers
+
+
+def _is_number(name: str) -> bool:
+    """Say whether a name reads as a number."""
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -14,6 +14,12 @@ class Request:
     drop: tuple[str, ...] = ()
     drop_text: bool = False
     columns: tuple[str, ...] | None = None
+    header: bool | None = None  # whether the first line of a text file names the columns
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All names that are asked for."""
+        return (*self.roles, *self.drop, *(self.columns or ()))
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -42,6 +48,7 @@ def make_request(
     drop: Iterable[str],
     drop_text: bool,
     columns: Iterable[str] | None,
+    header: bool | None = None,
 ) -> Request:
     """Return a request whose parts do not contradict each other."""
     request = Request(
@@ -50,6 +57,7 @@ def make_request(
         drop=tuple(dict.fromkeys(_names("drop", drop))),
         drop_text=bool(drop_text),
         columns=None if columns is None else tuple(_names("columns", columns)),
+        header=None if header is None else bool(header),
     )
     if len(set(request.roles)) < len(request.roles):
         raise ValueError(

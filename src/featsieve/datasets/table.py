@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets.dataset import Content, Dataset, build_dataset
-from featsieve.datasets.names import ColumnError
+from featsieve.datasets.names import ColumnError, did_you_mean
 from featsieve.datasets.readers.h5ad import read_h5ad
 from featsieve.datasets.readers.mat import read_mat
 from featsieve.datasets.readers.npz import read_npz
@@ -70,6 +70,7 @@ def read_table(
     drop: Iterable[str] = (),
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
+    header: bool | None = None,
 ) -> Dataset:
     r"""Read a table from a file.
 
@@ -103,11 +104,15 @@ def read_table(
         The only features to read, in this order, whatever their order in the file. Others may hold
         anything. Features without names are called x0, x1, ... by their places in the file (in a
         text file without a header, a column may also be called by its place alone, "0", "1", ...).
+    header : bool, optional
+        Whether the first line of a text file names the columns. Without it: unless the line holds
+        numbers only. (Many whole numbers in equal steps, such as wavelengths, are names all the
+        same.)
 
     Returns
     -------
     Dataset
-        Sparse tables stay sparse, missing values are NaN, classes are 0, 1, ...
+        Sparse tables stay sparse, missing values are NaN, classes are 0, 1, ... (-1: missing).
 
     Raises
     ------
@@ -141,13 +146,14 @@ def read_table(
             f"{', '.join(READERS)}."
         )
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
+        raise FileNotFoundError(f"{path}: there is no such file{_others_like(path)}.")
     request = make_request(
         label_column=label_column,
         id_column=id_column,
         drop=drop,
         drop_text=drop_text,
         columns=columns,
+        header=header,
     )
     try:
         content = READERS[ending](path, request)
@@ -155,10 +161,24 @@ def read_table(
     except (ImportError, MemoryError):
         raise
     except ColumnError as error:
-        raise ColumnError(f"{path}: {error}.") from error
+        raise type(error)(_sentence(f"{path}: {error}")) from error
     except Exception as error:  # readers fail on broken files in ways of their own
         reason = str(error).rstrip(".") or type(error).__name__
-        raise ValueError(f"{path} cannot be read as {ending}: {reason}.") from error
+        raise ValueError(_sentence(f"{path} cannot be read as {ending}: {reason}")) from error
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a question."""
+    return text if text.endswith("?") else f"{text}."
+
+
+def _others_like(path: Path) -> str:
+    """Return the tables in the same folder with a name like one that is not there."""
+    try:
+        names = sorted(other.name for other in path.parent.iterdir() if table_format(other))
+    except OSError:
+        return "" if path.parent.is_dir() else f", and no folder {path.parent}"
+    return did_you_mean(path.name, names)
 
 
 def subset(table: Dataset, indices: Any) -> Dataset:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from featsieve.datasets.dataset import Dataset
+from featsieve.datasets.optional import load_optional
 from featsieve.datasets.table import READERS, table_format
 from featsieve.datasets.writers.h5ad import write_h5ad
 from featsieve.datasets.writers.mat import write_mat
@@ -13,6 +14,8 @@ from featsieve.datasets.writers.text import write_text_table
 from featsieve.files import whole_file
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+# What some formats need besides the rest.
+LIBRARIES = {".parquet": "pyarrow", ".h5ad": "h5py"}
 
 
 def write_table(
@@ -79,3 +82,21 @@ def write_table(
             write_mat(unfinished, table)
         else:
             write_h5ad(unfinished, table, like=source if origin == ending else None)
+
+
+def check_writer(
+    path: str | os.PathLike[str], *, like: str | os.PathLike[str] | None = None, instead: str = ""
+) -> None:
+    """Raise if a library is missing that `write_table` would need; ``instead`` is a way out.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.write import check_writer
+    >>> check_writer("table.csv")
+    """
+    ending = table_format(path)
+    if ending in LIBRARIES:
+        load_optional(LIBRARIES[ending], f"Writing a {ending} file", instead=instead)
+    if ending == ".h5ad" and like is not None and table_format(like) == ending:
+        purpose = "Keeping what a .h5ad file holds"
+        load_optional("anndata", purpose, extra="anndata", instead=instead)

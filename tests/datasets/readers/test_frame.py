@@ -103,7 +103,11 @@ def test_missing_labels_are_none(labels):
     ("frame", "column", "message"),
     [
         (FRAME, "type", r"no column 'type'; columns are: 'a', 'b', 'c', 'kind'"),
-        (FRAME, None, r"not numbers: 'kind'; .*label_column \(labels in a plan\)"),
+        (
+            FRAME,
+            None,
+            r"not numbers: 'kind'; name the classes with --label-column, .*labels in a plan",
+        ),
         (pd.DataFrame({"a": [1 + 2j]}), None, "not numbers: 'a'"),
         (FRAME.iloc[:0], "kind", "empty: 0 rows, 3 columns"),
         (FRAME[["kind"]], "kind", "empty: 2 rows, 0 columns"),
@@ -140,6 +144,30 @@ def test_a_few_odd_cells_are_shown():
     with pytest.raises(
         ValueError,
         match=r"'age', 'size'; 'age' has numbers except in 1 cell \('\?'\); "
-        r"'size' has commas for decimal points \('1,5'\); name the one with .*--drop-text",
+        r"'size' has commas for decimal points \('1,5'\); name the classes with .*--drop-text",
     ):
         frame_content(frame)
+
+
+def test_roles_that_are_taken_are_not_offered():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "who": ["x", "y"], "kind": ["u", "v"], "c": ["p", "q"]})
+    with pytest.raises(ValueError, match="'who', 'c'; name the samples with --id-column, leave"):
+        frame_content(frame, Request(label_column="kind"))
+    with pytest.raises(ValueError, match=r"'kind', 'c'; name the classes .*--label-column, leave"):
+        frame_content(frame, Request(id_column="who"))
+
+
+def test_text_that_may_name_the_rows():
+    frame = pd.DataFrame(
+        {
+            "a": [1.0, 2.0, 3.0, 4.0],
+            "who": ["p1", "p2", "p3", "p4"],
+            "kind": ["x", "y", "x", "z"],
+            "holed": ["q1", None, "q3", "q4"],
+            "decimal": ["1,5", "2,5", "3,5", "4,5"],
+            "odd": ["1.5", "2.5", "3.5", "?"],
+        }
+    )
+    content = frame_content(frame, Request(drop_text=True))
+    assert content.identifying == ("who",)
+    assert frame_content(frame.iloc[:2], Request(drop_text=True)).identifying == ()

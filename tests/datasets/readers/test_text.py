@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featsieve.datasets import read_table
+from featsieve.datasets import load_dataset, read_table, write_table
+from featsieve.datasets.readers.text import exact_numbers
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.standard_normal((8, 3)), columns=["age", "height", "two words"])
@@ -192,8 +193,9 @@ def test_a_label_column_that_is_not_there(tmp_path):
 def test_missing_labels(tmp_path):
     path = tmp_path / "toy.csv"
     FRAME.assign(kind=[None, *KIND[1:]]).to_csv(path, index=False)
+    assert np.flatnonzero(read_table(path, label_column="kind").y < 0).tolist() == [0]
     with pytest.raises(ValueError, match="1 of 8 labels are missing: remove"):
-        read_table(path, label_column="kind")
+        load_dataset(f"{path}#kind")  # a benchmark needs all of them
 
 
 @pytest.mark.parametrize("content", ["", "\n", "a,b\n"])
@@ -252,5 +254,80 @@ def test_without_pandas_the_error_names_the_extra(tmp_path, monkeypatch):
     path = tmp_path / "toy.csv"
     FRAME.to_csv(path, index=False)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"needs pandas: pip install 'featsieve\[data\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs pandas: python -m pip install 'featsieve\[data\]'"
+    ):
         read_table(path)
+
+
+def test_lines_with_more_cells_are_told(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a\n1\n2\n3,4,5\n")
+    with pytest.raises(ValueError, match="line 4 has 3 cells where the first line has 1: every"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [
+        ("2.3.3", True),
+        ("3.0.0", True),
+        ("3.1.1", False),
+        ("3.2.0.dev0+12.gabc", False),
+        ("4.0.0rc1", False),
+    ],
+)
+def test_pandas_is_asked_for_exact_numbers_where_it_takes_that(version, asked):
+    assert ("float_precision" in exact_numbers(version)) == asked
+
+
+def test_numbers_are_read_exactly(tmp_path):
+    numbers = np.concatenate([RNG.random(2000), RNG.standard_normal(2000) * 1e-12, [5e-324]])
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n" + "".join(f"{number!r},1\n" for number in numbers.tolist()))
+    np.testing.assert_array_equal(read_table(path).X[:, 0], numbers)
+
+
+def numbered(tmp_path, names):
+    """Write a table whose columns have numbers as names."""
+    X = np.random.default_rng(0).random((20, len(names))).round(3)
+    path = tmp_path / "t.csv"
+    pd.DataFrame(X, columns=names).to_csv(path, index=False)
+    return path, X
+
+
+def test_a_header_of_numbers_is_not_guessed_where_it_matters(tmp_path):
+    path, X = numbered(tmp_path, [3, *range(10, 18)])
+    for asked in ({"label_column": "3"}, {"drop": ["3"]}, {"columns": ["10"]}):
+        with pytest.raises(ValueError, match=r"--header; in Python header=True"):
+            read_table(path, **asked)
+    table = read_table(path, label_column="3", header=True)
+    assert table.feature_names == [str(j) for j in range(10, 18)]
+    np.testing.assert_array_equal(table.X, X[:, 1:])
+    assert read_table(path, header=False).X.shape == (21, 9)
+    some = read_table(path, columns=["17", "3"], header=True)
+    np.testing.assert_array_equal(some.X, X[:, [8, 0]])
+
+
+@pytest.mark.parametrize("names", [range(1100, 1124, 2), range(2010, 2022), range(30, 0, -3)])
+def test_years_and_wavelengths_are_names(tmp_path, names):
+    path, X = numbered(tmp_path, names)
+    table = read_table(path)
+    assert table.feature_names == [str(name) for name in names]
+    np.testing.assert_array_equal(table.X, X)
+
+
+def test_classes_are_taken_as_they_stand(tmp_path):
+    path, back = tmp_path / "t.csv", tmp_path / "back.csv"
+    text = "a,kind\n1,001\n2,1\n3,NA\n4,01\n5,\n"
+    path.write_text(text)
+    table = read_table(path, label_column="kind")
+    assert table.class_names == ["001", "01", "1", "NA"]
+    assert table.y.tolist() == [0, 2, 3, 1, -1]
+    assert table.complete_y is None
+    assert table.n_classes == 4
+    write_table(back, table)
+    assert back.read_text() == text
+    path.write_text("a,kind\n1,10\n2,9\n")
+    table = read_table(path, label_column="kind")
+    assert (table.class_names, table.y.tolist()) == (["9", "10"], [1, 0])

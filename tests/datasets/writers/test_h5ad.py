@@ -165,7 +165,9 @@ def test_without_anndata_the_error_names_the_extra(tmp_path, monkeypatch):
     make_adata().write_h5ad(source)
     table = read_table(source)
     monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(ImportError, match=r"needs anndata: pip install 'featsieve\[anndata\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs anndata: python -m pip install 'featsieve\[anndata\]'"
+    ):
         write_table(tmp_path / "selected.h5ad", table, like=source)
     write_table(tmp_path / "selected.h5ad", table)  # needs h5py only
     assert read_table(tmp_path / "selected.h5ad").feature_names == GENES

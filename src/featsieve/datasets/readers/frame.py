@@ -15,14 +15,9 @@ from featsieve.datasets.names import (
 from featsieve.datasets.request import Request
 
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
+FEWEST_NAMES = 3  # rows: other words in fewer rows mean nothing
+NUMBER = r"[+-]?\d*[.,]?\d+([eE][+-]?\d+)?"
 EVERYTHING = Request()
-
-WAYS_OUT = (
-    "name the one with the classes as label_column (labels in a plan), the one with the names of "
-    "the samples as id_column, and leave out others with drop, or all of them with drop_text (on "
-    "the command line --label-column, --id-column, --drop and --drop-text), or turn them into "
-    "numbers"
-)
 
 
 def frame_content(
@@ -46,10 +41,10 @@ def frame_content(
     frame = frame[kept] if kept != list(frame.columns) else frame
     text = text_columns(frame)
     if text and (not request.drop_text or request.columns is not None):
-        ways_out = WAYS_OUT if request.columns is None else "turn them into numbers"
-        raise ColumnError(f"{_about_text(frame, text)}; {ways_out}")
+        raise ColumnError(f"{_about_text(frame, text)}; {_ways_out(request)}")
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
+    identifying = tuple(name for name in text if _names_rows(frame[name]))
     if text:
         frame = frame.drop(columns=text)
     names = list(frame.columns)
@@ -59,6 +54,7 @@ def frame_content(
         feature_names=names if named else named_or_places(names),
         sample_names=rows,
         dropped=(*request.drop, *text),
+        identifying=identifying,
         id_name=request.id_column,
         label_name=request.label_column,
     )
@@ -102,6 +98,28 @@ def _numbers(frame: Any) -> np.ndarray:
     return frame.to_numpy(dtype=dtype, na_value=np.nan)
 
 
+def _ways_out(request: Request) -> str:
+    """Say what can be done about columns of text; roles that are taken are not offered."""
+    if request.columns is not None:
+        return "turn them into numbers"
+    ways = [
+        "name the classes with --label-column" if request.label_column is None else "",
+        "name the samples with --id-column" if request.id_column is None else "",
+        "leave a column out with --drop, or all of them with --drop-text",
+    ]
+    in_python = "" if request.label_column else " (in Python label_column, ...; labels in a plan)"
+    return f"{', '.join(filter(None, ways))}, or turn them into numbers{in_python}"
+
+
+def _names_rows(column: Any) -> bool:
+    """Say whether a column of text has another word in every row, and not numbers."""
+    if len(column) < FEWEST_NAMES or column.isna().any():
+        return False
+    words = column.astype(str).str.strip()
+    numbers = words.str.fullmatch(NUMBER).sum()
+    return bool(numbers <= len(words) / 2 and words.nunique() == len(words))
+
+
 def _about_text(frame: Any, text: list[str]) -> str:
     """Say which columns are not numbers, and what a few of them hold."""
     import pandas
@@ -109,7 +127,7 @@ def _about_text(frame: Any, text: list[str]) -> str:
     examples = []
     for name in text[:MOST_EXAMPLES]:
         column = frame[name].dropna()
-        if column.dtype != object or not len(column):
+        if not pandas.api.types.is_string_dtype(column.dtype) or not len(column):
             continue
         odd = column[pandas.to_numeric(column, errors="coerce").isna()]
         if 0 < len(odd) <= len(column) / 2:  # a column of numbers with a few cells that are none

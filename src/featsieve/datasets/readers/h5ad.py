@@ -10,6 +10,7 @@ from featsieve.datasets.names import ColumnError, check_unique, find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.h5_matrix import read_matrix
 from featsieve.datasets.readers.matrix import chosen_columns, pick_features
+from featsieve.datasets.readers.signature import check_hdf5
 from featsieve.datasets.request import Request
 
 UNIQUE = "make them unique in Python with adata.var_names_make_unique() and write the file again"
@@ -18,6 +19,7 @@ UNIQUE = "make them unique in Python with adata.var_names_make_unique() and writ
 def read_h5ad(path: Path, request: Request) -> Content:
     """Return ``X`` with the names in ``var`` and ``obs``; label and id column are of ``obs``."""
     h5py = load_optional("h5py", "Reading a .h5ad file")
+    check_hdf5(path)
     with h5py.File(path, "r") as file:
         if "X" not in file:
             raise ValueError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")

@@ -3,12 +3,14 @@
 import csv
 import gzip
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
-from featsieve.datasets.names import place_names
+from featsieve.datasets.names import ColumnError, place_names
+from featsieve.datasets.readers.signature import check_text
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -39,12 +41,17 @@ class Layout:
         return self.has_header and self.names[0] == ""
 
 
-def find_layout(path: Path) -> Layout:
-    """Look at the first lines of a text table, which may be compressed."""
+def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] = ()) -> Layout:
+    """Look at the first lines of a text table, which may be compressed.
+
+    ``header`` says whether the first line names the columns, None lets it be found out; ``named``
+    are columns that somebody asks for.
+    """
     zipped = path.name.lower().endswith(".gz")
     opener = gzip.open if zipped else open
     with opener(path, "rb") as file:
-        start = file.read(3)
+        start = file.read(4096)
+    check_text(start)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
     try:
         with opener(path, "rt", encoding=encoding, newline="") as file:
@@ -60,7 +67,9 @@ def find_layout(path: Path) -> Layout:
     cells = [cell for row in rows for cell in row]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     decimal = "," if comma else "."
-    has_header = _has_header(rows, decimal)
+    has_header = _has_header(rows, decimal) if header is None else header
+    if header is None and not has_header:
+        _refuse_doubt([cell.strip() for cell in rows[0]], named)
     if not has_header:
         return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
     names = ["" if name.strip() == "" else name for name in rows[0]]
@@ -102,16 +111,38 @@ def _separator(line: str) -> str:
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Say whether the first line names columns: unless all of it is numbers.
 
-    0, 1, 2, ... are the names that pandas gives to columns, if no data look like that.
+    0, 1, 2, ... are the names that pandas gives to columns, if no data look like that; many whole
+    numbers in equal steps are years, wavelengths or the like.
     """
     first = rows[0]
     if not all(_is_number(cell, decimal) for cell in first):
+        return True
+    if len(first) >= MANY_COLUMNS and _in_steps(first):
         return True
     if [cell.strip() for cell in first] != [str(j) for j in range(len(first))]:
         return False
     following = [cell for row in rows[1:] for cell in row]
     whole = all(cell.strip().lstrip("+-").isdecimal() for cell in following)
     return len(rows) > 1 and len(first) > 1 and (len(first) >= MANY_COLUMNS or not whole)
+
+
+def _in_steps(cells: list[str]) -> bool:
+    """Say whether cells are whole numbers that grow or shrink in equal steps."""
+    if not all(cell.strip().lstrip("+-").isdecimal() for cell in cells):
+        return False
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return len(steps) == 1 and steps != {0}
+
+
+def _refuse_doubt(first: list[str], named: Sequence[str]) -> None:
+    """Raise if a column is asked for by a number that may be its name or its place."""
+    doubtful = [name for name in named if name.strip() in first]
+    if doubtful:
+        raise ColumnError(
+            f"the first line holds numbers only, {doubtful[0]!r} among them: say whether it names "
+            "the columns (--header; in Python header=True) or is a sample (--no-header; in Python "
+            "header=False, columns are then called x0, x1, ...)"
+        )
 
 
 def _is_number(cell: str, decimal: str) -> bool:

@@ -12,11 +12,11 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
+from featsieve.datasets.readers.signature import HDF5, check_mat, first_bytes
 from featsieve.datasets.request import Request
 
 TABLE_NAMES = ("fea", "x")
 LABEL_NAMES = ("gnd", "y")
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def read_mat(path: Path, request: Request) -> Content:
@@ -27,13 +27,13 @@ def read_mat(path: Path, request: Request) -> Content:
 
 def _is_hdf5(path: Path) -> bool:
     """Say whether HDF5 starts at byte 0 or behind MATLAB's header of 512 bytes."""
-    with path.open("rb") as file:
-        start = file.read(520)
-    return HDF5_SIGNATURE in (start[:8], start[512:])
+    start = first_bytes(path)
+    return HDF5 in (start[:8], start[512:520])
 
 
 def _read_classic(path: Path, request: Request) -> Content:
     """Read version 4 to 7 through SciPy."""
+    check_mat(path)
     stored = loadmat(path, mat_dtype=True)
     names = [name for name in stored if not name.startswith("__")]
     table, labels = choose_variables(names, request.label_column)

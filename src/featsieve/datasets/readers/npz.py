@@ -9,6 +9,7 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
 from featsieve.datasets.readers.mat import choose_variables
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
+from featsieve.datasets.readers.signature import check_npz
 from featsieve.datasets.request import Request
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
@@ -16,6 +17,7 @@ SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 def read_npz(path: Path, request: Request) -> Content:
     """Return what a request asks of an archive; label and id column are arrays of it."""
+    check_npz(path)
     with path.open("rb") as file:
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):

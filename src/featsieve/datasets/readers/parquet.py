@@ -9,6 +9,7 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import check_unique, find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import as_text, frame_content
+from featsieve.datasets.readers.signature import check_parquet
 from featsieve.datasets.request import Request
 
 UNNAMED = "__index_level_"  # what an index without a name is called in the file
@@ -18,6 +19,7 @@ def read_parquet(path: Path, request: Request) -> Content:
     """Return what a request asks of a Parquet file; an index of pandas names the samples."""
     load_optional("pandas", "Reading a .parquet file")
     parquet = load_optional("pyarrow.parquet", "Reading a .parquet file")
+    check_parquet(path)
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
         check_unique(names)

@@ -1,8 +1,13 @@
 """Text tables: ``.csv`` and ``.tsv``, also compressed with gzip."""
 
+import re
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import ColumnError, check_unique, find_columns
@@ -10,6 +15,9 @@ from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import frame_content, text_columns
 from featsieve.datasets.readers.layout import Layout, find_layout, not_text
 from featsieve.datasets.request import Request
+
+# Older ones read the last digit of many numbers wrong, unless they are asked not to.
+EXACT_FROM = 3, 1
 
 
 def read_text(path: Path, request: Request) -> Content:
@@ -20,7 +28,7 @@ def read_text(path: Path, request: Request) -> Content:
     may also be separated by semicolons (with decimal points or commas) or tabulators.
     """
     pandas = load_optional("pandas", f"Reading {path.name}")
-    layout = find_layout(path)
+    layout = find_layout(path, header=request.header, named=request.named)
     check_unique(layout.names)
     if not layout.has_header:
         request = request.for_places(len(layout.names))
@@ -29,6 +37,8 @@ def read_text(path: Path, request: Request) -> Content:
         frame = _read(pandas, path, layout, request)
     except UnicodeDecodeError as error:
         raise ValueError(not_text(error)) from error
+    except pandas.errors.ParserError as error:
+        raise ValueError(uneven(error)) from error
     except pandas.errors.ParserWarning as error:
         raise ValueError("rows have more cells than the header: name every column") from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
@@ -40,13 +50,15 @@ def read_text(path: Path, request: Request) -> Content:
     # "a,b," has a third column without name and content
     empty = [name for name in layout.unnamed if name in frame and frame[name].isna().all()]
     frame = frame.drop(columns=empty) if empty else frame
-    return frame_content(frame, request, named=layout.has_header, rows=rows)
+    content = frame_content(frame, request, named=layout.has_header, rows=rows)
+    labels = None if content.labels is None else _classes(content.labels.tolist())
+    return replace(content, labels=labels)
 
 
 def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
-    """Return the columns that are needed; those with names of samples are kept as they stand."""
+    """Return the columns that are needed; names and classes of samples as they stand."""
     names = layout.names
-    as_they_stand = ([""] if layout.row_names else []) + [*filter(None, [request.id_column])]
+    as_they_stand = [*([""] if layout.row_names else []), *request.roles]
     needed: list[str] | None = None
     if request.columns is not None:
         features = find_columns(request.columns, names)
@@ -55,7 +67,7 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
     with warnings.catch_warnings():
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return pandas.read_csv(
+        frame = pandas.read_csv(
             path,
             sep=layout.separator,
             decimal=layout.decimal,
@@ -64,8 +76,48 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
             names=names,
             usecols=needed,
             index_col=False,
-            converters=dict.fromkeys(as_they_stand, str),
+            converters=dict.fromkeys(as_they_stand, _wrapped),
             compression="gzip" if path.name.lower().endswith(".gz") else None,
-            float_precision="round_trip",
             low_memory=False,
+            **exact_numbers(pandas.__version__),
         )
+    for name in as_they_stand:
+        words = [word for (word,) in frame[name]]
+        frame[name] = pandas.Series(words, index=frame.index, dtype=object)
+    return frame
+
+
+def _wrapped(word: str) -> tuple[str]:
+    """Return a word as pandas keeps it: a bare "NA" is missing for pandas 3."""
+    return (word,)
+
+
+def exact_numbers(version: str) -> dict[str, str]:
+    """Return what makes a version of pandas read numbers exactly; from 3.1 on it always does."""
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    return {} if numbers >= EXACT_FROM else {"float_precision": "round_trip"}
+
+
+def uneven(error: Exception) -> str:
+    """Say in words which line of a table has more cells than the others."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if found is None:
+        return str(error)
+    first, line, cells = found.groups()
+    return (
+        f"line {line} has {cells} cells where the first line has {first}: every line needs as many "
+        "(text with commas in it stands in quotes)"
+    )
+
+
+def _classes(cells: list[str]) -> np.ndarray:
+    """Return the classes that cells stand for; an empty one is missing.
+
+    They are numbers if all are written as these usually are: "01" and "1" are two words.
+    """
+    known = [cell for cell in cells if cell.strip()]
+    for kind in (int, float):
+        with suppress(ValueError, OverflowError):
+            if [str(kind(cell)) for cell in known] == known:
+                return np.array([kind(cell) if cell.strip() else None for cell in cells], object)
+    return np.array([cell if cell.strip() else None for cell in cells], object)

@@ -20,6 +20,8 @@ def label_values(table: Dataset) -> np.ndarray | None:
         return None
     if table.class_names is None:
         return np.asarray(table.y)
+    if table.complete_y is None:
+        return np.append(np.array(table.class_names, dtype=str), "")[table.y]  # -1 is the last
     kinds: tuple[Callable[[str], Any], ...] = (int, float)
     for kind in kinds:
         try:
