@@ -67,13 +67,14 @@ def test_copies_are_named():
     assert "x0" in text
     assert "x8" in text
     assert "(r = 1.00)" in text
+    assert "2 of the 9 selected features correlate with another selected one" in text
 
 
 def test_the_clusters_of_k_means_cannot_speak_for_the_selection():
     summary = summarize_selection(LaplacianScore(5).fit(planted().X), planted().X)
     text = next(c["text"] for c in summary["caveats"] if c["kind"] == "k-means-clusters")
     assert "LaplacianScore finds no clusters" in text
-    assert "suggested" in text
+    assert "suggested by the same columns and is right within a factor of about two" in text
 
 
 @pytest.mark.parametrize(("chosen", "level"), [(400, "warning"), (5, "note"), (20, None)])

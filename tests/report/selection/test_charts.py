@@ -5,7 +5,7 @@ import pytest
 
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
-from featsieve.report.selection.charts import charts
+from featsieve.report.selection.charts import charts, objective_note
 from tests.report.selection.cases import EVIL, automatic, planted, stable
 
 
@@ -69,15 +69,32 @@ def test_scores_that_are_all_zero_can_be_drawn():
     ET.fromstring(by_name(summary)["scores"].svg)
 
 
-@pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [None, "inf"], list(range(200, 0, -1))])
+@pytest.mark.parametrize("values", [[3.0, 2.0, 1.0], list(range(200, 0, -1))])
 def test_objectives_of_any_length(values):
     summary = copy.deepcopy(automatic()[1])
     summary["objective"]["values"] = values
-    drawn = by_name(summary)
-    if None in values:
-        assert "objective" not in drawn
-    else:
-        assert len(drawn["objective"].points) == len(values)
+    assert len(by_name(summary)["objective"].points) == len(values)
+    assert objective_note(summary) == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([1.0], "JASFS took 1 iteration (objective 1) and ended because it was late."),
+        ([2.0, 1.0], "JASFS took 2 iterations (objective 2, then 1) and ended because it was"),
+        ([None, "inf"], ""),
+    ],
+)
+def test_a_short_objective_is_a_sentence(values, note):
+    summary = copy.deepcopy(automatic()[1])
+    summary["objective"] |= {"values": values, "status": "it was late"}
+    assert "objective" not in by_name(summary)
+    assert objective_note(summary).startswith(note)
+    assert bool(objective_note(summary)) == bool(note)
+
+
+def test_the_caption_says_what_nearly_as_good_means():
+    assert "lose less than that, or than 0.01." in by_name(automatic()[1])["criterion"].caption
 
 
 def test_a_criterion_that_failed_is_not_drawn():

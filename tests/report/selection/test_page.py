@@ -41,9 +41,48 @@ def test_the_heat_map_has_the_full_colour_at_two_deviations():
 
 
 def test_the_best_score_is_marked():
-    scores = page_parts(stable()[1])["scores"]
+    summary = copy.deepcopy(stable()[1])
+    summary["evaluation"]["rows"][1] |= {"accuracy": 0.7, "nmi": 0.5, "ari": 0.4}
+    scores = page_parts(summary)["scores"]
     assert [row["name"].split()[-2] for row in scores[:2]] == ["selected", "all"]
-    assert any(cell["best"] for cell in scores[0]["cells"])
+    assert all(cell["best"] for cell in scores[0]["cells"])
+    assert not any(cell["best"] for cell in scores[1]["cells"])
+
+
+def test_negative_scores_are_never_marked():
+    summary = copy.deepcopy(stable()[1])
+    for row, ari in zip(summary["evaluation"]["rows"], (-0.5, -0.1, -0.5), strict=False):
+        row |= {"ari": ari}
+    scores = page_parts(summary)["scores"]
+    assert not any(cell["best"] for row in scores for cell in row["cells"])
+
+
+def test_settings_are_said_to_be_set_by_the_command_where_there_is_one():
+    summary = copy.deepcopy(automatic()[1])
+    total = len(summary["method"]["settings"])
+    note = f"2 of {total} set in the call, the others as they are by default"
+    assert page_parts(summary)["settings_note"] == note
+    summary["reproduce"]["command"] = "featsieve select a.csv"
+    assert "set by featsieve select, the others" in page_parts(summary)["settings_note"]
+    summary["method"] |= {"settings": {"a": 1}, "changed": ["a"]}
+    assert page_parts(summary)["settings_note"] == "1 of 1 set by featsieve select"
+
+
+def test_the_time_is_that_of_the_fit():
+    summary = copy.deepcopy(automatic()[1])
+    summary["method"]["seconds"] = 0.54
+    assert page_parts(summary)["tiles"][-1] == {
+        "value": "0.54 s", "name": "time of the fit", "note": ""
+    }  # fmt: skip
+
+
+def test_what_the_caller_told_is_a_text_or_a_list():
+    summary = copy.deepcopy(automatic()[1])
+    summary["reproduce"]["more"] = {"files": {"model": "m.skops"}, "lab": "north", "none": None}
+    files, lab, none = page_parts(summary)["more"]
+    assert files == {"name": "Files", "text": "", "entries": [("model", "m.skops")]}
+    assert lab == {"name": "lab", "text": "north", "entries": []}
+    assert not none["text"]
 
 
 def test_changed_settings_come_first():

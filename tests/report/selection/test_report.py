@@ -123,6 +123,25 @@ def test_the_page_is_made_for_all_readers():
             assert attributes["type"] == "button"
 
 
+def test_what_the_caller_told_is_shown():
+    summary = copy.deepcopy(automatic()[1])
+    summary["reproduce"]["more"] = {"files": {"model": "m.skops"}, "lab": "north", "none": None}
+    summary["method"]["seconds"] = 0.54
+    page = render_selection(summary)
+    assert "<summary>Files</summary>" in page
+    assert "<div><dt>model</dt><dd>m.skops</dd></div>" in page
+    assert "<div><dt>lab</dt><dd>north</dd></div>" in page
+    assert "<dt>none</dt>" not in page
+    assert "<div><dt>Time of the fit</dt><dd>0.54 s</dd></div>" in page
+
+
+def test_a_short_objective_is_told():
+    summary = copy.deepcopy(automatic()[1])
+    summary["objective"] |= {"values": [2.0, 1.0]}
+    assert "JASFS took 2 iterations (objective 2, then 1)" in render_selection(summary)
+    assert "Objective per iteration" not in render_selection(summary)
+
+
 def test_caveats_come_before_everything_else():
     page = render_selection(stable()[1])
     assert page.index('class="caveats"') < page.index("<main>")

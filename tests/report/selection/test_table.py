@@ -33,12 +33,6 @@ def test_bars_are_shares_of_the_largest():
         assert abs(bar - 100.0 * score / max(scores)) <= 1.0
 
 
-def test_near_copies_are_called_so():
-    summary = copy.deepcopy(automatic()[1])
-    summary["features"]["correlation"][0] = -0.95
-    assert cells(summary, "Why")[0]["text"] == "selected, a near copy"
-
-
 def test_rows_for_the_script_hold_the_same_texts():
     summary = automatic()[1]
     rows = table_rows(summary, table_columns(summary))
@@ -69,3 +63,8 @@ def test_the_note_says_what_is_left_out():
     assert table_note(summary) == "All 40 features can be shown."
     summary["features"]["total"] = 9999
     assert "40 best of 9,999" in table_note(summary)
+    assert "featsieve.explain returns a table of all" in table_note(summary)
+    summary["reproduce"]["more"]["files"] = {"features": "features.csv"}
+    assert table_note(summary).endswith("all are in the file features.csv.")
+    summary["reproduce"]["more"]["files"] = ["a.csv"]  # what a caller means by it is not known
+    assert "featsieve.explain" in table_note(summary)

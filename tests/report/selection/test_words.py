@@ -28,6 +28,7 @@ def test_an_automatic_choice_in_words():
     assert text.startswith(f"Of 40 features of 60 samples, JASFS selected {count}, without using")
     assert "modularity" in text
     assert f"{low} to {high} do nearly as well" in text
+    assert f"{count} is the smallest number whose value is within 0.01 of the best" in text
     assert "3 clusters, as many as were asked for; they are clear" in text
     assert (
         "The clusters are clearer than those of the same table with every column shuffled" in text
@@ -66,15 +67,38 @@ def test_noise_in_words():
         ({"how": "price", "asked": 0.002}, "by at least 0.002"),
         ({"how": "price", "asked": None}, "sparsity"),
         ({"how": "criterion", "equivalent": [5, 5]}, "no other number does as well"),
+        (
+            {"how": "criterion", "selected": 50, "equivalent": [20, 400]},
+            "50 is the smallest number whose value is within 0.01 of the best. Smaller ones, from "
+            "20 on, lose more than that, but no more than the value varies by chance from run to "
+            "run: 20 to 400 do nearly as well.",
+        ),
+        (
+            {"how": "criterion", "selected": 50, "equivalent": [50, 400]},
+            "within 0.01 of the best; 50 to 400 do nearly as well.",
+        ),
     ],
 )
 def test_how_the_number_was_chosen(number, expected):
     assert expected in words(automatic()[1], number=number)
 
 
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [
+        ({"sparsest": True}, "is the smallest number that cannot be told from the best"),
+        ({"tolerance": 0.0}, "has the best value"),
+        ({"tolerance": 0.02}, "within 0.02 of the best"),
+    ],
+)
+def test_the_rule_of_the_choice(curve, expected):
+    assert expected in words(automatic()[1], curve=curve)
+
+
 def test_a_found_number_of_clusters():
     found = {"number": "found", "plausible": [2, 6]}
-    assert "anything from 2 to 6 is plausible" in words(automatic()[1], clusters=found)
+    text = words(automatic()[1], clusters=found)
+    assert "right within a factor of about two (anything from 2 to 6 is plausible)" in text
 
 
 def test_methods_without_clusters():

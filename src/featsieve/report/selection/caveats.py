@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from featsieve.report.selection.judgement import class_caveats
 from featsieve.report.selection.numbers import counted, listed, readable
 from featsieve.tuning.structure import no_structure
 
@@ -103,8 +104,10 @@ def _doubtful(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         )
     if clusters["source"] == "k-means":
         number = {
-            "suggested": "their number was suggested by the same columns",
-            "found": "their number was found in the whole table",
+            "suggested": "their number was suggested by the same columns and is right within a "
+            "factor of about two",
+            "found": "their number was found in the whole table and is right within a factor of "
+            "about two",
             "asked": "their number was given",
         }[clusters["number"]]
         yield (
@@ -143,13 +146,12 @@ def _duplicates(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if graph is None or graph["n_duplicates"] == 0:
         return
     first, second, r = graph["duplicates"][0]
-    pairs = counted(graph["n_duplicates"], "pair")
     yield (
         "near-duplicates",
         "warning" if 2 * graph["n_in_duplicates"] >= graph["of"] else "note",
-        f"Near duplicates: {pairs} of selected features (of {graph['n_in_duplicates']} of the "
-        f"{graph['of']}) correlate with |r| of at least 0.9, above all {first} and {second} "
-        f"(r = {r:.2f}). One of each pair would tell nearly as much.",
+        f"Near duplicates: {graph['n_in_duplicates']} of the {graph['of']} selected features "
+        f"correlate with another selected one with |r| of at least 0.9, above all {first} and "
+        f"{second} (r = {r:.2f}). One of each such pair would tell nearly as much.",
     )
 
 
@@ -271,6 +273,7 @@ LOOKS: tuple[Callable[[Mapping[str, Any]], Iterator[Caveat]], ...] = (
     _stability,
     _duplicates,
     _number,
+    class_caveats,
     _table,
     _solver,
 )

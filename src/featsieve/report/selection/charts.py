@@ -10,6 +10,8 @@ from featsieve.report.selection.words import CRITERIA
 
 # From this ratio of the largest to the smallest number on, their axis is logarithmic.
 LOGARITHMIC = 12.0
+# An objective after fewer iterations is told in words.
+FEWEST_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def charts(summary: Mapping[str, Any]) -> list[Chart]:
     Returns
     -------
     list of Chart
+        The objective is among them from three iterations on; see ``objective_note``.
 
     Examples
     --------
@@ -54,7 +57,7 @@ def charts(summary: Mapping[str, Any]) -> list[Chart]:
     >>> X = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0).X
     >>> summary = summarize_selection(JASFS(3, random_state=0).fit(X), X)
     >>> [chart.name for chart in charts(summary)]
-    ['criterion', 'gain', 'loss', 'objective']
+    ['criterion', 'gain', 'loss']
     """
     found = [
         _criterion(summary),
@@ -97,7 +100,8 @@ def _criterion(summary: Mapping[str, Any]) -> Chart | None:
     what = CRITERIA.get(curve["criterion"], f"the criterion {name}")
     caption = (
         f"Higher is better: {what}. Upright lines are two standard errors. The shaded "
-        f"numbers, {low} to {high}, are nearly as good as the best.{inner}"
+        f"numbers, {low} to {high}, are nearly as good as the best: they lose less than that, or "
+        f"than {readable(curve['tolerance'])}.{inner}"
     )
     label = (
         f"{name} for {len(sizes)} numbers of features from {sizes[0]} to {sizes[-1]}; "
@@ -192,11 +196,11 @@ def _objective(summary: Mapping[str, Any]) -> Chart | None:
     if objective is None:
         return None
     values = [value for value in objective["values"] if isinstance(value, int | float)]
-    if not values:
+    if len(values) < FEWEST_STEPS:
         return None
     steps = list(range(1, len(values) + 1))
-    frame = Frame((1.0, max(2.0, float(len(values)))), padded(values))
-    content = frame.axes("iteration", "objective", x_ticks=steps if len(steps) < 3 else None)
+    frame = Frame((1.0, float(len(values))), padded(values))
+    content = frame.axes("iteration", "objective")
     content += frame.line(steps, values)
     radius = 4 if len(values) <= 40 else 2
     points = []
@@ -211,6 +215,35 @@ def _objective(summary: Mapping[str, Any]) -> Chart | None:
         f"{readable(values[-1], 4)}."
     )
     return Chart("objective", "Objective per iteration", caption, svg(content, label), points)
+
+
+def objective_note(summary: Mapping[str, Any]) -> str:
+    """Tell the objective in a sentence where there is no chart of it.
+
+    Parameters
+    ----------
+    summary : mapping
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.report.selection.charts import objective_note
+    >>> steps = {"values": [0.5, 0.25], "status": "the objective is small", "success": True}
+    >>> objective_note({"objective": steps, "method": {"name": "JASFS"}})
+    'JASFS took 2 iterations (objective 0.5, then 0.25) and ended because the objective is small.'
+    """
+    name, objective = summary["method"]["name"], summary["objective"]
+    if objective is None:
+        return f"{name} does not iterate, so there is no objective to draw."
+    values = [value for value in objective["values"] if isinstance(value, int | float)]
+    if not values or len(values) >= FEWEST_STEPS:
+        return ""
+    ended = f" and ended because {objective['status']}" if objective["status"] else ""
+    told = ", then ".join(readable(value, 4) for value in values)
+    return f"{name} took {counted(len(values), 'iteration')} (objective {told}){ended}."
 
 
 def _frame(sizes: Sequence[int], y: tuple[float, float]) -> Frame:

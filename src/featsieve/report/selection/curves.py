@@ -22,8 +22,8 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
     -------
     dict or None
         "criterion", "sizes", "values", "errors", "nearly_equal", "chosen", "equivalent" (range),
-        "tolerance", and "inner": whether it belongs to the selector inside, whose number is not
-        the final one.
+        "tolerance", "sparsest" (as in `CriterionCurve`), and "inner": whether it belongs to the
+        selector inside, whose number is not the final one.
 
     Examples
     --------
@@ -48,6 +48,7 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
                 "chosen": int(curve.chosen),
                 "equivalent": [int(size) for size in curve.equivalent_range],
                 "tolerance": float(curve.tolerance),
+                "sparsest": bool(curve.sparsest),
                 "inner": depth > 0,
             }
     return None

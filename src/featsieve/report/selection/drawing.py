@@ -47,7 +47,7 @@ class Frame:
         left = LEFT + across * (WIDTH - LEFT - RIGHT)
         return round(left, 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
 
-    def axes(self, xlabel: str, ylabel: str, *, x_ticks: Sequence[float] | None = None) -> str:
+    def axes(self, xlabel: str, ylabel: str) -> str:
         """Return grid lines, numbers and names of the axes."""
         floor_y = HEIGHT - BOTTOM
         parts = []
@@ -55,7 +55,7 @@ class Frame:
             y = self.at(self.x[0], value)[1]
             parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{WIDTH - RIGHT:g}"/>')
             parts.append(_text(LEFT - 8, y + 4, tick_label(value), "tick end"))
-        for value in self._x_ticks() if x_ticks is None else x_ticks:
+        for value in self._x_ticks():
             x = self.at(value, self.y[0])[0]
             parts.append(_text(x, floor_y + 18, tick_label(value), "tick"))
         parts.append(f'<path class="axis" d="M{LEFT:g} {floor_y:g}H{WIDTH - RIGHT:g}"/>')

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from featsieve.report.selection.charts import charts
+from featsieve.report.selection.charts import charts, objective_note
+from featsieve.report.selection.judgement import best_cells, too_many_classes
 from featsieve.report.selection.markers import N_COLOURS, key_mark, markers
 from featsieve.report.selection.numbers import readable
 from featsieve.report.selection.pictures import (
@@ -72,9 +73,12 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "near": NEAR_DUPLICATE,
         "pixels": pixels,
         "pixel_range": [readable(end) for end in (summary["image"] or {}).get("range", [])],
+        "objective_note": objective_note(summary),
         "scores": _scores(summary),
+        "meaningless": bool(summary["evaluation"]) and too_many_classes(summary["evaluation"]),
         "settings": _settings(summary),
-        "more": {k: _setting(v) for k, v in summary["reproduce"]["more"].items() if v},
+        "settings_note": _settings_note(summary),
+        "more": [_entry(name, value) for name, value in summary["reproduce"]["more"].items()],
         "data": {
             "file": _file_name(summary["title"]),
             "charts": {chart.name: chart.points for chart in drawn},
@@ -122,7 +126,7 @@ def _tiles(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         note = "" if low is None else f"{low:.2f} to {high:.2f}"
         tiles.append((f"{stability['value']:.2f}", "stability", note))
     if summary["method"]["seconds"] is not None:
-        tiles.append((f"{readable(summary['method']['seconds'], 2)} s", "computing time", ""))
+        tiles.append((f"{readable(summary['method']['seconds'], 2)} s", "time of the fit", ""))
     return [{"value": value, "name": name, "note": note} for value, name, note in tiles]
 
 
@@ -156,7 +160,7 @@ def _scores(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     if judged is None:
         return []
     keys = ("accuracy", "nmi", "ari")
-    best = {key: max((row[key] for row in judged["rows"]), default=0.0) for key in keys}
+    best = best_cells(judged, keys)
     return [
         {
             "name": MEASURES[row["kind"]],
@@ -165,7 +169,7 @@ def _scores(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
                 {
                     "text": f"{100.0 * row[key]:.1f}",
                     "bar": max(0, round(100.0 * row[key])),
-                    "best": row[key] == best[key],
+                    "best": (row["kind"], key) in best,
                 }
                 for key in keys
             ],
@@ -183,6 +187,23 @@ def _settings(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, value in method["settings"].items()
     ]
     return sorted(rows, key=lambda row: not row["changed"])
+
+
+def _settings_note(summary: Mapping[str, Any]) -> str:
+    """Say how many settings were set, and by whom."""
+    method, command = summary["method"], summary["reproduce"]["command"]
+    by = "by featsieve select" if command else "in the call"
+    given, total = len(method["changed"]), len(method["settings"])
+    others = ", the others as they are by default" if given < total else ""
+    return f"{given} of {total} set {by}{others}"
+
+
+def _entry(name: str, value: Any) -> dict[str, Any]:
+    """Return what the caller told, as a text or as a list."""
+    if isinstance(value, Mapping):
+        entries = [(key, _setting(entry)) for key, entry in value.items()]
+        return {"name": "Files" if name == "files" else name, "text": "", "entries": entries}
+    return {"name": name, "text": _setting(value) if value else "", "entries": []}
 
 
 def _setting(value: Any) -> str:

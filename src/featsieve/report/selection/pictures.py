@@ -25,7 +25,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        "name", "title", "svg" and the "points" as x and y.
+        "name", "title", "note", "svg", and "x", "y" of the samples.
     """
     views = summary["map"]
     if views is None:
@@ -145,7 +145,7 @@ def pixel_pictures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        "title", "svg", "large" (or one of many small ones) and whether it can be "read".
+        "title", "svg", and whether it is "large" or one of many small ones.
     """
     image = summary["image"]
     if image is None:

@@ -74,11 +74,11 @@ def summarize_selection(
         if the number of features allows it.
     about : mapping, optional
         What only the caller knows: "title" of the report, "file" the table came from, "command" and
-        "settings" that made the selection, "seconds" it took, columns "dropped" beforehand (names),
-        missing values "filled" (a number, counts by column name, or a sentence), whether columns
-        were "standardized" beforehand, "versions" of software (by name), "seed", "n_clusters" to
-        show for a method that finds none, and "notes" (sentences) for the reader. Anything else is
-        listed under its own name.
+        "settings" that made the selection, "seconds" the fit took, columns "dropped" beforehand
+        (names), missing values "filled" (a number, counts by column name, or a sentence), whether
+        columns were "standardized" beforehand, "versions" of software (by name), "seed",
+        "n_clusters" to show for a method that finds none, and "notes" (sentences) for the reader.
+        Anything else is listed under its own name.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from typing import Any
 
 from featsieve.report.selection.markers import N_COLOURS
 from featsieve.report.selection.numbers import counted, readable
-from featsieve.report.selection.redundancy import NEAR_DUPLICATE
+from featsieve.report.selection.reasons import reasons
 
 
 def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -74,9 +74,10 @@ def table_rows(summary: Mapping[str, Any], columns: list[dict[str, Any]]) -> lis
     """
     rows = summary["features"]
     names = summary["clusters"]["names"] if summary["clusters"] else []
+    whys = reasons(summary)
     found = []
     for i, selected in enumerate(rows["selected"]):
-        texts = _texts(rows, i)
+        texts = _texts(rows, i) | {"why": whys[i]}
         cluster = rows["cluster"][i]
         group = names.index(cluster) if cluster in names else None
         cells = []
@@ -110,26 +111,12 @@ def _texts(rows: Mapping[str, Any], i: int) -> dict[str, str]:
         "eta_squared": "" if eta is None else f"{eta:.0%}",
         "closest": closest or "",
         "correlation": "" if r is None else f"{r:.2f}",
-        "why": _why(rows["status"][i], closest, r),
     }
 
 
 def _two_digits(value: Any) -> str:
     """Write a number with two decimals."""
     return f"{value:.2f}" if isinstance(value, int | float) else readable(value)
-
-
-def _why(status: str, closest: str | None, r: float | None) -> str:
-    """Return in a few words why a feature was selected or not."""
-    close = closest is not None and r is not None and abs(r) >= NEAR_DUPLICATE
-    if status == "selected":
-        return "selected, a near copy" if close else "selected"
-    words = {
-        "redundant": "repeats a selected one",
-        "low score": "score too low",
-        "constant": "does not vary",
-    }
-    return words.get(status, status)
 
 
 def short_rows(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
@@ -143,16 +130,17 @@ def short_rows(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     Returns
     -------
     reasons : list of str
-        The texts of the last column: few, and they repeat.
+        The texts of the last column, each once: many repeat.
     rows : list of list
         The number of the cluster (-1: none), the texts, and which of the reasons.
     """
-    whys = sorted({row["cells"][-1]["text"] for row in rows})
+    whys = sorted({row["cells"][-1]["text"] for row in rows if not row["selected"]})
+    place = {why: i for i, why in enumerate(whys)}
     short = []
     for row in rows:
         if not row["selected"]:
             *texts, why = (cell["text"] for cell in row["cells"])
-            short.append([-1 if row["group"] is None else row["group"], *texts, whys.index(why)])
+            short.append([-1 if row["group"] is None else row["group"], *texts, place[why]])
     return whys, short
 
 
@@ -171,7 +159,7 @@ def table_note(summary: Mapping[str, Any]) -> str:
     listed = len(rows["name"])
     if listed == rows["total"]:
         return f"All {counted(listed, 'feature')} can be shown."
-    return (
-        f"The {listed:,} best of {counted(rows['total'], 'feature')} can be shown; a table of all "
-        "is what featsieve.explain returns."
-    )
+    files = summary["reproduce"]["more"].get("files")
+    name = files.get("features") if isinstance(files, Mapping) else None
+    whole = f"all are in the file {name}" if name else "featsieve.explain returns a table of all"
+    return f"The {listed:,} best of {counted(rows['total'], 'feature')} can be shown; {whole}."

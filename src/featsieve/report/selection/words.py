@@ -93,15 +93,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     number, curve = summary["number"], summary["curve"]
     asked, how = number["asked"], number["how"]
     if how == "criterion":
-        low, high = number["equivalent"]
-        near = (
-            "no other number does as well" if low == high else f"{low} to {high} do nearly as well"
-        )
         measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
-        return (
-            f"The number was chosen without labels, by {measure}: {number['selected']} is the "
-            f"smallest number within a small tolerance of the best, and {near}."
-        )
+        return f"The number was chosen without labels, by {measure}. {_choice(summary)}"
     if how == "frequency":
         return f"Those were kept that were selected in at least {asked:.0%} of the subsamples."
     if how == "count":
@@ -111,6 +104,27 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     if asked:
         return f"Features were kept while each lowered the objective by at least {readable(asked)}."
     return "The number follows from the sparsity of the method."
+
+
+def _choice(summary: Mapping[str, Any]) -> str:
+    """Say why this number was chosen, and why others are nearly as good."""
+    curve, chosen = summary["curve"], summary["number"]["selected"]
+    low, high = summary["number"]["equivalent"]
+    margin = readable(curve["tolerance"])
+    if curve["sparsest"]:
+        rule = f"{chosen} is the smallest number that cannot be told from the best"
+    elif curve["tolerance"]:
+        rule = f"{chosen} is the smallest number whose value is within {margin} of the best"
+    else:
+        rule = f"{chosen} has the best value"
+    if low == high:
+        return f"{rule}; no other number does as well."
+    if low == chosen:
+        return f"{rule}; {low} to {high} do nearly as well."
+    return (
+        f"{rule}. Smaller ones, from {low} on, lose more than that, but no more than the value "
+        f"varies by chance from run to run: {low} to {high} do nearly as well."
+    )
 
 
 def _clusters(summary: Mapping[str, Any]) -> str:
@@ -127,7 +141,8 @@ def _clusters(summary: Mapping[str, Any]) -> str:
     if clusters["number"] == "found":
         low, high = clusters["plausible"]
         number = (
-            f"a number found in the neighbour graph (anything from {low} to {high} is plausible)"
+            "a number found in the neighbour graph and right within a factor of about two "
+            f"(anything from {low} to {high} is plausible)"
         )
     else:
         number = "as many as were asked for"
