@@ -1,12 +1,15 @@
 """``featsieve apply``: other rows, by the names of their columns."""
 
 import json
+import sys
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
 
 from featsieve.cli import main
+from featsieve.datasets.readers.text import exact_numbers
 
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 
@@ -24,7 +27,7 @@ def home(people, tmp_path_factory):
 
 
 def read(path):
-    return pd.read_csv(path, float_precision="round_trip")
+    return pd.read_csv(path, **exact_numbers(pd.__version__))
 
 
 def test_the_fitted_rows_give_the_table_of_select(call, people, home, tmp_path):
@@ -92,16 +95,18 @@ def test_missing_values(call, people, home, tmp_path):
     ("model", "table", "out", "sentence"),
     [
         ("gone.skops", "new.csv", "o.csv", "gone.skops: there is no such file"),
-        ("new.csv", "new.csv", "o.csv", "is not a model of featsieve"),
+        ("new.csv", "results/model.skops", "o.csv", "new.csv is a table, not a model: name the"),
+        ("old.skops", "new.csv", "o.csv", "is not a model of featsieve"),
         ("results/model.skops", "gone.csv", "o.csv", "gone.csv: there is no such file"),
         ("results/model.skops", "new.csv", "o.doc", "does not say how to write it"),
         ("results/model.skops", "new.csv", "new.csv", "would be written over while it is read"),
-        ("results/model.skops", "other.csv", "o.csv", "6 of 6 columns are missing"),
+        ("results/model.skops", "other.csv", "o.csv", "must have the 6 columns that were selected"),
     ],
 )
 def test_a_mistake_ends_in_one_sentence(call, home, monkeypatch, model, table, out, sentence):
     monkeypatch.chdir(home)
     (home / "other.csv").write_text("a,b\n1,2\n3,4\n")
+    (home / "old.skops").write_text("no model")
     code, shown, told = call("apply", model, table, "-o", out)
     assert (code, shown) == (2, "")
     assert sentence in told
@@ -119,3 +124,53 @@ def test_methods_that_know_no_clusters(call, home, tmp_path):
     assert "MaxVariance cannot tell the clusters of other rows" in told
     assert not (tmp_path / "o.csv").exists()
     assert call(*applying)[0] == 0
+
+
+def test_files_that_are_there_are_kept(call, home, tmp_path):
+    out, clusters = tmp_path / "o.csv", tmp_path / "c.csv"
+    applying = ("apply", home / "results", home / "new.csv", "-o", out, "--clusters", clusters)
+    for there, other in ((out, clusters), (clusters, out)):
+        there.write_text("precious")
+        code, shown, told = call(*applying)
+        assert (code, shown) == (2, "")
+        assert told == (
+            f"featsieve: {there} is there already: add --force to replace it, or name another "
+            "file.\n"
+        )
+        assert there.read_text() == "precious"
+        assert not other.exists()
+        there.unlink()
+    out.write_text("precious")
+    assert call(*applying, "--force")[0] == 0
+    assert out.read_text() != "precious"
+
+
+def test_clusters_are_written_as_csv_only(call, home, tmp_path):
+    applying = ("apply", home / "results", home / "new.csv", "-o", tmp_path / "o.csv")
+    code, _, told = call(*applying, "--clusters", tmp_path / "c.parquet")
+    assert code == 2
+    assert "let its name end in .csv" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_without_the_names_of_the_fitted_table(call, people, home, tmp_path):
+    reading = (home / "old.csv", "-o", tmp_path / "r", "--id-column", "who", "--drop-text")
+    assert call("select", *reading, *FAST)[0] == 0
+    people.iloc[60:].drop(columns="who").to_csv(tmp_path / "new.csv", index=False)
+    code, _, told = call("apply", tmp_path / "r", tmp_path / "new.csv", "-o", tmp_path / "o.csv")
+    assert code == 0
+    assert "note: There is no column 'who', which named the samples: the rows stay" in told
+    _, _, told = call("apply", tmp_path / "r", home / "new.csv", "-o", tmp_path / "o2.csv")
+    assert "which named the samples" not in told
+
+
+def test_without_anndata_other_formats_are_offered(call, home, tmp_path, monkeypatch):
+    frame = pd.read_csv(home / "new.csv", index_col="who").select_dtypes("number")
+    anndata.AnnData(frame).write_h5ad(tmp_path / "new.h5ad")
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    applying = ("apply", home / "results", tmp_path / "new.h5ad", "-o")
+    code, _, told = call(*applying, tmp_path / "o.h5ad")
+    assert code == 2
+    assert "needs anndata: python -m pip install" in told
+    assert "or write another format, with -o FILE.csv." in told
+    assert call(*applying, tmp_path / "o.csv")[0] == 0

@@ -25,8 +25,21 @@ def test_as_a_table_and_in_a_file(call, table, tmp_path):
     assert "Two random choices share 0.06." in " ".join(shown.split())
     assert f"Wrote {out}" in shown
     frame = pd.read_csv(out)
-    assert frame["method"].tolist() == ["JASFS", "LaplacianScore", "MCFS"]
+    assert frame["method"].tolist() == ["JASFS", "LaplacianScore", "MCFS", "all features"]
     assert frame["jaccard_JASFS"][0] == 1.0
+    assert frame["accuracy"].between(0.3, 1.0).all()
+    assert frame["selected"][0].count(";") == 5
+    assert "Labels used to judge only." in " ".join(shown.split())
+    (reference,) = [line.split() for line in shown.splitlines() if "all features" in line]
+    assert reference == ["all", "features", *(f"{frame[s][3]:.2f}" for s in ("accuracy", "nmi"))]
+
+
+def test_without_classes_nothing_is_judged(call, table):
+    roles = ("--id-column", "who", "--drop", "kind")
+    code, shown, _ = call("compare", table, *roles, *FAST, "--methods", "maxvariance")
+    assert code == 0
+    for word in ("accuracy", "NMI", "all features", "Labels"):
+        assert word not in shown
 
 
 def test_for_machines(call, table):
@@ -35,6 +48,8 @@ def test_for_machines(call, table):
     found = json.loads(shown)
     assert [method["method"] for method in found["methods"]] == ["JASFS", "MCFS"]
     assert all(len(method["selected"]) == 6 for method in found["methods"])
+    for judged in (*(method["classes"] for method in found["methods"]), found["all_features"]):
+        assert sorted(judged) == ["accuracy", "nmi"]
     jaccard = np.array(found["jaccard"])
     np.testing.assert_array_equal(jaccard, jaccard.T)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import pytest
 from rich.console import Console
@@ -64,3 +65,16 @@ def test_a_pipe_is_quiet_and_asks_whether_to_stop(capsys):
         with pytest.raises(KeyboardInterrupt):
             progress("working", 2, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_letters_that_cannot_be_shown_are_no_reason_to_fail(spawn, people, tmp_path):
+    people.rename(columns={people.columns[1]: "größe"}).to_csv(tmp_path / "t.csv", index=False)
+    arguments = ("select", tmp_path / "t.csv", "--drop-text", "--clusters", "3", "--features", "50")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
+    plain = ("--subsamples", "0", "-o")
+    shown = spawn(*arguments, *plain, tmp_path / "a", env=ascii_only)
+    assert shown.returncode == 0, shown.stderr
+    told = spawn(*arguments, "--json", *plain, tmp_path / "b", env=ascii_only)
+    assert told.returncode == 0, told.stderr
+    assert "gr\\u00f6\\u00dfe" in told.stdout
+    assert "größe" in json.dumps(json.loads(told.stdout), ensure_ascii=False)

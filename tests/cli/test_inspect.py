@@ -24,12 +24,16 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert "90 rows (samples), 53 columns (features)" in shown
     assert "2 values (0.0%) in 1 column: marker_13 (2)" in shown
     assert "2 (who, kind)" in shown
+    assert "'who' differs in every row: --id-column keeps it as sample names" in shown
     assert "1 (fixed)" in shown
     assert "1 (row): looks like a row number" in shown
     assert "there are clusters" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]
+    assert command[5:] == [
+        *("--id-column", "who", "--drop-text", "--drop", "row", "--impute", "median")
+    ]
     code, _, told = call(*command[1:], "--clusters", 3, "--features", 4, "--subsamples", 0)
     assert code == 0, told
 
@@ -66,3 +70,8 @@ def test_a_mistake_ends_in_one_sentence(call):
     code, shown, told = call("inspect", "gone.csv")
     assert (code, shown) == (2, "")
     assert told == "featsieve: gone.csv: there is no such file.\n"
+
+
+def test_names_that_repeat_are_told(call, table):
+    _, shown, _ = call("inspect", table, "--id-column", "kind", "--no-structure")
+    assert "(87 rows with the name of another one)" in shown

@@ -34,3 +34,14 @@ def test_of_nothing(call, tmp_path):
     code, _, told = call("report", tmp_path)
     assert code == 2
     assert "is no summary of a selection" in told
+
+
+def test_it_never_replaces_a_model(call, people, tmp_path):
+    people.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "out"
+    call("select", tmp_path / "t.csv", "-o", out, *FAST)
+    model = (out / "model.skops").read_bytes()
+    code, _, told = call("report", out, "-o", out / "model.skops")
+    assert code == 2
+    assert "-o FILE.html" in told
+    assert (out / "model.skops").read_bytes() == model

@@ -4,14 +4,17 @@ import gzip
 import json
 import os
 import signal
+import sys
 import time
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.io import savemat
 
 from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.datasets.readers.text import exact_numbers
 
 FILES = {"features.csv", "model.skops", "report.html", "samples.csv", "summary.json"}
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
@@ -41,7 +44,7 @@ def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     assert str(out / "report.html") in done.stdout
     assert f"featsieve apply {out / 'model.skops'}" in done.stdout
 
-    selected = pd.read_csv(out / "selected.csv", float_precision="round_trip")
+    selected = pd.read_csv(out / "selected.csv", **exact_numbers(pd.__version__))
     first, *chosen, last = selected
     assert (first, last) == ("who", "kind")
     assert chosen
@@ -49,7 +52,9 @@ def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     pd.testing.assert_frame_equal(selected, people[list(selected)], check_exact=True)
     features = pd.read_csv(out / "features.csv")
     assert len(features) == 50
-    assert features.loc[features["selected"], "feature"].tolist() == chosen
+    assert sorted(features.loc[features["selected"], "feature"]) == sorted(chosen)
+    assert "(with the classes, column 'kind')" in done.stdout
+    assert pd.read_csv(out / "samples.csv")["class"].tolist() == people["kind"].tolist()
     assert features["selection_frequency"].between(0, 1).all()
     assert pd.read_csv(out / "samples.csv")["sample"].tolist() == people["who"].tolist()
     summary = json.loads((out / "summary.json").read_text())
@@ -101,9 +106,14 @@ def test_every_format(call, people, ending, write, tmp_path):
     assert f"selected{ending}" in shown
     reduced = read_table(tmp_path / "out" / f"selected{ending}")
     features = pd.read_csv(tmp_path / "out" / "features.csv")
-    rows = features["selected"].to_numpy()
-    np.testing.assert_array_equal(reduced.X, numbers.to_numpy()[:, rows])
-    assert reduced.names == features.loc[rows, "feature"].tolist()
+    chosen = set(features.loc[features["selected"], "feature"])
+    columns = {name: j for j, name in enumerate(numbers)}
+    if ending in (".npz", ".mat") and not chosen <= set(numbers):
+        columns = {f"x{j}": j for j in range(len(columns))}
+    expected = [name for name in columns if name in chosen]
+    assert reduced.names == expected
+    places = [columns[name] for name in expected]
+    np.testing.assert_array_equal(reduced.X, numbers.to_numpy()[:, places])
     assert (reduced.y is not None) == (ending in (".npz", ".mat"))
     assert ("known classes" in shown) == (ending in (".npz", ".mat"))
 
@@ -138,9 +148,9 @@ def test_the_label_column_never_reaches_the_fit(call, people, tmp_path):
         frame.to_csv(folder / "t.csv", index=False)
         options = ("--id-column", "who", "--label-column", "kind", "--clusters", 3)
         call("select", folder / "t.csv", "-o", folder / "out", *options, "--subsamples", 2)
-        kept.append(
-            [(folder / "out" / name).read_bytes() for name in ("features.csv", "samples.csv")]
-        )
+        samples = pd.read_csv(folder / "out" / "samples.csv")
+        assert samples.pop("class").tolist() == frame["kind"].tolist()
+        kept.append([(folder / "out" / "features.csv").read_bytes(), samples.to_csv()])
         selected = pd.read_csv(folder / "out" / "selected.csv")
         assert selected["kind"].tolist() == frame["kind"].tolist()
     assert kept[0] == kept[1]
@@ -234,7 +244,7 @@ def test_pixels(call, tmp_path):
         (["people.csv", "--drop-text", "--subsamples", "1"], "at least 2"),
         (["people.csv", "--image", "8"], "--image takes height x width"),
         (["people.csv", "--format", "doc"], "--format takes one of csv, tsv, parquet"),
-        (["people.csv", "--drop-text", "--impute", "mean"], "impute must be one of 'median'"),
+        (["people.csv", "--drop-text", "--impute", "mean"], "--impute takes median; got 'mean'."),
         (["people.csv", "--drop", "whom"], "no column 'whom' (did you mean 'who'?)"),
         (["people.csv", "--label-column", "sort"], "no column 'sort'"),
     ],
@@ -306,3 +316,37 @@ def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
     assert "\x1b[" in text
     assert "subsample 3 of 3" in text
     assert "█" in text
+
+
+def test_without_anndata_other_formats_are_offered(call, people, tmp_path, monkeypatch):
+    anndata.AnnData(people.set_index("who").select_dtypes("number")).write_h5ad(tmp_path / "t.h5ad")
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    arguments = ("select", tmp_path / "t.h5ad", "-o", tmp_path / "out")
+    code, _, told = call(*arguments)
+    assert code == 2
+    assert "needs anndata: python -m pip install 'featsieve[anndata]'" in told
+    assert "or write another format, with --format csv" in told
+    assert call(*arguments, "--format", "csv", *FAST)[0] == 0
+
+
+def test_it_never_replaces_the_table(call, people, tmp_path):
+    table = tmp_path / "features.csv"
+    people.drop(columns=["who", "kind"]).to_csv(table, index=False)
+    before = table.read_bytes()
+    code, _, told = call("select", table, "-o", tmp_path, "--force")
+    assert code == 2
+    assert "would replace the table" in told
+    assert table.read_bytes() == before
+
+
+def test_missing_classes_do_not_stop_it(call, people, tmp_path):
+    frame = people.assign(kind=people["kind"].where(people.index > 4))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, shown, told = call(
+        "select", tmp_path / "t.csv", "-o", tmp_path / "out", "--id-column", "who",
+        "--label-column", "kind", "--clusters", "3", "--features", "4", "--subsamples", "0",
+    )  # fmt: skip
+    assert code == 0
+    assert "5 labels of 90 missing" in told + shown
+    assert "known classes" not in shown
+    assert pd.read_csv(tmp_path / "out" / "selected.csv")["kind"].isna().sum() == 5

@@ -8,7 +8,6 @@ from featsieve import JASFS, save_model
 from featsieve.datasets import Dataset, read_table
 from featsieve.workflow import apply_model, select_features
 from featsieve.workflow.apply import (
-    check_outputs,
     column_names,
     load_selection,
     read_new,
@@ -139,19 +138,3 @@ def test_models_of_files(frame, run, tmp_path):
         load_selection(tmp_path / "bare.skops")
     with pytest.raises(TypeError, match="must be a SelectionModel"):
         apply_model(run.selector, frame)
-
-
-def test_what_cannot_be_written_is_told_before(tmp_path):
-    (tmp_path / "folder").mkdir()
-    source = tmp_path / "t.csv"
-    for outputs, message in (
-        ([source], "would be written over"),
-        ([tmp_path / "x.doc"], "does not say how to write it"),
-        ([tmp_path / "folder"], "is a folder"),
-        ([tmp_path / "gone" / "x.csv"], "There is no folder"),
-        ([tmp_path / "x.csv", tmp_path / "x.csv"], "named twice"),
-    ):
-        with pytest.raises((ValueError, FileNotFoundError), match=message):
-            check_outputs(outputs, sources=[source])
-    check_outputs([tmp_path / "x.csv", None, tmp_path / "c.txt"], sources=[source])
-    check_outputs([tmp_path / "x.doc"], sources=[source], tables=False)

@@ -42,3 +42,9 @@ def test_scores_in_words():
         "hardly clearer than noise",
         "there are clusters",
     ]
+
+
+def test_a_low_score_does_not_tell_where_neighbours_agree():
+    assert verdict(0.0, 0.05).startswith("no clearer than noise")
+    assert "nearly all neighbours agree" in verdict(0.0, 0.05, certain=True)
+    assert verdict(0.3, 0.05, certain=True) == "there are clusters"

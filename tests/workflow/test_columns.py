@@ -12,6 +12,7 @@ from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,
     count_missing,
+    counts_by_name,
     duplicate_columns,
     row_number_columns,
 )
@@ -73,10 +74,52 @@ def test_row_numbers(make, dtype):
     gap[7] = np.nan
     swapped = counts.copy()
     swapped[[3, 4]] = swapped[[4, 3]]
-    others = [counts + 2, counts[::-1], 2 * counts, halves, gap, swapped, np.zeros(n)]
+    part = np.sort(rng.permutation(96)[:n])  # of a longer count
+    others = [counts[::-1], 3 * counts, halves, gap, swapped, np.zeros(n)]
     others += [rng.standard_normal(n), rng.permutation(n)]
-    X = np.column_stack([counts, counts + 1, *others]).astype(dtype)
-    assert row_number_columns(make(X)).tolist() == [0, 1]
+    X = np.column_stack([counts, counts + 1, counts + 2, part, *others]).astype(dtype)
+    assert row_number_columns(make(X)).tolist() == [0, 1, 2, 3]
+    some = ["age"] * X.shape[1]
+    assert row_number_columns(make(X), some).tolist() == [0, 1, 2, 3]
+    every = row_number_columns(make(X), ["Row"] * X.shape[1]).tolist()
+    assert every == [0, 1, 2, 3, 4, 8, 11]  # also against the order, swapped, shuffled
+
+
+def test_a_shuffled_part_of_a_count_is_told_by_its_name():
+    rng = np.random.default_rng(0)
+    numbers = 1 + rng.permutation(96)[:80]
+    ages = rng.integers(18, 90, size=80)
+    doubled = np.r_[numbers[:-1], numbers[0]]
+    X = np.column_stack([numbers, ages, doubled, 1000 * numbers]).astype(float)
+    assert row_number_columns(X, ["Row", "sample no", "id", "case"]).tolist() == [0]
+    assert row_number_columns(X, ["weight", "age", "a", "b"]).tolist() == []
+
+
+def test_a_few_people_in_the_order_of_their_age_are_no_count():
+    ages = np.array([21, 24, 25, 28, 30, 31, 33, 36.0])
+    assert row_number_columns(ages[:, None], ["age"]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("row", "ID", "index", "No.", "nr", "Number", "sample", "case", "obs", "Unnamed: 0"),
+        *("patient_id", "PatientID", "subjectid", "Sample Number", "row.no", "rowid"),
+    ],
+)
+def test_names_of_row_numbers(name):
+    assert counts_by_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("age", "lipid", "humid", "piano", "body mass index", "sample volume", "casein"),
+        *("number of children", "", "x7", "12", "arrow", "IDH1", "NO2 level", "observed"),
+    ],
+)
+def test_names_of_features(name):
+    assert not counts_by_name(name)
 
 
 def test_few_rows_have_no_row_numbers():

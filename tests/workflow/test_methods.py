@@ -36,3 +36,8 @@ def test_a_name_that_is_none_gets_those_spelled_alike():
         find_method("123")
     with pytest.raises(TypeError, match="name of a method"):
         find_method(featsieve.JASFS)
+
+
+def test_other_words_are_not_taken_for_a_method():
+    with pytest.raises(ValueError, match="no method 'lasso': The methods are JASFS, AUFS"):
+        find_method("lasso")

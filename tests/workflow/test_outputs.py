@@ -46,12 +46,18 @@ def test_everything_is_written(run, table, tmp_path):
     assert [reduced.class_names[k] for k in reduced.y] == [table.class_names[k] for k in table.y]
 
     features = pd.read_csv(files["features"])
-    assert features["feature"].tolist() == table.feature_names
-    assert features.loc[features["selected"], "feature"].tolist() == run.selected
-    np.testing.assert_allclose(features["selection_frequency"], run.frequency)
+    assert sorted(features["feature"]) == sorted(table.feature_names)
+    k = len(run.selected)
+    assert features["selected"].tolist() == [True] * k + [False] * (len(features) - k)
+    assert set(features["feature"][:k]) == set(run.selected)
+    assert features["rank"][:k].is_monotonic_increasing
+    assert features["rank"][k:].is_monotonic_increasing
+    by_name = features.set_index("feature").loc[table.feature_names]
+    np.testing.assert_allclose(by_name["selection_frequency"], run.frequency)
 
     samples = pd.read_csv(files["samples"])
-    assert list(samples) == ["sample", "cluster"]
+    assert list(samples) == ["sample", "cluster", "class"]
+    assert samples["class"].tolist() == [table.class_names[k] for k in table.y]
     assert samples["cluster"].tolist() == run.labels.tolist()
 
     model = load_model(files["model"])

@@ -146,3 +146,24 @@ def test_gaps_of_data_frames_are_missing_values():
         prepare_table(frame)
     with pytest.raises(ValueError, match="1 missing value, in column 'a'"):
         prepare_table(pl.DataFrame({"a": [1, None, 3], "b": [1.0, 2.0, 3.0]}))
+
+
+def test_names_of_rows_are_kept():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}, index=["mary", "tom"])
+    assert as_dataset(frame).sample_names == ["mary", "tom"]
+    assert as_dataset(frame.reset_index(drop=True)).sample_names is None
+    with pytest.raises(ValueError, match="same name: 'a'; rename them"):
+        as_dataset(frame.set_axis(["a", "a"], axis=1))
+
+
+def test_samples_of_the_same_name_are_told(X):
+    who = [f"p{i}" for i in range(len(X) - 2)] + ["p0", "p0"]
+    table = Dataset("t", X, sample_names=who, id_name="who")
+    (note,) = prepare_table(table).notes
+    assert note == (
+        f"2 samples of {len(X)} have the name of another one in column 'who': names of samples "
+        "should differ."
+    )
+    assert note.kind == "names"
+    unnamed = Dataset("t", X, sample_names=who)  # an index, which nobody asked for
+    assert prepare_table(unnamed).notes == ()

@@ -1,6 +1,8 @@
 """Folders of results: whole or not at all, and other files stay."""
 
 import os
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +101,27 @@ def test_the_present_folder(tmp_path, monkeypatch):
     with staged("new") as folder:
         (folder / "b").write_text("1")
     assert sorted(os.listdir(tmp_path)) == ["a", "new"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_files_that_belong_together_are_all_moved(tmp_path, monkeypatch, number):
+    names = ["a", "b", "c"]
+    for name in names:
+        (tmp_path / name).write_text("old")
+    moved = []
+    replace = Path.replace
+
+    def interrupted(self, target):
+        moved.append(target)
+        os.kill(os.getpid(), number)  # somebody presses Ctrl-C between two files
+        return replace(self, target)
+
+    before = signal.getsignal(number)
+    with staged(tmp_path, names=names, overwrite=True) as folder:
+        for name in names:
+            (folder / name).write_text("new")
+        monkeypatch.setattr(Path, "replace", interrupted)
+    assert len(moved) == 3
+    assert [(tmp_path / name).read_text() for name in names] == ["new"] * 3
+    assert signal.getsignal(number) is before
+    assert sorted(os.listdir(tmp_path)) == names

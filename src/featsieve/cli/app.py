@@ -12,6 +12,7 @@ import featsieve
 from featsieve.cli.apply import apply_command
 from featsieve.cli.bench import bench
 from featsieve.cli.compare import compare_command
+from featsieve.cli.console import show_all_letters
 from featsieve.cli.demo import demo_command
 from featsieve.cli.doctor import doctor_command
 from featsieve.cli.inspect import inspect_command
@@ -73,6 +74,7 @@ def featsieve_command(
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake ends in one sentence, not in a traceback."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    show_all_letters()
     try:
         # commands that write down how they were called find it as the object of their context
         app(words, prog_name="featsieve", obj=shlex.join(["featsieve", *words]))

@@ -39,6 +39,9 @@ def apply_command(
             metavar="FILE", help="Write the cluster of every row, too, as .csv (models of JASFS)."
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that are there already.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Reduce new rows to the features that were selected before.
@@ -47,19 +50,33 @@ def apply_command(
     there. Missing values are filled with the medians of the fitted table if it was selected from
     with `--impute median`, and refused otherwise.
 
+    `--clusters` takes the nearest centre of a cluster: for rows of the fitted table it need not say
+    the same as samples.csv, whose clusters come from all rows together (see `JASFS.predict`).
+
     Example: `featsieve apply results/model.skops new.csv -o new-selected.csv`
 
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
     with stoppable():
+        from featsieve.datasets.table import table_format
+        from featsieve.datasets.write import check_writer
         from featsieve.workflow.apply import (
+            MODEL,
             apply_model,
-            check_outputs,
             load_selection,
             write_applied,
         )
+        from featsieve.workflow.destinations import check_outputs
 
-        check_outputs([output_file, clusters], sources=[model, table])
+        if table_format(model) is not None:
+            raise ValueError(
+                f"{model} is a table, not a model: name the model first, featsieve apply "
+                f"MODEL NEW_TABLE -o {output_file}."
+            )
+        check_outputs(
+            [output_file, clusters], sources=[model, model / MODEL, table], overwrite=force
+        )
+        check_writer(output_file, like=table, instead="write another format, with -o FILE.csv")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # such as another version of scikit-learn
             fitted = load_selection(model)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    from featsieve.workflow.compare import Comparison
+    from featsieve.workflow.comparison import Comparison
+    from featsieve.workflow.judge import Agreement
 
 MOST_TOGETHER = 5  # methods whose agreement has place beside the other numbers
 
@@ -44,6 +45,7 @@ def compare_command(
     standardize: options.Standardize = False,
     drop: options.Drop = None,
     drop_text: options.DropText = False,
+    header: options.Header = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     impute: options.Impute = None,
@@ -51,7 +53,12 @@ def compare_command(
     seed: options.Seed = 0,
     output_file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE.csv", help="Write the numbers as a table."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.csv",
+            help="Write the numbers, and the selected features, as a table.",
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -59,7 +66,9 @@ def compare_command(
 
     Agreement is the Jaccard index: features that two methods share over features that either
     selects. Stability says whether a method selects the same features again from 80 % of the rows;
-    it is no proof of being right. A method that fails is told, and does not stop the others.
+    it is no proof of being right. With `--label-column`, k-means on the selected columns is judged
+    by these classes, and so is k-means on all columns; no method sees them. A method that fails is
+    told, and does not stop the others.
 
     Exit code 1: all methods failed.
 
@@ -68,11 +77,12 @@ def compare_command(
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
     n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
+    fill = options.read_impute(impute)
     names = options.read_methods(methods)
     with stoppable() as stop:
         from featsieve.datasets import read_table
-        from featsieve.workflow.apply import check_outputs
         from featsieve.workflow.compare import compare_methods
+        from featsieve.workflow.destinations import check_outputs
         from featsieve.workflow.methods import find_method
 
         for name in names:
@@ -86,6 +96,7 @@ def compare_command(
                 id_column=id_column,
                 drop=drop or (),
                 drop_text=drop_text,
+                header=header,
             )
             compared = compare_methods(
                 data,
@@ -93,7 +104,7 @@ def compare_command(
                 n_clusters=n_clusters,
                 n_features=n_features,
                 standardize=standardize,
-                impute=impute,
+                impute=fill,
                 n_subsamples=subsamples,
                 random_state=seed,
                 progress=progress,
@@ -128,6 +139,11 @@ def _show(console: "Console", compared: "Comparison") -> None:
         f"{where}: share of features that both select. Two random choices share "
         f"{compared.by_chance:.2f}."
     )
+    if compared.all_features is not None:
+        console.print(
+            "Accuracy and NMI: known classes found by k-means on the selected columns, and on all. "
+            "Labels used to judge only."
+        )
     for entry in compared.entries:
         if entry.support is None:
             console.print(Text.assemble((f"{entry.method} failed: ", "red"), Text(entry.reason)))
@@ -146,15 +162,32 @@ def _tables(compared: "Comparison", *, together: bool) -> list["RichTable"]:
     methods.add_column("method")
     methods.add_column("seconds", justify="right")
     methods.add_column("stability", justify="right")
+    judged = compared.all_features is not None
+    if judged:
+        methods.add_column("accuracy", justify="right")
+        methods.add_column("NMI", justify="right")
     for number, entry in enumerate(compared.entries, start=1):
         agreement.add_column(entry.method if together else str(number), justify="right")
     for i, entry in enumerate(compared.entries):
         cells = [entry.method, f"{entry.seconds:.2f}" if entry.support is not None else "failed"]
         cells.append("" if entry.stability is None else with_interval(entry.stability))
+        if judged:
+            cells += _scores(entry.agreement)
         shared = [f"{value:.2f}" if value == value else "" for value in compared.agreement[i]]
         if together:
             methods.add_row(*cells, *shared)
         else:
             methods.add_row(str(i + 1), *cells)
             agreement.add_row(str(i + 1), *shared)
+    if judged:
+        reference = ["all features", "", "", *_scores(compared.all_features)]
+        methods.add_section()
+        methods.add_row(*([] if together else [""]), *reference)
     return [methods] if together else [methods, agreement]
+
+
+def _scores(agreement: "Agreement | None") -> list[str]:
+    """Return accuracy and mutual information as cells."""
+    if agreement is None:
+        return ["", ""]
+    return [f"{agreement.accuracy:.2f}", f"{agreement.nmi:.2f}"]

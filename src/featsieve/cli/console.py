@@ -29,8 +29,16 @@ def output() -> "Console":
 
 
 def print_json(value: Any) -> None:
-    """Print a value for machines."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print a value for machines; where stdout cannot hold all letters, they are escaped."""
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+    print(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False))
+
+
+def show_all_letters() -> None:
+    """Let letters that a terminal or pipe cannot show become "?": work must not fail of them."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure") and "utf" not in (stream.encoding or "").lower():
+            stream.reconfigure(errors="replace")
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -89,6 +97,6 @@ def progress_bar(stop: "Stop", *, quiet: bool = False) -> Iterator[Any]:
 
         def show(text: str, done: int, total: int) -> None:
             stop.check()
-            drawn.update(task, description=text, completed=done, total=total)
+            drawn.update(task, description=text, completed=done, total=total, refresh=True)
 
         yield show

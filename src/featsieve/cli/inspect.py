@@ -11,7 +11,7 @@ from featsieve.cli.console import output, print_json, progress_bar
 from featsieve.cli.stopping import stoppable
 
 if TYPE_CHECKING:
-    from featsieve.workflow.inspect import Inspection
+    from featsieve.workflow.inspection import Inspection
 
 MOST_NAMES = 6  # columns that a line names
 
@@ -19,6 +19,7 @@ MOST_NAMES = 6  # columns that a line names
 def inspect_command(
     table: options.TableFile,
     drop: options.Drop = None,
+    header: options.Header = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     no_structure: Annotated[
@@ -51,6 +52,7 @@ def inspect_command(
                 id_column=id_column,
                 drop=drop or (),
                 drop_text=True,
+                header=header,
             )
             look = inspect_table(
                 data,
@@ -92,6 +94,9 @@ def _show(look: "Inspection", path: Path, command: str) -> None:
 
 def lines(look: "Inspection") -> list[tuple[str, str]]:
     """Return what was seen as pairs of a word and a sentence."""
+    from featsieve.workflow.prepare import count_repeated
+    from featsieve.workflow.words import count_of
+
     table = look.table
     n, d = table.X.shape
     kind = "sparse " if hasattr(table.X, "nnz") else ""
@@ -111,12 +116,17 @@ def lines(look: "Inspection") -> list[tuple[str, str]]:
                 "--label-column",
             )
         )
+    if look.names_samples is not None:
+        name = look.names_samples
+        found.append(("", f"{name!r} differs in every row: --id-column keeps it as sample names"))
     if table.y is not None and table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
         names = _listed(table.class_names)
         found.append(("classes", f"{label}{names} (never used to select)"))
     if table.sample_names is not None:
-        found.append(("sample names", f"{table.sample_names[0]!r}, ..."))
+        repeated = count_repeated(table)
+        more = f" ({count_of(repeated, 'row')} with the name of another one)" if repeated else ""
+        found.append(("sample names", f"{table.sample_names[0]!r}, ...{more}"))
     found.append(("constant", _listed(look.constant) or "none"))
     copies = sum(len(group) - 1 for group in look.duplicates)
     groups = "; ".join(" = ".join(group[:MOST_NAMES]) for group in look.duplicates[:3])
@@ -140,9 +150,9 @@ def _structure(look: "Inspection") -> list[tuple[str, str]]:
     part = ""
     if seen.n_samples < n or seen.sampled_columns:
         part = f"; from {seen.n_samples:,} of the rows and {seen.n_features:,} of the columns"
-    words = verdict(seen.score, seen.noise)
+    words = verdict(seen.score, seen.noise, certain=seen.certain)
     told = [("structure", f"{seen.score:.2f} (noise reaches {seen.noise:.2f}{part}): {words}")]
-    if seen.sampled_columns and seen.score < seen.noise:
+    if seen.sampled_columns and seen.score < seen.noise and not seen.certain:
         told.append(("", "clusters that few columns carry can be missed in a sample of columns"))
     return [*told, ("clusters", f"{seen.n_clusters} suggested, {low} to {high} are plausible")]
 

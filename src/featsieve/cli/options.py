@@ -27,6 +27,15 @@ Drop = Annotated[
 DropText = Annotated[
     bool, typer.Option("--drop-text", help="Leave out every column that does not hold numbers.")
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a text file names the columns [default: unless it holds "
+        "numbers only].",
+        show_default=False,
+    ),
+]
 IdColumn = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Column with the names of the samples.")
 ]
@@ -142,6 +151,20 @@ def read_format(text: str | None) -> str | None:
     if word not in FORMATS:
         raise ValueError(f"--format takes one of {', '.join(FORMATS)}; got {text!r}.")
     return f".{word}"
+
+
+def read_impute(text: str | None) -> str | None:
+    """Return what --impute means.
+
+    Examples
+    --------
+    >>> from featsieve.cli.options import read_impute
+    >>> read_impute("Median"), read_impute(None)
+    ('median', None)
+    """
+    if text is None or text.strip().lower() == "median":
+        return None if text is None else "median"
+    raise ValueError(f"--impute takes median; got {text!r}.")
 
 
 def read_methods(text: str) -> list[str]:

@@ -28,6 +28,8 @@ def report_command(
 
     Example: `featsieve report results -o report.html`
     """
+    if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     with stoppable():
         summary = run if run.name == SUMMARY else run / SUMMARY
         if summary.is_file():

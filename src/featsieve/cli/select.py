@@ -28,6 +28,7 @@ def select_command(
     standardize: options.Standardize = False,
     drop: options.Drop = None,
     drop_text: options.DropText = False,
+    header: options.Header = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     impute: options.Impute = None,
@@ -74,6 +75,7 @@ def select_command(
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
     n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
+    fill = options.read_impute(impute)
     image_shape = options.read_image(image)
     ending = options.read_format(file_format)
     with stoppable() as stop:
@@ -83,6 +85,7 @@ def select_command(
         from featsieve.workflow.outputs import (
             check_image,
             check_libraries,
+            check_source,
             file_names,
             replaced_files,
             write_files,
@@ -93,6 +96,7 @@ def select_command(
 
         find_method(method)  # mistakes are told before a large table is read
         names = file_names(table, ending)
+        check_source(table, output_folder, names.values())
         check_libraries(names, table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
@@ -102,6 +106,7 @@ def select_command(
                 id_column=id_column,
                 drop=drop or (),
                 drop_text=drop_text,
+                header=header,
             )
             check_image(image_shape, data)
             with staged(output_folder, names=names.values(), overwrite=force) as folder:
@@ -113,7 +118,7 @@ def select_command(
                         n_clusters=n_clusters,
                         n_features=n_features,
                         standardize=standardize,
-                        impute=impute,
+                        impute=fill,
                         n_subsamples=subsamples,
                         random_state=seed,
                         progress=progress,

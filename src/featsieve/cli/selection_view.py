@@ -30,7 +30,7 @@ def show_run(
     )
     console.print()
     console.print(_best_features(console, run))
-    console.print(_facts(run))
+    console.print(_facts(run, summary))
     caveats = [caveat["text"] for caveat in summary.get("caveats", ())]
     if caveats:
         console.print("\n[bold]Mind that[/]")
@@ -42,7 +42,10 @@ def show_run(
         ("Why each feature", "features"),
         ("Cluster of samples", "samples"),
     ):
-        console.print(f"{text:<18}  {escape(str(files[kind]))}", soft_wrap=True)
+        more = ""
+        if kind == "selected" and run.table.label_name is not None:
+            more = f" (with the classes, column {run.table.label_name!r})"
+        console.print(f"{text:<18}  {escape(str(files[kind]) + more)}", soft_wrap=True)
     ending = "".join(files["selected"].suffixes) or ".csv"
     console.print(
         f"{'For other rows':<18}  featsieve apply {escape(str(files['model']))} NEW{ending} -o "
@@ -64,8 +67,8 @@ def _best_features(console: "Console", run: "SelectionRun") -> Any:
     table.add_column("feature", overflow="fold")
     table.add_column("score", no_wrap=True, overflow="crop")
     if run.frequency is not None:
-        table.add_column("came back", justify="right")
-    table.add_column("marks cluster")
+        table.add_column("selected in", justify="right")
+    table.add_column("tells cluster")
     largest = float(facts["score"].max()) or 1.0
     for i in range(shown.n_rows):
         cells: list[str | Text] = [
@@ -91,7 +94,7 @@ def _marks(cluster: Any, separation: float) -> str:
     return f"{cluster}, {'high' if separation > 0 else 'low'} there"
 
 
-def _facts(run: "SelectionRun") -> Any:
+def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
     """Return the numbers that say how far the selection can be trusted, each with its meaning."""
     from rich.table import Table
 
@@ -104,13 +107,14 @@ def _facts(run: "SelectionRun") -> Any:
     found = ""
     if count is not None:
         low, high = count.plausible_range
-        found = f"found; {low} to {high} are plausible; "
+        found = f"found, right within a factor of about two: {low} to {high}; "
     table.add_row("clusters", f"{run.n_clusters} ({found}of {sizes} samples)")
     equal = getattr(run.selector, "equivalent_range_", None)
     told = "" if equal is None else f" (found; {equal[0]:,} to {equal[1]:,} are about as good)"
     table.add_row("features", f"{len(run.selected):,}{told}")
     noise = noise_level(min(len(run.labels), MOST_SAMPLES))
-    words = verdict(run.structure, noise)
+    certain = (summary.get("structure") or {}).get("certain")
+    words = verdict(run.structure, noise, certain=certain)
     table.add_row("structure", f"{run.structure:.2f} (noise reaches {noise:.2f}): {words}")
     stability = run.stability
     if stability is not None and not np.isnan(stability.value):
@@ -119,11 +123,35 @@ def _facts(run: "SelectionRun") -> Any:
             f"{with_interval(stability)}; 1: the same features come back from 80 % of the rows, 0: "
             "as by chance",
         )
-    agreement = run.agreement
-    if agreement is not None:
-        table.add_row(
-            "known classes",
-            f"accuracy {agreement['accuracy']:.2f}, NMI {agreement['nmi']:.2f} (to judge only: "
-            "the selection has not seen them)",
-        )
+    for i, text in enumerate(_judged(run, summary.get("evaluation"))):
+        table.add_row("" if i else "known classes", text)
     return table
+
+
+def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]:
+    """Say how far clusters agree with known classes: those of the method, and of k-means."""
+    from featsieve.report.selection.judgement import clear_difference, too_many_classes
+
+    if run.agreement is None:
+        return []
+    own = getattr(run.selector, "labels_", None) is not None
+    whose = run.model.method if own else "k-means"
+    told = [f"clusters of {whose} ({run.n_clusters}): {_scores(run.agreement)}"]
+    rows = {row["kind"]: row for row in (evaluation or {}).get("rows", ())}
+    for kind, columns in (("selected", "the {:,} selected features"), ("all", "all {:,} features")):
+        if kind in rows:
+            where = columns.format(rows[kind]["n_features"])
+            told.append(f"k-means on {where}: {_scores(rows[kind])}")
+    if evaluation and {"selected", "all"} <= set(rows):
+        lost = rows["all"]["accuracy"] - rows["selected"]["accuracy"]
+        if lost >= clear_difference(evaluation):
+            told[-1] += " (clearly better: the selection lost some of what tells classes apart)"
+    if evaluation and too_many_classes(evaluation):
+        count, n = len(evaluation["classes"]), sum(evaluation["sizes"])
+        told.append(f"{count:,} classes of {n:,} samples: these numbers mean nothing")
+    return [*told, "labels used to judge only: the selection has not seen them"]
+
+
+def _scores(scores: dict[str, float]) -> str:
+    """Return accuracy and mutual information in words."""
+    return f"accuracy {scores['accuracy']:.2f}, NMI {scores['nmi']:.2f}"

@@ -1,7 +1,6 @@
 """The selected columns of other rows, by name, and the clusters they belong to."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, read_table, write_table
-from featsieve.datasets.table import READERS, table_format
+from featsieve.datasets.names import MissingColumnError, named_or_places
+from featsieve.datasets.table import table_format
 from featsieve.persistence import load_model
 from featsieve.selection_model import SelectionModel
 from featsieve.tables import Table
@@ -34,12 +34,15 @@ class Applied:
         Columns that were not needed.
     n_filled : int
         Number of missing values that were filled with the medians of the fitted table.
+    no_names : str or None
+        The column with the names of the samples that the fitted table had and this one has not.
     """
 
     table: Dataset
     clusters: np.ndarray | None = None
     ignored: tuple[str, ...] = ()
     n_filled: int = 0
+    no_names: str | None = None
 
     @property
     def samples(self) -> Table:
@@ -54,6 +57,11 @@ class Applied:
     def notes(self) -> tuple[str, ...]:
         """What a user should know, a sentence each."""
         told = []
+        if self.no_names is not None:
+            told.append(
+                f"There is no column {self.no_names!r}, which named the samples: the rows stay "
+                "without names, in the order of the table."
+            )
         if self.ignored:
             verb = "is" if len(self.ignored) == 1 else "are"
             told.append(
@@ -133,7 +141,14 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
             "in."
         )
     clusters = np.asarray(model.predict(read)) if predict else None
-    return Applied(model.transform(read), clusters, ignored, int(missing.sum()))
+    unnamed = isinstance(table, str | os.PathLike) and read.sample_names is None
+    return Applied(
+        model.transform(read),
+        clusters,
+        ignored,
+        n_filled=int(missing.sum()),
+        no_names=model.id_name if unnamed else None,
+    )
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
@@ -177,27 +192,42 @@ def read_new(
     """
     path = Path(path)
     names, classes = model.id_name, model.label_name
+    # Columns that had names have them still, be they numbers.
+    header = None if named_or_places(model.feature_names) is None else True
     # New rows need not have names or classes.
     attempts = dict.fromkeys([(names, classes), (names, None), (None, classes), (None, None)])
     for id_column, label_column in attempts:
         try:
             table = read_table(
-                path, columns=model.selected, id_column=id_column, label_column=label_column
+                path,
+                columns=model.selected,
+                id_column=id_column,
+                label_column=label_column,
+                header=header,
             )
             break
+        except MissingColumnError as error:
+            if id_column is label_column is None:
+                k = count_of(len(model.selected), "column")
+                raise MissingColumnError(
+                    f"{error} A table for this model must have the {k} that were selected, under "
+                    "the same names."
+                ) from error
         except ValueError:
             if id_column is label_column is None:
                 raise
     used = {*model.selected, table.id_name, table.label_name}
-    return table, tuple(name for name in column_names(path) if name not in used)
+    return table, tuple(name for name in column_names(path, header=header) if name not in used)
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(path: Path, *, header: bool | None = None) -> list[str]:
     """Return the names of all columns of a file, as far as they can be had at little cost.
 
     Parameters
     ----------
     path : Path
+    header : bool, optional
+        As in `read_table`.
 
     Returns
     -------
@@ -208,7 +238,7 @@ def column_names(path: Path) -> list[str]:
     if ending in TEXT:
         from featsieve.datasets.readers.layout import find_layout
 
-        return [name for name in find_layout(path).names if name]
+        return [name for name in find_layout(path, header=header).names if name]
     if ending == ".parquet":
         from pyarrow.parquet import read_schema
 
@@ -238,49 +268,6 @@ def write_applied(
     write_table(output, applied.table, like=source)
     if clusters is not None:
         applied.samples.to_csv(clusters)
-
-
-def check_outputs(
-    outputs: Iterable[Path | None], *, sources: Iterable[Path], tables: bool = True
-) -> None:
-    """Raise if a file to be written has no known format, no folder, or is one that is read.
-
-    Parameters
-    ----------
-    outputs : iterable of Path or None
-        The first is a table.
-    sources : iterable of Path
-        Files that are read.
-    tables : bool, default=True
-        Whether the ending of the first must be that of a table.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.workflow.apply import check_outputs
-    >>> check_outputs([Path("table.csv")], sources=[Path("table.csv")])
-    Traceback (most recent call last):
-    ValueError: table.csv would be written over while it is read: name another file.
-    """
-    read = {source.resolve() for source in sources}
-    seen: set[Path] = set()
-    for i, path in enumerate(outputs):
-        if path is None:
-            continue
-        if path.resolve() in read:
-            raise ValueError(f"{path} would be written over while it is read: name another file.")
-        if path.resolve() in seen:
-            raise ValueError(f"{path} is named twice: name one file for each thing to write.")
-        seen.add(path.resolve())
-        if path.is_dir():
-            raise ValueError(f"{path} is a folder: name a file.")
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"There is no folder {path.parent}: make it, or name another.")
-        if i == 0 and tables and table_format(path) is None:
-            raise ValueError(
-                f"{path}: the ending of the name does not say how to write it; use one of "
-                f"{', '.join(READERS)}."
-            )
 
 
 def _check_predicts(model: SelectionModel) -> None:

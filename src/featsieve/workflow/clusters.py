@@ -78,7 +78,7 @@ def score_structure(X: Any, labels: np.ndarray, *, random_state: int = 0) -> flo
     return structure_score(X, labels, random_state=random_state)
 
 
-def verdict(score: float, noise: float) -> str:
+def verdict(score: float, noise: float, *, certain: bool | None = False) -> str:
     """Say in words what a structure score means.
 
     Parameters
@@ -86,6 +86,9 @@ def verdict(score: float, noise: float) -> str:
     score : float
     noise : float
         What noise of as many samples reaches.
+    certain : bool, optional
+        Whether nearly all neighbours agree on the clusters: then a low score does not tell, because
+        a few columns with wide gaps keep these when they are permuted.
 
     Returns
     -------
@@ -97,6 +100,8 @@ def verdict(score: float, noise: float) -> str:
     >>> verdict(0.3, 0.05)
     'there are clusters'
     """
+    if score < noise and certain:
+        return "no more than after shuffling, yet nearly all neighbours agree on the clusters"
     if score < noise:
         return "no clearer than noise: a selection means little"
     return "there are clusters" if score >= DOUBTFUL * noise else "hardly clearer than noise"

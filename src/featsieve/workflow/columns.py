@@ -1,7 +1,9 @@
 """Facts about the columns of a table: what is missing, constant, a copy or a row number."""
 
 import hashlib
+import re
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,15 @@ from featsieve.arrays.namespace import is_sparse
 BLOCK_ELEMENTS = 2**22
 # A row number of fewer rows is too likely by chance.
 FEWEST_ROWS = 5
+# So many rows in order of some feature, no two of them equal, are not likely.
+ENOUGH_ROWS = 30
+# Words for a number that tells rows apart: at the end of a name, or as a whole name.
+NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row"}
+ROW_WORDS = {
+    *NUMBER_WORDS,
+    *("case", "index", "obs", "observation", "patient", "record", "rows", "sample"),
+    *("serial", "subject", "unnamed"),
+}
 
 
 def count_missing(X: Any) -> np.ndarray:
@@ -88,12 +99,17 @@ def constant_columns(X: Any) -> np.ndarray:
     return constant
 
 
-def row_number_columns(X: Any) -> np.ndarray:
-    """Return the columns that look like row numbers: 0, 1, ..., n-1 or 1, 2, ..., n in order.
+def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray:
+    """Return the columns that look like row numbers.
+
+    They hold distinct whole numbers that leave out at most as many as there are rows, and these
+    rise from row to row or the name of the column says what it is: "row", "sample id", "No.".
 
     Parameters
     ----------
     X : ndarray or sparse array of shape (n_samples, n_features)
+    names : sequence of str, optional
+        Of the columns.
 
     Returns
     -------
@@ -105,17 +121,43 @@ def row_number_columns(X: Any) -> np.ndarray:
     >>> import numpy as np
     >>> from featsieve.workflow.columns import row_number_columns
     >>> X = np.column_stack([np.arange(6), np.arange(6)[::-1], np.arange(1, 7)])
-    >>> row_number_columns(X).tolist()
-    [0, 2]
+    >>> row_number_columns(X).tolist(), row_number_columns(X, ["a", "row", "b"]).tolist()
+    ([0, 2], [0, 1, 2])
     """
     n = X.shape[0]
     if n < FEWEST_ROWS:
         return np.empty(0, dtype=np.intp)
-    first, last = (np.asarray(_row(X, i)) for i in (0, n - 1))
-    ends = ((first == 0) & (last == n - 1)) | ((first == 1) & (last == n))
-    columns = X.tocsc() if is_sparse(X) and ends.any() else X
-    found = [j for j in np.flatnonzero(ends) if _counts_rows(columns[:, [j]], int(first[j]))]
+    first, last = (np.asarray(_row(X, i), dtype=np.float64) for i in (0, n - 1))
+    with np.errstate(invalid="ignore"):  # infinite ends
+        rise = last - first
+    maybe = (rise >= n - 1) & (rise < 2 * n) & (first % 1 == 0)
+    named = np.array([counts_by_name(name) for name in names or [""] * X.shape[1]], dtype=bool)
+    candidates = np.flatnonzero(maybe | named)
+    columns = X.tocsc() if is_sparse(X) and len(candidates) else X
+    found = [j for j in candidates if _counts_rows(columns[:, [j]], named=bool(named[j]))]
     return np.array(found, dtype=np.intp)
+
+
+def counts_by_name(name: str) -> bool:
+    """Say whether the name of a column is that of a row number.
+
+    Examples
+    --------
+    >>> from featsieve.workflow.columns import counts_by_name
+    >>> [counts_by_name(name) for name in ("Row", "patient_id", "Unnamed: 0", "SampleNo")]
+    [True, True, True, True]
+    >>> [counts_by_name(name) for name in ("age", "body mass index", "sample volume", "lipid")]
+    [False, False, False, False]
+    """
+    words = [word.lower() for word in re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+    if not words:
+        return False
+    whole = "".join(words)
+    return (
+        words[-1] in NUMBER_WORDS
+        or all(word in ROW_WORDS for word in words)
+        or any(whole == row + number for row in ROW_WORDS for number in NUMBER_WORDS)
+    )
 
 
 def duplicate_columns(X: Any) -> list[list[int]]:
@@ -159,10 +201,21 @@ def _row(X: Any, i: int) -> np.ndarray:
     return X[[i]].toarray().ravel() if is_sparse(X) else X[i]
 
 
-def _counts_rows(column: Any, start: int) -> bool:
-    """Say whether a column is start, start + 1, ..."""
+def _counts_rows(column: Any, *, named: bool) -> bool:
+    """Say whether a column holds distinct whole numbers close together, in order or so named."""
     column = (column.toarray() if is_sparse(column) else np.asarray(column)).ravel()
-    return bool(np.array_equal(column, np.arange(start, start + len(column))))
+    n = len(column)
+    if not np.isfinite(column).all() or np.any(column % 1 != 0):
+        return False
+    low, high = column.min(), column.max()
+    if high - low >= 2 * n or len(np.unique(column)) < n:
+        return False
+    if named:
+        return True
+    if not np.all(np.diff(column) > 0):
+        return False
+    # A few people sorted by their age look like a part of a longer count.
+    return bool(n >= ENOUGH_ROWS or (high - low == n - 1 and low in (0, 1)))
 
 
 def _dense_keys(X: np.ndarray) -> list[bytes]:

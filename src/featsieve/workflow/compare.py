@@ -3,137 +3,20 @@
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from featsieve.evaluation import Stability
-from featsieve.tables import Table
 from featsieve.tuning import NoStructureWarning, suggest_n_clusters
+from featsieve.workflow.comparison import Comparison, Entry
 from featsieve.workflow.counts import check_counts
+from featsieve.workflow.judge import Judge, too_many_classes
 from featsieve.workflow.methods import DEFAULT_METHOD, find_method
-from featsieve.workflow.prepare import Prepared, prepare_table
+from featsieve.workflow.prepare import prepare_table
 from featsieve.workflow.progress import Progress, Steps
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
 
 DEFAULT_METHODS = ("JASFS", "LaplacianScore", "MCFS", "MaxVariance")
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """What one method made of the table.
-
-    Attributes
-    ----------
-    method : str
-    support : ndarray of shape (n_features,), dtype bool, or None
-        The selected features; None if the method failed.
-    seconds : float
-        Of the fit to all rows.
-    stability : Stability or None
-        Of the selections from subsamples.
-    reason : str
-        Why it failed.
-    """
-
-    method: str
-    support: np.ndarray | None
-    seconds: float
-    stability: Stability | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Several methods on one table.
-
-    Attributes
-    ----------
-    prepared : Prepared
-    entries : tuple of Entry
-        In the order that was asked for.
-    n_clusters, n_features : int
-        For all methods alike.
-    n_subsamples : int
-    notes : tuple of str
-        What a user should know, a sentence each.
-    """
-
-    prepared: Prepared
-    entries: tuple[Entry, ...]
-    n_clusters: int
-    n_features: int
-    n_subsamples: int
-    notes: tuple[str, ...] = ()
-
-    @property
-    def agreement(self) -> np.ndarray:
-        """Jaccard index of every pair of methods: shared features over all that either selects.
-
-        NaN for methods that failed.
-        """
-        m = len(self.entries)
-        jaccard = np.full((m, m), np.nan)
-        for i, one in enumerate(self.entries):
-            for j, other in enumerate(self.entries):
-                if one.support is not None and other.support is not None:
-                    both = np.sum(one.support & other.support)
-                    jaccard[i, j] = both / np.sum(one.support | other.support)
-        return jaccard
-
-    @property
-    def by_chance(self) -> float:
-        """About the Jaccard index of two random selections of as many features."""
-        d = len(self.prepared.feature_names)
-        shared = self.n_features**2 / d
-        return shared / (2 * self.n_features - shared)
-
-    def table(self) -> Table:
-        """Return one row per method, with its agreement with every other one."""
-        stable = [entry.stability for entry in self.entries]
-        columns: dict[str, Any] = {
-            "method": [entry.method for entry in self.entries],
-            "status": ["failed" if entry.support is None else "done" for entry in self.entries],
-            "seconds": [entry.seconds for entry in self.entries],
-            "n_features": [0 if e.support is None else int(e.support.sum()) for e in self.entries],
-            "stability": [np.nan if s is None else s.value for s in stable],
-            "stability_low": [np.nan if s is None else s.interval[0] for s in stable],
-            "stability_high": [np.nan if s is None else s.interval[1] for s in stable],
-        }
-        jaccard = self.agreement
-        for i, entry in enumerate(self.entries):
-            columns[f"jaccard_{entry.method}"] = jaccard[:, i]
-        columns["reason"] = [entry.reason for entry in self.entries]
-        return Table(columns)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        names = self.prepared.feature_names
-        methods = []
-        for entry in self.entries:
-            about: dict[str, Any] = {"method": entry.method, "seconds": entry.seconds}
-            if entry.support is None:
-                methods.append({**about, "status": "failed", "reason": entry.reason})
-                continue
-            about |= {"status": "done", "stability": None}
-            about["selected"] = [names[j] for j in np.flatnonzero(entry.support)]
-            if entry.stability is not None:
-                value, interval = entry.stability.value, entry.stability.interval
-                about["stability"] = {"value": _plain([value])[0], "interval": _plain(interval)}
-            methods.append(about)
-        return {
-            "table": self.prepared.table.name,
-            "n_samples": int(self.prepared.X.shape[0]),
-            "n_features": int(self.prepared.X.shape[1]),
-            "n_selected": self.n_features,
-            "n_clusters": self.n_clusters,
-            "n_subsamples": self.n_subsamples,
-            "methods": methods,
-            "jaccard": [_plain(row) for row in self.agreement],
-            "jaccard_by_chance": self.by_chance,
-            "notes": list(self.notes),
-        }
 
 
 def compare_methods(
@@ -153,7 +36,7 @@ def compare_methods(
     Parameters
     ----------
     table : Dataset, path, data frame or array
-        Rows are samples.
+        Rows are samples. Classes that come with it are used to judge, never to select.
     methods : iterable of str, default=("JASFS", "LaplacianScore", "MCFS", "MaxVariance")
         Out of `method_names`.
     n_clusters : int or "auto", default="auto"
@@ -194,6 +77,7 @@ def compare_methods(
     X = prepared.X
     n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
     n_subsamples = check_subsamples(n_subsamples, X)
+    judge = Judge(X, prepared.table.complete_y)
     steps = Steps(1 + len(chosen) * (1 + n_subsamples), progress)
     steps.next("counting clusters and features")
     notes: list[str] = list(prepared.notes)
@@ -222,10 +106,30 @@ def compare_methods(
                 selector, X, n_subsamples, random_state=random_state, steps=steps
             )
             notes += [f"{method.name}: {note}" for note in repeats.notes]
-            entries.append(Entry(method.name, selector.support_, seconds, repeats.stability))
+            agreement = judge.of(selector.support_)
+            entries.append(
+                Entry(
+                    method.name,
+                    selector.support_,
+                    seconds,
+                    repeats.stability,
+                    agreement=agreement,
+                )
+            )
+        all_features = judge.of()
     steps.end()
+    if prepared.table.complete_y is not None:
+        if judge.why_not:
+            notes.append(f"The classes judge nothing: {judge.why_not}.")
+        notes += filter(None, [too_many_classes(prepared.table.y)])
     return Comparison(
-        prepared, tuple(entries), int(n_clusters), int(n_features), n_subsamples, tuple(notes)
+        prepared,
+        tuple(entries),
+        int(n_clusters),
+        int(n_features),
+        n_subsamples,
+        notes=tuple(notes),
+        all_features=all_features,
     )
 
 
@@ -248,8 +152,3 @@ def _why_not(selector: Any, X: Any) -> str:
     except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
         return str(error) or type(error).__name__
     return ""
-
-
-def _plain(values: Any) -> list[float | None]:
-    """Return numbers for JSON, which has no NaN."""
-    return [None if np.isnan(value) else float(value) for value in values]

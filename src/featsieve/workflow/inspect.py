@@ -2,16 +2,14 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.datasets import Dataset
 from featsieve.selectors import JASFS
-from featsieve.tuning import structure_score, suggest_n_clusters
-from featsieve.tuning.structure import noise_level
+from featsieve.tuning import suggest_n_clusters
+from featsieve.tuning.structure import excess_modularity, noise_level
 from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,
@@ -19,6 +17,7 @@ from featsieve.workflow.columns import (
     duplicate_columns,
     row_number_columns,
 )
+from featsieve.workflow.inspection import Inspection, Structure
 from featsieve.workflow.prepare import as_dataset
 from featsieve.workflow.progress import Progress, Steps
 
@@ -31,119 +30,6 @@ MANY_SAMPLES = 300
 FEW_FEATURES = 50
 # Fewer rows or columns than this have no structure to speak of.
 FEWEST = 4, 2
-
-
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """Clusters that a table may have.
-
-    Attributes
-    ----------
-    score : float
-        See `featsieve.structure_score`: about 0 for noise.
-    noise : float
-        The score that noise of as many samples reaches.
-    n_clusters : int
-        Suggested number.
-    plausible_range : tuple of int
-        It is right within a factor of about two.
-    n_samples, n_features : int
-        Rows and columns that were looked at.
-    sampled_columns : bool
-        Whether there were more columns to look at.
-    """
-
-    score: float
-    noise: float
-    n_clusters: int
-    plausible_range: tuple[int, int]
-    n_samples: int
-    n_features: int
-    sampled_columns: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Inspection:
-    """What a fast look at a table shows.
-
-    Attributes
-    ----------
-    table : Dataset
-    names : list of str
-        Of the columns.
-    n_bytes : int
-        Memory of the table.
-    zeros : float
-        Share of the values that are zero.
-    missing, infinite : dict of str to int
-        Values that are missing or infinite, by column, the most first.
-    constant, row_numbers : tuple of str
-        Columns that do not vary, and those that look like row numbers.
-    duplicates : list of list of str
-        Groups of equal columns.
-    text : tuple of str
-        Columns that are not numbers; they were left out.
-    structure : Structure or None
-        None where it could not be looked for; ``why_not`` says why.
-    why_not : str
-    """
-
-    table: Dataset
-    names: list[str]
-    n_bytes: int
-    zeros: float
-    missing: dict[str, int]
-    infinite: dict[str, int]
-    constant: tuple[str, ...]
-    row_numbers: tuple[str, ...]
-    duplicates: list[list[str]]
-    text: tuple[str, ...]
-    structure: Structure | None
-    why_not: str = ""
-
-    @property
-    def options(self) -> list[str]:
-        """Options of ``featsieve select`` that the table needs, as words of a command line."""
-        words: list[str] = []
-        if self.text:
-            words.append("--drop-text")
-        for name in self.row_numbers:
-            named = self.table.sample_names is not None or "--id-column" in words
-            words += ["--drop" if named else "--id-column", name]
-        for name in self.infinite:
-            words += ["--drop", name]
-        for name, count in self.missing.items():
-            if count == self.table.X.shape[0]:
-                words += ["--drop", name]
-        if any(count < self.table.X.shape[0] for count in self.missing.values()):
-            words += ["--impute", "median"]
-        return words
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        n, d = self.table.X.shape
-        structure = None
-        if self.structure is not None:
-            structure = {**vars(self.structure)}
-            structure["plausible_range"] = list(self.structure.plausible_range)
-        return {
-            "table": self.table.name,
-            "n_samples": n,
-            "n_features": d,
-            "dtype": str(self.table.X.dtype),
-            "sparse": bool(is_sparse(self.table.X)),
-            "bytes": self.n_bytes,
-            "zeros": self.zeros,
-            "missing": self.missing,
-            "infinite": self.infinite,
-            "constant": list(self.constant),
-            "duplicates": self.duplicates,
-            "text": list(self.text),
-            "row_numbers": list(self.row_numbers),
-            "structure": structure,
-            "why_no_structure": self.why_not,
-            "options": self.options,
-        }
 
 
 def inspect_table(
@@ -194,7 +80,7 @@ def inspect_table(
     steps.next("counting")
     missing, infinite = count_missing(X), count_infinite(X)
     constant = constant_columns(X)
-    rows = row_number_columns(X)
+    rows = row_number_columns(X, table.feature_names)
     steps.next("looking for equal columns")
     duplicates = [[names[j] for j in group] for group in duplicate_columns(X)]
     found, why_not = None, "it was not asked for"
@@ -238,7 +124,7 @@ def _look_for_structure(
             path_length=0,
             random_state=random_state,
         ).fit(X)
-        score = structure_score(
+        score, certain = excess_modularity(
             X,
             sieve.labels_,
             n_permutations=1 if X.shape[0] >= MANY_SAMPLES else 3,
@@ -246,7 +132,8 @@ def _look_for_structure(
         )
     n, d = X.shape
     number, plausible = count.n_clusters, count.plausible_range
-    return Structure(score, float(noise_level(n)), number, plausible, n, d, sampled), ""
+    noise = float(noise_level(n))
+    return Structure(score, noise, number, plausible, n, d, sampled, bool(certain)), ""
 
 
 def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:

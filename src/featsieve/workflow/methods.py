@@ -91,7 +91,7 @@ def find_method(name: str) -> Method:
     known = {_key(known): known for known in method_names()}
     found = known.get(_key(name))
     if found is None:
-        alike = [known[key] for key in get_close_matches(_key(name), known, n=3)]
+        alike = [known[key] for key in get_close_matches(_key(name), known, n=3, cutoff=0.75)]
         hint = f"did you mean {' or '.join(alike)}? " if alike else ""
         raise ValueError(
             f"There is no method {name!r}: {hint}The methods are {', '.join(known.values())}."

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from featsieve.datasets import Dataset, write_table
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.table import READERS, subset, table_format
+from featsieve.datasets.write import check_writer
 from featsieve.files import write_text
 from featsieve.persistence import save_model
 from featsieve.report import render_selection
@@ -18,8 +20,6 @@ from featsieve.workflow.staging import staged
 from featsieve.workflow.summary import read_summary, summarize
 
 DEFAULT_ENDING = ".csv"
-# What the reduced table needs besides the rest: module, extra.
-WRITERS = {".parquet": ("pyarrow", "data"), ".h5ad": ("h5py", "data")}
 SUMMARY = "summary.json"
 
 
@@ -110,6 +110,21 @@ def save_run(
     return {kind: Path(folder) / name for kind, name in names.items()}
 
 
+def check_source(source: Path, folder: Path, names: Iterable[str]) -> None:
+    """Raise if the results would replace the table that they are made from.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from featsieve.workflow.outputs import check_source
+    >>> check_source(Path("table.csv"), Path("results"), ["selected.csv"])
+    """
+    if Path(source).resolve() in {(Path(folder) / name).resolve() for name in names}:
+        raise ValueError(
+            f"The results would replace the table {source}: name another folder with -o."
+        )
+
+
 def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None = None) -> None:
     """Raise if a library is missing that the files need: better before a long fit than after it.
 
@@ -122,12 +137,8 @@ def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None
     """
     load_optional("skops.io", "Writing model.skops", extra="model")
     load_optional("jinja2", "Writing report.html", extra="report")
-    ending = table_format(names["selected"])
-    if ending in WRITERS:
-        module, extra = WRITERS[ending]
-        load_optional(module, f"Writing a {ending} file", extra=extra)
-    if ending == ".h5ad" and source is not None and table_format(source) == ending:
-        load_optional("anndata", "Keeping what a .h5ad file holds", extra="anndata")
+    instead = "write another format, with --format csv (in Python ending='.csv')"
+    check_writer(names["selected"], like=source, instead=instead)
 
 
 def write_files(
@@ -161,7 +172,9 @@ def write_files(
     summary = summarize(run, names=names, source=source, image_shape=image_shape, command=command)
     reduced = subset(run.table, np.flatnonzero(run.selector.get_support()))
     write_table(folder / names["selected"], reduced, like=source)
-    run.features.to_csv(folder / names["features"])
+    facts = run.features
+    order = np.lexsort([facts["rank"], ~np.asarray(facts["selected"], dtype=bool)])
+    facts.rows(order).to_csv(folder / names["features"])  # selected ones first, by rank
     run.samples.to_csv(folder / names["samples"])
     save_model(run.model, folder / names["model"])
     write_text(folder / names["report"], render_selection(summary))

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset, read_table
 from featsieve.datasets.dataset import as_table
+from featsieve.datasets.names import check_unique
 from featsieve.validation import check_option, refuse_text
 from featsieve.workflow.columns import (
     constant_columns,
@@ -62,6 +63,21 @@ class Prepared:
     def notes(self) -> tuple[Note, ...]:
         """What a user should know about the table, a sentence each."""
         told = []
+        repeated = count_repeated(self.table)
+        if repeated:
+            text = (
+                f"{count_of(repeated, 'sample')} of {len(self.table.sample_names or ()):,} have "
+                f"the name of another one in column {self.table.id_name!r}: names of samples "
+                "should differ."
+            )
+            told.append(Note(text, "names"))
+        y = self.table.y
+        if y is not None and self.table.complete_y is None:
+            text = (
+                f"{count_of(int(np.sum(y < 0)), 'label')} of {len(y):,} missing in the column of "
+                "the classes: the result is not compared with them."
+            )
+            told.append(Note(text, "classes"))
         if self.row_numbers:
             names, one = in_words(self.row_numbers, "column"), shell_word(self.row_numbers[0])
             verb = "counts" if len(self.row_numbers) == 1 else "count"
@@ -146,7 +162,7 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         scale,
         n_filled=int(missing.sum()),
         constant=tuple(names[j] for j in np.flatnonzero(constant_columns(table.X))),
-        row_numbers=tuple(names[j] for j in row_number_columns(table.X)),
+        row_numbers=tuple(names[j] for j in row_number_columns(table.X, table.feature_names)),
     )
 
 
@@ -173,12 +189,32 @@ def as_dataset(table: Any) -> Dataset:
         return table
     if isinstance(table, str | os.PathLike):
         return read_table(table)
-    names = None
+    names, rows = None, None
     if hasattr(table, "columns"):
-        refuse_text(table)
         names = [str(name) for name in table.columns]
+        check_unique(names)
+        refuse_text(table)
+        index = getattr(table, "index", None)  # of pandas
+        if index is not None and type(index).__name__ != "RangeIndex":
+            rows = [str(name) for name in index]
         table = check_array(table, dtype="numeric", ensure_all_finite=False)  # gaps become NaN
-    return Dataset("table", as_table(table), feature_names=names)
+    return Dataset("table", as_table(table), feature_names=names, sample_names=rows)
+
+
+def count_repeated(table: Dataset) -> int:
+    """Return how many samples have a name that an earlier one has, in a column that names them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.datasets import Dataset
+    >>> from featsieve.workflow.prepare import count_repeated
+    >>> count_repeated(Dataset("t", np.eye(3), sample_names=["a", "b", "a"], id_name="who"))
+    1
+    """
+    if table.id_name is None or table.sample_names is None:
+        return 0
+    return len(table.sample_names) - len(set(table.sample_names))
 
 
 def _refuse_infinite(X: Any, names: list[str]) -> None:

@@ -93,10 +93,13 @@ class SelectionRun:
 
     @property
     def samples(self) -> Table:
-        """One row per sample: its name (or its row number, from 0) and its cluster."""
-        names = self.table.sample_names
+        """One row per sample: its name (or its row number, from 0), cluster and class, if known."""
+        names, y, classes = self.table.sample_names, self.table.y, self.table.class_names
         rows = np.arange(len(self.labels)) if names is None else np.asarray(names, dtype=str)
-        return Table({"sample": rows, "cluster": self.labels})
+        columns = {"sample": rows, "cluster": self.labels}
+        if y is not None and classes is not None:
+            columns["class"] = np.array([*classes, ""])[y]  # -1: missing
+        return Table(columns)
 
     @property
     def agreement(self) -> dict[str, float] | None:
@@ -104,7 +107,7 @@ class SelectionRun:
 
         The classes have no part in the selection: they only judge it.
         """
-        y = self.table.y
+        y = self.table.complete_y
         if y is None:
             return None
         return {

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,20 +63,15 @@ def staged(
                 f"Nothing can be written to {folder} ({error.strerror}): name another folder."
             ) from error
         yield temporary
-        _move(temporary, folder)
+        with _uninterrupted():
+            _move(temporary, folder)
     except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        for parent in made:  # the deepest first; one with other files in it stays
-            try:
-                parent.rmdir()
-            except OSError:
-                break
+        with _uninterrupted():
+            _remove(temporary, made)
         raise
 
 
-def check_place(
-    folder: Path, *, names: Iterable[str] = (), overwrite: bool = False, flag: str = "--force"
-) -> None:
+def check_place(folder: Path, *, names: Iterable[str] = (), overwrite: bool = False) -> None:
     """Raise if a folder cannot take files of these names.
 
     Examples
@@ -91,9 +88,34 @@ def check_place(
         raise FileExistsError(f"{folder / blocked[0]} is a folder: name another one for results.")
     if there and not overwrite:
         raise FileExistsError(
-            f"{folder} holds results already ({', '.join(there)}): add {flag} to replace them (in "
+            f"{folder} holds results already ({', '.join(there)}): add --force to replace them (in "
             "Python overwrite=True), or name another folder."
         )
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM for a moment: renames that belong together are all done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _remove(temporary: Path, made: list[Path]) -> None:
+    """Remove a temporary folder, and the parents that were made for it."""
+    shutil.rmtree(temporary, ignore_errors=True)
+    for parent in made:  # the deepest first; one with other files in it stays
+        try:
+            parent.rmdir()
+        except OSError:
+            break
 
 
 def _temporary(folder: Path) -> Path:

@@ -64,8 +64,8 @@ def summarize(
         frequency=run.frequency,
         stability=run.stability,
         structure=run.structure,
-        y=table.y,
-        class_names=table.class_names,
+        y=table.complete_y,
+        class_names=None if table.complete_y is None else table.class_names,
         image_shape=image_shape,
         about=about,
     )

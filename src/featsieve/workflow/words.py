@@ -14,7 +14,8 @@ class Note(str):
     ----------
     text : str
     kind : str
-        "row-numbers", "constant", "filled", "subsamples", or the name of a warning's class.
+        "names", "row-numbers", "constant", "filled", "subsamples", or the name of a warning's
+        class.
 
     Examples
     --------
