@@ -25,7 +25,7 @@ demo: $(VENV)/.all   ## select features on embedded data; prints what was found 
 	$(BIN)/featsieve demo
 
 test: $(VENV)/.test   ## run the whole test suite (doctests included)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
 lint: $(VENV)/.lint   ## ruff (style and formatting) and mypy (types)
 	$(BIN)/ruff check .
