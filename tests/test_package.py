@@ -26,6 +26,8 @@ def test_every_public_name_is_what_its_home_has():
 def test_modules_are_found_by_their_names():
     assert featsieve.selectors is selectors
     assert callable(featsieve.anndata.select_genes)
+    assert callable(featsieve.workflow.select_features)
+    assert callable(featsieve.tables.Table)
     assert callable(featsieve.report.write_selection_report)
 
 

@@ -407,6 +407,20 @@ def test_files_that_would_fill_the_memory(tmp_path, monkeypatch):
         load_model(path)
 
 
+def test_an_archive_inside_of_an_archive_is_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(persistence, "ALWAYS_FINE", 1_000_000)
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(10_000_000))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("part.npz", inner.getvalue())
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ModelError, match="it would unpack to 10"):
+        load_model(path)
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"model\.skops: there is no such file"):
         load_model(tmp_path / "model.skops")
@@ -462,7 +476,9 @@ def test_headers_that_are_none(tmp_path, header):
 
 def test_without_skops_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
-    with pytest.raises(ImportError, match=r"needs skops: pip install 'featsieve\[model\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs skops: python -m pip install 'featsieve\[model\]'"
+    ):
         save_model(MODELS["MaxVariance"].fit(X), tmp_path / "model.skops")
     with pytest.raises(ImportError, match=r"needs skops"):
         load_model(tmp_path / "model.skops")

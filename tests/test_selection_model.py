@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.datasets import Dataset, make_planted, read_table, write_table
+from featsieve.datasets.names import MissingColumnError
 from featsieve.selection_model import SelectionModel
 
 PLANTED = make_planted(
@@ -242,3 +243,12 @@ def test_copies_do_the_same(again):
     table = Dataset("new", X, feature_names=NAMES)
     np.testing.assert_array_equal(other.transform(table).X, FILLED)
     np.testing.assert_array_equal(other.predict(table), MODEL.predict(table))
+
+
+def test_missing_columns_are_told_with_what_is_needed(small_planted):
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(small_planted.X)
+    names = [f"g{j}" for j in range(60)]
+    model = SelectionModel.from_selector(sieve, names)
+    frame = pd.DataFrame(small_planted.X, columns=names).drop(columns=model.selected[0])
+    with pytest.raises(MissingColumnError, match=r"\. It needs the 4 selected columns, by their"):
+        model.transform(frame)

@@ -8,6 +8,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; at run time names are found when asked for
@@ -85,29 +86,19 @@ _HOMES = {
         "suggest_n_clusters",
     ),
 }
-_MODULES = (
-    "anndata",
-    "datasets",
-    "evaluation",
-    "persistence",
-    "report",
-    "selectors",
-    "solvers",
-    "tuning",
-)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is asked for: the command line's help need not wait for all."""
-    if name in _MODULES:
+    if name in __all__:
+        home = next((home for home, names in _HOMES.items() if name in names), "selectors")
+        value = globals()[name] = getattr(import_module(f"featsieve.{home}"), name)
+        return value
+    if not name.startswith("_") and find_spec(f"featsieve.{name}") is not None:
         return import_module(f"featsieve.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module 'featsieve' has no attribute {name!r}")
-    home = next((home for home, names in _HOMES.items() if name in names), "selectors")
-    value = globals()[name] = getattr(import_module(f"featsieve.{home}"), name)
-    return value
+    raise AttributeError(f"module 'featsieve' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """List the public names, also those not imported yet."""
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*globals(), *__all__})

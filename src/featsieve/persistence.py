@@ -137,7 +137,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 )
             if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
                 raise ValueError("its header is too long")
-            unpacked = sum(part.file_size for part in archive.infolist())
+            unpacked = _unpacked_size(archive)
             if unpacked > LARGEST_RATIO * len(content) + ALWAYS_FINE:
                 raise ValueError(f"it would unpack to {unpacked} bytes")
             _check_header(path, json.loads(archive.read(HEADER)))
@@ -154,6 +154,17 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise ModelError(
             f"{path} is not a model of featsieve, or it is damaged ({reason[0]}): save it again."
         ) from error
+
+
+def _unpacked_size(archive: zipfile.ZipFile) -> int:
+    """Return how many bytes an archive unpacks to, those inside of its own archives included."""
+    total = 0
+    for part in archive.infolist():
+        total += part.file_size
+        if part.filename.endswith(".npz"):  # a sparse matrix, compressed once more
+            with archive.open(part) as file, zipfile.ZipFile(io.BytesIO(file.read())) as inner:
+                total += sum(member.file_size for member in inner.infolist())
+    return total
 
 
 def _check_fitted(model: Any) -> None:

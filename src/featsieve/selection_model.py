@@ -11,7 +11,12 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets.dataset import Dataset
-from featsieve.datasets.names import ColumnError, check_unique, find_columns
+from featsieve.datasets.names import (
+    ColumnError,
+    MissingColumnError,
+    check_unique,
+    find_columns,
+)
 from featsieve.datasets.table import subset
 from featsieve.validation import check_finite, refuse_text
 
@@ -183,7 +188,10 @@ class SelectionModel:
         try:
             return self._found(table, names)
         except ColumnError as error:
-            raise ColumnError(f"The table does not fit the model: {error}.") from error
+            need = ""
+            if isinstance(error, MissingColumnError):
+                need = f" It needs the {len(self.selected)} selected columns, by their names."
+            raise type(error)(f"The table does not fit the model: {error}.{need}") from error
 
     def _found(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled."""

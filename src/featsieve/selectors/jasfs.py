@@ -215,8 +215,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     selection can find it (compare ``labels_`` with what is known of the samples). Selected features
     reproduce the clusters of the whole table from few columns; they do not promise better clusters.
 
-    ``predict`` on the fitted rows need not give ``labels_``: those come from a graph of the samples,
-    not from centres.
+    ``predict`` on the fitted rows need not give ``labels_``: these come from a graph of the
+    samples, not from centres.
 
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
     for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
