@@ -252,3 +252,9 @@ def test_missing_columns_are_told_with_what_is_needed(small_planted):
     frame = pd.DataFrame(small_planted.X, columns=names).drop(columns=model.selected[0])
     with pytest.raises(MissingColumnError, match=r"\. It needs the 4 selected columns, by their"):
         model.transform(frame)
+
+
+def test_names_go_in_and_out_as_scikit_learn_has_them():
+    assert MODEL.n_features_in_ == len(NAMES)
+    assert MODEL.feature_names_in_.tolist() == list(NAMES)
+    assert MODEL.get_feature_names_out().tolist() == list(MODEL.selected)

@@ -116,6 +116,30 @@ class SelectionModel:
         chosen = [feature_names[int(j)] for j in np.flatnonzero(support)]
         return cls(feature_names, chosen, selector, **fields)
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the table that was fitted."""
+        return len(self.feature_names)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns of the table that was fitted."""
+        return np.asarray(self.feature_names, dtype=object)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the selected columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for the scikit-learn convention.
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        return np.asarray(self.selected, dtype=object)
+
     def transform(self, table: Any) -> Any:
         """Return the selected columns of a table, found by their names.
 

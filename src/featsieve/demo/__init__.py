@@ -12,7 +12,15 @@ import numpy as np
 
 from featsieve import structure_score
 from featsieve.demo.digits import SHAPE, Digits, select_digits
-from featsieve.demo.page import automatic_table, clustering_table, demo_page, found_table
+from featsieve.demo.page import (
+    DIGITS,
+    NOTHING,
+    PLANTED,
+    automatic_table,
+    clustering_table,
+    demo_page,
+    found_table,
+)
 from featsieve.demo.planted import automatic_rows, found_rows, planted_table
 from featsieve.demo.terminal import print_pixels, print_table
 from featsieve.evaluation import selection_stability
@@ -40,12 +48,15 @@ def run_demo(folder: Path, *, console: Any) -> Path:
         The report to open first.
     """
     console.rule("Planted columns: are they found?")
+    console.print(PLANTED, highlight=False)
     found = found_rows()
     print_table(console, found_table(found))
     console.rule("Nothing given: what does it find by itself?")
+    console.print(NOTHING, highlight=False)
     automatic = automatic_rows()
     print_table(console, automatic_table(automatic))
     console.rule("Digits: which pixels?")
+    console.print(DIGITS, highlight=False)
     digits = select_digits()
     print_pixels(console, digits)
     print_table(console, clustering_table(digits))

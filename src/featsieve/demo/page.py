@@ -22,42 +22,41 @@ FIRST_REPORTS = (
 )
 
 
+PLANTED = (
+    "Every column is standard normal noise; the planted ones have cluster means of standard "
+    "deviation 2. As many columns are selected as are planted. Labels are used to judge, never to "
+    "select. In the second half (units) every column has a unit of its own, between 1/1000 and "
+    "1000. Published is the authors' algorithm, variance takes the columns of the largest variance."
+)
+NOTHING = (
+    'JASFS(n_clusters="auto") finds both numbers. The structure score compares its clusters with '
+    f"those of permuted columns; below {NO_STRUCTURE} there is nothing to select for, and it "
+    "warns. As good are other numbers of columns. The number of clusters is right within a factor of "
+    "about two."
+)
+DIGITS = (
+    "Pixels are selected without the digits' names, which judge only. A few pixels keep part of "
+    "what k-means sees in all of them, and need not make it better; JASFS's own clusters are those "
+    "that it selects the pixels for."
+)
+
+
 def demo_page(found: list[FoundRow], automatic: list[AutomaticRow], digits: Digits) -> Page:
     """Return the page of the demo."""
     shape = f"{N_SAMPLES} samples, {N_FEATURES} columns, {N_CLUSTERS} clusters"
-    planted = Section(
-        "planted",
-        f"Planted clusters: {shape}",
-        (
-            "Every column is standard normal noise; the informative ones have cluster means of "
-            "standard deviation 2. As many columns are selected as are informative. Labels are "
-            "used to judge, never to select. In the second half (units) every column has a unit of "
-            "its own, between 1/1000 and 1000. Published is the authors' algorithm, variance takes "
-            "the columns of the largest variance.",
-        ),
-        (found_table(found),),
-    )
+    planted = Section("planted", f"Planted clusters: {shape}", (PLANTED,), (found_table(found),))
     nothing = Section(
         "nothing-given",
         "Nothing given: how many clusters, how many columns, is there anything",
-        (
-            'JASFS(n_clusters="auto") finds both numbers. The structure score compares its '
-            f"clusters with those of permuted columns; below {NO_STRUCTURE} there is nothing to "
-            "select for, and it warns. As good are other numbers of columns.",
-        ),
+        (NOTHING,),
         (automatic_table(automatic),),
     )
+    count = f"JASFS chose {digits.sieve.n_features_selected_} of {digits.X.shape[1]} pixels."
     pixels = Section(
         "digits",
         f"Digits: {len(digits.X)} images of 8 x 8 pixels",
-        (
-            f"JASFS chose {digits.sieve.n_features_selected_} of {digits.X.shape[1]} pixels by "
-            "itself, without the digits' names.",
-        ),
-        (
-            Gallery("Pixels", "", (pixel_figure(digits),)),
-            clustering_table(digits),
-        ),
+        (count, DIGITS),
+        (Gallery("Pixels", "", (pixel_figure(digits),)), clustering_table(digits)),
     )
     reports = Section(
         "reports",

@@ -19,7 +19,7 @@ from featsieve.evaluation import (
 from featsieve.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning import explain
-from featsieve.validation import warn
+from featsieve.validation import check_number, warn
 from featsieve.workflow.clusters import clusters_of, score_structure
 from featsieve.workflow.counts import check_counts
 from featsieve.workflow.methods import find_method
@@ -175,6 +175,7 @@ def select_features(
     True
     """
     chosen = find_method(method)
+    check_number("random_state", random_state, low=0, integer=True)
     prepared = prepare_table(table, impute=impute, standardize=standardize)
     X = prepared.X
     n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
