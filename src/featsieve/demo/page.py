@@ -31,8 +31,8 @@ PLANTED = (
 NOTHING = (
     'JASFS(n_clusters="auto") finds both numbers. The structure score compares its clusters with '
     f"those of permuted columns; below {NO_STRUCTURE} there is nothing to select for, and it "
-    "warns. As good are other numbers of columns. The number of clusters is right within a factor of "
-    "about two."
+    "warns. As good are other numbers of columns. The number of clusters is right within a factor "
+    "of about two."
 )
 DIGITS = (
     "Pixels are selected without the digits' names, which judge only. A few pixels keep part of "
