@@ -1,5 +1,7 @@
 """``featsieve report``: of a selection, of a benchmark, and of neither."""
 
+import json
+
 from tests.bench.test_run import TINY, write_plan
 
 FAST = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--drop-text")
@@ -45,3 +47,19 @@ def test_it_never_replaces_a_model(call, people, tmp_path):
     assert code == 2
     assert "-o FILE.html" in told
     assert (out / "model.skops").read_bytes() == model
+
+
+def test_for_machines(call, tmp_path):
+    plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
+    code, shown, _ = call("bench", "run", plan, "--out", tmp_path / "out", "--json")
+    summary = json.loads(shown)
+    assert code == 0
+    assert summary["total"] == summary["computed"] == summary["statuses"]["done"] > 0
+    assert summary["flawless"] is True
+    page = tmp_path / "page.html"
+    assert json.loads(call("report", tmp_path / "out", "-o", page, "--json")[1]) == {
+        "report": str(page)
+    }
+    plans = json.loads(call("bench", "list", "--json")[1])
+    assert "mnist" in plans["paper"]["datasets"]
+    assert "JASFS" in plans["smoke"]["methods"]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from featsieve.bench.cells import DEPENDENT
+from featsieve.cli import options
+from featsieve.cli.console import print_json
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
@@ -51,6 +53,7 @@ def run_command(
     retry: Retry = False,
     download: Download = False,
     strict: Strict = False,
+    as_json: options.Json = False,
 ) -> None:
     """Run a plan.
 
@@ -64,6 +67,11 @@ def run_command(
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
     summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    if as_json:
+        total = {"total": summary.total, "flawless": summary.flawless}
+        print_json({**vars(summary), "folder": str(summary.folder), **total})
+    else:
+        _tell(summary)
     _end(summary, strict=strict)
 
 
@@ -122,7 +130,7 @@ def export_command(
 
 
 @bench.command("list")
-def list_command() -> None:
+def list_command(as_json: options.Json = False) -> None:
     """List the plans that come with featsieve.
 
     A plan of your own is a copy of one of them with other lines in it.
@@ -132,8 +140,20 @@ def list_command() -> None:
     from featsieve.bench.plan import load_plan, plan_names
     from featsieve.datasets import dataset_info
 
-    for name in plan_names():
-        plan = load_plan(name)
+    plans = {name: load_plan(name) for name in plan_names()}
+    if as_json:
+        print_json(
+            {
+                name: {
+                    "title": plan.title,
+                    "datasets": list(plan.datasets),
+                    "methods": [method.name for method in plan.methods],
+                }
+                for name, plan in plans.items()
+            }
+        )
+        return
+    for name, plan in plans.items():
         known = {dataset: dataset_info(dataset) for dataset in plan.datasets}
         shapes = {
             dataset: (about.n_samples, about.n_features, about.n_classes)
@@ -152,6 +172,7 @@ def run_and_report(
 ) -> "RunSummary":
     """Run a plan and write everything there is to read about it into the folder of the results."""
     summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    _tell(summary)
     write_report(out, out / "report.html", markdown=out / "report.md")
     _export(out, out / "results.csv")
     return summary
@@ -160,7 +181,7 @@ def run_and_report(
 def _run(
     plan: str, out: Path | None, *, data: Path | None, jobs: int, retry: bool, download: bool
 ) -> "RunSummary":
-    """Run a plan with progress shown, and print what came of it."""
+    """Run a plan with progress shown."""
     from featsieve.bench.plan import load_plan
     from featsieve.bench.progress import terminal_progress
     from featsieve.bench.run import run_plan
@@ -180,7 +201,6 @@ def _run(
     except KeyboardInterrupt as stop:
         typer.echo(str(stop) or "stopped", err=True)
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
-    _tell(summary)
     return summary
 
 
@@ -209,8 +229,10 @@ def _tell(summary: "RunSummary") -> None:
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
 
 
-def write_report(folder: Path, output: Path, *, markdown: Path | None = None) -> None:
-    """Write the report of a benchmark and say where."""
+def write_report(
+    folder: Path, output: Path, *, markdown: Path | None = None, quiet: bool = False
+) -> None:
+    """Write the report of a benchmark and say where, unless it shall be quiet."""
     from featsieve.bench.listing import planned_cells
     from featsieve.bench.store import Store
     from featsieve.report import write_bench_report
@@ -222,7 +244,8 @@ def write_report(folder: Path, output: Path, *, markdown: Path | None = None) ->
         raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
     planned = planned_cells(about)
     write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
-    typer.echo(f"Wrote {output}" + (f" and {markdown}" if markdown else ""))
+    if not quiet:
+        typer.echo(f"Wrote {output}" + (f" and {markdown}" if markdown else ""))
 
 
 def _export(folder: Path, output: Path) -> None:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from featsieve.cli import options
+from featsieve.cli.console import print_json
 from featsieve.cli.stopping import stoppable
 
 SUMMARY = "summary.json"
@@ -21,6 +23,7 @@ def report_command(
             "--output", "-o", metavar="FILE", help="HTML file [default: RUN/report.html]."
         ),
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Write the report of a run again: one HTML page that opens without network.
 
@@ -37,7 +40,7 @@ def report_command(
 
             target = output_file or summary.with_name("report.html")
             render_again(summary, target)
-            typer.echo(f"Wrote {target}")
+            _tell(target, as_json=as_json)
             return
         if not (run / "cells").is_dir():
             raise FileNotFoundError(
@@ -46,4 +49,14 @@ def report_command(
             )
         from featsieve.cli.bench import write_report
 
-        write_report(run, output_file or run / "report.html")
+        target = output_file or run / "report.html"
+        write_report(run, target, quiet=True)
+        _tell(target, as_json=as_json)
+
+
+def _tell(target: Path, *, as_json: bool) -> None:
+    """Say where the page is."""
+    if as_json:
+        print_json({"report": str(target)})
+    else:
+        typer.echo(f"Wrote {target}")
