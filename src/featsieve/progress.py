@@ -147,8 +147,12 @@ class Progress:
 def reporting(estimator: Any) -> Iterator[Progress]:
     """Let an estimator report on its fit, as its ``verbose`` says, while the block runs.
 
-    The estimator holds the object as ``_progress`` only for so long: it is no part of the fit.
+    The estimator holds the object as ``_progress`` only for so long: it is no part of the fit. One
+    without ``verbose`` stays silent, and pays nothing for it.
     """
+    if not hasattr(estimator, "verbose"):
+        yield SILENT
+        return
     progress = Progress(
         type(estimator).__name__,
         getattr(estimator, "verbose", 0),
