@@ -9,16 +9,16 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
-# One stamp file per set of extras, so that `make demo` installs only what the demo needs.
+# Modules are compiled when they are imported: most never are. One stamp file per set of extras, so that `make demo` installs only what the demo needs.
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(PIP) install -e .
+	$(PIP) install --no-compile -e .
 	@touch $@
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[$*]'
+	$(PIP) install --no-compile -e '.[$*]'
 	@touch $@
 
 demo: $(VENV)/.all   ## select features on embedded data; prints what was found and writes reports
