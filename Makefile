@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help:            ## list the targets
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
-# Modules are compiled when they are imported: most never are. One stamp file per set of extras, so that `make demo` installs only what the demo needs.
+# One stamp file per set of extras. Modules are compiled when they are imported: most never are.
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
