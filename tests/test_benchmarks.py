@@ -24,6 +24,22 @@ def test_quality_says_why_it_is_skipped():
     assert "FEATSIEVE_DATA" in done.stdout
 
 
+def test_text_measures_rules_on_a_synthetic_collection_and_says_what_it_skips(tmp_path):
+    output = tmp_path / "text.md"
+    rules = ("all columns", "variance")
+    done = run_script(
+        "text.py", "--tables", "t0", "news20", "--rules", *rules, "--output", str(output)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "news20 is skipped" in done.stdout
+    lines = (tmp_path / "text.csv").read_text().splitlines()
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        ["t0", "all columns", "8000"],
+        ["t0", "variance", "200"],
+    ]
+    assert all(f"| {rule} |" in output.read_text() for rule in rules)
+
+
 def test_core_measures_both_solvers(tmp_path):
     output = tmp_path / "core.md"
     done = run_script(

@@ -4,23 +4,19 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import is_sparse, stable_order, to_numpy
+from featsieve.arrays.namespace import stable_order, to_numpy
 from featsieve.progress import SILENT, Progress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
+from featsieve.table_selector import TableSelector
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
-    check_finite,
     check_n_clusters,
     check_option,
     constant_table,
-    refuse_text,
     resolve_n_features,
     warn,
 )
@@ -28,10 +24,15 @@ from featsieve.validation import (
 # Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
 TINY_WEIGHT = 1e-7
 # What ``scale`` means: (scale, center) of the operator.
-SCALES = {"unit": ("std", True), "none": ("none", True), "raw": ("none", False)}
+SCALES = {
+    "unit": ("std", True),
+    "none": ("none", True),
+    "raw": ("none", False),
+    "sqrt": ("sqrt", True),
+}
 
 
-class UnsupervisedSelector(SelectorMixin, BaseEstimator):
+class UnsupervisedSelector(TableSelector):
     """Base class of the selectors.
 
     A subclass checks its parameters (:meth:`_check_parameters`) and ranks the features of a table
@@ -85,7 +86,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Sparse tables are not densified.
+            The table: rows are samples. Sparse tables are not densified. Arrays of other libraries
+            (torch, CuPy, any that follows the array API) stay on their device.
         y : ignored
             Present for the scikit-learn convention. Labels are never used.
 
@@ -107,28 +109,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""
         raise NotImplementedError
-
-    def _check_input(self, X: Any) -> Any:
-        """Return X as a numeric array or CSR matrix; refuse what no selector can use.
-
-        Forgets an earlier fit first, so that a fit that fails leaves no mixture of two tables.
-        """
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        refuse_text(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_min_samples=2,
-            ensure_all_finite=False,
-        )
-        if not is_sparse(X) and X.dtype.kind == "f" and X.dtype.itemsize > 8:
-            X = X.astype(np.float64)  # extended precision: no fast products, nothing gained
-        names = getattr(self, "feature_names_in_", None)
-        check_finite(X, owner=type(self).__name__, names=names)
-        return X
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""
@@ -246,32 +226,3 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 "will do.",
                 ConvergenceWarning,
             )
-
-    def transform(self, X: Any) -> Any:
-        """Return the selected columns of X.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The same columns as in ``fit``, in the same order.
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_samples, `n_features_selected_`)
-        """
-        check_is_fitted(self, "support_")
-        return super().transform(X)
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say whether a fit has come to its end: one that failed leaves n_features_in_ behind."""
-        return hasattr(self, "support_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = False
-        return tags

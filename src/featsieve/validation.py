@@ -11,7 +11,16 @@ import numpy as np
 from sklearn.utils import check_array
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.arrays.namespace import (
+    has_double_precision,
+    is_dask_array,
+    is_dense,
+    is_foreign_array,
+    is_sparse,
+    namespace_of,
+    to_numpy,
+    without_gradient,
+)
 
 PACKAGE = str(Path(__file__).parent)
 
@@ -58,6 +67,7 @@ def refuse_text(X: Any) -> None:
     """Raise if a data frame has columns that hold text, naming them."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return
+    refuse_dask_frame(X)
     text = []
     for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         numeric = getattr(dtype, "is_numeric", None)  # polars; pandas and NumPy have a kind
@@ -76,13 +86,63 @@ def refuse_text(X: Any) -> None:
         )
 
 
+def refuse_dask_frame(X: Any) -> None:
+    """Raise if X is a Dask data frame, which NumPy would gather as a whole."""
+    if hasattr(X, "to_dask_array"):
+        raise TypeError(
+            "X is a Dask data frame: pass X.to_dask_array(lengths=True), with the columns that "
+            "hold numbers. (The names of the columns stay behind: they are X.columns.)"
+        )
+
+
 def as_table(X: Any, *, owner: str) -> Any:
     """Return X as a numeric array or CSR matrix, or say what ``owner`` cannot use about it."""
+    if is_dask_array(X):
+        from featsieve.arrays.dask_table import check_dask_array
+
+        return check_dask_array(X, owner=owner)
+    if is_foreign_array(X):
+        return check_foreign_table(X, owner=owner)
     refuse_text(X)
     names = np.asarray(X.columns) if hasattr(X, "columns") else None
     X = check_array(
         X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
     )
+    check_finite(X, owner=owner, names=names)
+    return X
+
+
+def check_foreign_table(
+    X: Any, *, owner: str, names: np.ndarray | None = None, min_samples: int = 2
+) -> Any:
+    """Return a table of another array library than NumPy, where it is, or say what is wrong."""
+    xp = namespace_of(X)
+    if not is_dense(X):
+        raise TypeError(
+            f"{owner} takes sparse tables of scipy.sparse only: convert X to one, or to a dense "
+            "array."
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got an array of shape {tuple(X.shape)} instead: rows are samples, "
+            "columns are features. Reshape it to (n_samples, n_features)."
+        )
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"Complex data not supported: {owner} takes real numbers.")
+    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(f"{owner} takes numbers; X has the dtype {X.dtype}.")
+    for count, least, what in zip(X.shape, (min_samples, 1), ("sample", "feature"), strict=True):
+        if count < least:
+            raise ValueError(
+                f"Found array with {count} {what}(s) (shape={tuple(X.shape)}) while a minimum of "
+                f"{least} is required by {owner}."
+            )
+    if not has_double_precision(X):
+        raise ValueError(
+            f"{owner} sums in float64, which the device of X does not have: move X to another "
+            "device, or pass it as a NumPy array."
+        )
+    X = without_gradient(X)
     check_finite(X, owner=owner, names=names)
     return X
 
@@ -105,31 +165,54 @@ def constant_table(n_features: int) -> str:
 
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
-    if X.dtype.kind != "f":
+    if is_foreign_array(X):
+        n_bad, nan, bad_columns = _count_not_finite(X)
+    elif X.dtype.kind != "f":
         return
-    with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64)):
-            return  # a finite sum has finite terms
-    if is_sparse(X):
-        stored = X.tocoo(copy=False)
-        bad_columns = stored.col[~np.isfinite(stored.data)]
-        n_bad, nan = len(bad_columns), bool(np.isnan(stored.data).any())
-        bad_columns = np.unique(bad_columns)
     else:
-        bad = ~np.isfinite(X)
-        n_bad, nan = int(bad.sum()), bool(np.isnan(X).any())
-        bad_columns = np.flatnonzero(bad.any(axis=0))
-    if n_bad == 0:
-        return
-    first = [str(j if names is None else names[j]) for j in bad_columns[:5]]
-    more = ", ..." if len(bad_columns) > 5 else ""
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64)):
+                return  # a finite sum has finite terms
+        if is_sparse(X):
+            stored = X.tocoo(copy=False)
+            bad_columns = stored.col[~np.isfinite(stored.data)]
+            n_bad, nan = len(bad_columns), bool(np.isnan(stored.data).any())
+            bad_columns = np.unique(bad_columns)
+        else:
+            bad = ~np.isfinite(X)
+            n_bad, nan = int(bad.sum()), bool(np.isnan(X).any())
+            bad_columns = np.flatnonzero(bad.any(axis=0))
+    if n_bad:
+        raise ValueError(not_finite(n_bad, bad_columns, nan=nan, owner=owner, names=names))
+
+
+def not_finite(
+    count: int, columns: np.ndarray, *, nan: bool, owner: str, names: np.ndarray | None = None
+) -> str:
+    """Say that some columns hold numbers that are not finite, and what to do about it."""
+    first = [str(j if names is None else names[j]) for j in columns[:5]]
+    more = ", ..." if len(columns) > 5 else ""
     what = "NaN" if nan else "infinity"
-    raise ValueError(
-        f"Input X contains {what}: {n_bad} non-finite value{'s'[: n_bad != 1]} in "
-        f"{len(bad_columns)} column{'s'[: len(bad_columns) != 1]} ({', '.join(first)}{more}). "
+    return (
+        f"Input X contains {what}: {count} non-finite value{'s'[: count != 1]} in "
+        f"{len(columns)} column{'s'[: len(columns) != 1]} ({', '.join(first)}{more}). "
         f"{owner} does not accept missing or infinite values: drop those columns or rows, or "
         "impute first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
+
+
+def _count_not_finite(X: Any) -> tuple[int, bool, np.ndarray]:
+    """Return how many entries are not finite, whether one is NaN, and the columns they are in."""
+    xp = namespace_of(X)
+    none = 0, False, np.zeros(0, dtype=np.intp)
+    if not xp.isdtype(X.dtype, "real floating"):
+        return none
+    with np.errstate(invalid="ignore", over="ignore"):  # of libraries that are NumPy underneath
+        if bool(xp.isfinite(xp.sum(X, dtype=xp.float64))):
+            return none  # a finite sum has finite terms
+    bad = xp.logical_not(xp.isfinite(X))
+    columns = to_numpy(xp.sum(xp.astype(bad, xp.int64), axis=0))
+    return int(columns.sum()), bool(xp.any(xp.isnan(X))), np.flatnonzero(columns)
 
 
 def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:

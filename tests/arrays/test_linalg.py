@@ -7,7 +7,13 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.arrays.linalg import inverse_root, largest_eigenpairs, polar, solve_shifted
+from featsieve.arrays.linalg import (
+    inverse_root,
+    largest_eigenpairs,
+    orthonormal_columns,
+    polar,
+    solve_shifted,
+)
 
 EPS = np.finfo(np.float64).eps
 
@@ -154,3 +160,20 @@ def test_largest_eigenpairs_also_where_lapack_gives_up(fails, monkeypatch):
     values, vectors = largest_eigenpairs(A, 4)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[-4:], rtol=1e-12)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.0, 2.0, 9.0])
+def test_orthonormal_columns_span_what_they_come_from(spread):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, 8)) * 10.0 ** -np.linspace(0.0, spread, 8)
+    A = A @ np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    Q = orthonormal_columns(A)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(8), atol=1e-12)
+    np.testing.assert_allclose(Q @ (Q.T @ A), A, atol=1e-12 * np.abs(A).max())
+
+
+def test_orthonormal_columns_of_dependent_ones_are_those_of_a_qr_decomposition():
+    A = np.random.default_rng(1).standard_normal((20, 3))
+    Q = orthonormal_columns(np.column_stack([A, A]))
+    np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(Q @ (Q.T @ A), A, atol=1e-12)

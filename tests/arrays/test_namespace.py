@@ -1,17 +1,37 @@
 """The few functions that know an array library by name."""
 
+from importlib.util import find_spec
+
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from featsieve.arrays import namespace
 from featsieve.arrays.namespace import (
+    as_numpy,
     column_dots,
     columns_are_contiguous,
+    entries_of,
+    has_double_precision,
+    in_double,
+    is_dense,
+    is_foreign_array,
+    is_single,
+    like,
+    minus_outer,
     minus_row,
+    on_host,
+    pick_columns,
+    row_squares,
+    sparse_product,
     stable_order,
+    take_rows,
+    to_numpy,
+    without_gradient,
 )
 
 
@@ -41,3 +61,111 @@ def test_another_array_library():
     assert not columns_are_contiguous(A)
     np.testing.assert_array_equal(np.from_dlpack(column_dots(A, A)), [20.0, 35.0])
     np.testing.assert_array_equal(np.from_dlpack(minus_row(A, A[0, :]))[-1], [4.0, 4.0])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_outer_products_are_subtracted_in_place_only_along_contiguous_columns(order):
+    rng = np.random.default_rng(0)
+    A, v, w = rng.standard_normal((30, 4)), rng.standard_normal(30), rng.standard_normal(4)
+    stored = np.array(A, order=order)
+    found = minus_outer(stored, v, w)
+    np.testing.assert_allclose(found, A - np.outer(v, w), rtol=1e-14)
+    assert np.shares_memory(found, stored) == (order == "F")
+    np.testing.assert_allclose(row_squares(stored), (stored**2).sum(axis=1), rtol=1e-14)
+    frozen = np.array(A, order=order)
+    frozen.flags.writeable = False
+    np.testing.assert_allclose(minus_outer(frozen, v, w), A - np.outer(v, w), rtol=1e-14)
+
+
+# Other libraries and devices ----------------------------------------------------------------------
+
+DEVICE = array_api_strict.Device("device1")
+
+
+def strict(values):
+    return array_api_strict.asarray(values, device=DEVICE)
+
+
+def tensor(values):
+    return pytest.importorskip("torch").asarray(np.array(values))
+
+
+CONVERT = [np.asarray, strict, *([tensor] if find_spec("torch") else [])]
+
+
+def test_which_arrays_are_foreign_and_where_they_are():
+    A = np.eye(3)
+    assert not is_foreign_array(A)
+    assert on_host(A)
+    assert not is_foreign_array(sp.csr_array(A))
+    assert not is_foreign_array([[1.0]])
+    assert not is_foreign_array(np.float64(1.0))
+    assert is_foreign_array(array_api_strict.asarray(A))
+    assert on_host(array_api_strict.asarray(A))
+    assert is_foreign_array(strict(A))
+    assert not on_host(strict(A))
+    assert is_dense(strict(A))
+    assert has_double_precision(strict(A))
+    single = array_api_strict.asarray([1], device=array_api_strict.Device("no_float64"))
+    assert not has_double_precision(single)
+
+
+@pytest.mark.parametrize("convert", CONVERT)
+def test_values_follow_an_array(convert):
+    A = convert(np.eye(3))
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    for values in (frozen, np.arange(6.0)[::-2], np.array([True, False])):
+        found = like(values, A)
+        assert type(found) is type(A)
+        assert namespace.device_of(found) == namespace.device_of(A)
+        np.testing.assert_array_equal(to_numpy(found), values)
+        np.testing.assert_array_equal(as_numpy(found), values)
+    assert as_numpy([1, 2]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("convert", [*CONVERT, sp.csr_array])
+def test_rows_columns_and_precision_of_any_table(convert):
+    A = np.random.default_rng(0).standard_normal((5, 4)).astype(np.float32)
+    table = convert(A)
+
+    def dense(X):
+        return X.toarray() if sp.issparse(X) else to_numpy(X)
+
+    some = np.array([3, 0])
+    np.testing.assert_array_equal(dense(take_rows(table, some)), A[some])
+    np.testing.assert_array_equal(dense(pick_columns(table, some)), A[:, some])
+    assert is_single(table)
+    assert not is_single(in_double(table))
+    np.testing.assert_array_equal(dense(in_double(table)), A)
+    if not sp.issparse(table):
+        np.testing.assert_array_equal(entries_of(table, some, some), A[some, some])
+
+
+@pytest.mark.parametrize("convert", CONVERT)
+@pytest.mark.parametrize("shape", [(30, 1), (30, 7), (30, 40)])
+def test_products_with_a_graph(convert, shape, monkeypatch):
+    monkeypatch.setattr(namespace, "HOST_ELEMENTS", 100)  # three columns at a time
+    rng = np.random.default_rng(0)
+    A = sp.random_array((30, 30), density=0.1, rng=rng, format="csr")
+    twice = sp.csr_array(
+        (np.ones(4), np.array([2, 2, 1, 0]), np.array([0, 3, *[4] * 29])), shape=(30, 30)
+    )
+    B = rng.standard_normal(shape)
+    for graph in (A, twice):  # the second stores an entry in two pieces, out of order
+        product = sparse_product(graph, convert(np.zeros(2)))
+        found = product(convert(B))
+        assert type(found) is type(convert(B))
+        np.testing.assert_allclose(to_numpy(found), graph.toarray() @ B, atol=1e-14)
+        turned = convert(np.ascontiguousarray(B.T)).T
+        np.testing.assert_allclose(to_numpy(product(turned)), graph.toarray() @ B, atol=1e-14)
+
+
+def test_gradients_are_left_behind():
+    torch = pytest.importorskip("torch")
+    learned = torch.ones(3, requires_grad=True)
+    assert not without_gradient(learned).requires_grad
+    assert learned.requires_grad
+    plain = torch.ones(3)
+    assert without_gradient(plain) is plain
+    assert not is_dense(torch.eye(3).to_sparse())

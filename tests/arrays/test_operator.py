@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from featsieve.arrays import DenseOperator, SparseOperator, as_operator, operator
 
 DTYPES = ("float64", "float32", "float16", "int64", "uint8", "bool")
-SCALES = ("unit", "none")
+SCALES = ("unit", "sqrt", "none")
 WHOLE = {"int64": (-9, 10), "uint8": (0, 256), "bool": (0, 2)}
 
 # Name -> (the operator's answer, the same from Z).
@@ -22,6 +22,15 @@ PRODUCTS = {
     ),
     "rmatmul": (lambda A, W, R, J: A.rmatmul(R), lambda Z, W, R, J: Z.T @ R),
     "columns": (lambda A, W, R, J: A.columns(J), lambda Z, W, R, J: Z[:, J]),
+    "columns_gram": (lambda A, W, R, J: A.columns_gram(J), lambda Z, W, R, J: Z[:, J].T @ Z[:, J]),
+    "columns_matmul": (
+        lambda A, W, R, J: A.columns_matmul(J, A.xp.take(W, J, axis=0)),
+        lambda Z, W, R, J: Z[:, J] @ W[J],
+    ),
+    "columns_rmatmul": (
+        lambda A, W, R, J: A.columns_rmatmul(J, R),
+        lambda Z, W, R, J: Z[:, J].T @ R,
+    ),
     "rows": (lambda A, W, R, J: A.rows(1, A.shape[0]), lambda Z, W, R, J: Z[1:]),
     "row_blocks": (
         lambda A, W, R, J: A.xp.concat(list(A.row_blocks()), axis=0),
@@ -39,12 +48,13 @@ PRODUCTS = {
 
 
 def explicit(X, *, scale):
-    """Return Z by the definition: centred, divided by its norm."""
+    """Return Z by the definition: centred, divided by its norm, or by the root of its norm."""
     X = np.asarray(X, dtype=np.float64)
     varies = np.ptp(X, axis=0) > 0
     Z = np.where(varies, X - X.mean(axis=0), 0.0)
-    if scale == "unit":
-        Z /= np.where(varies, np.sqrt(np.sum(Z**2, axis=0)), 1.0)
+    if scale != "none":
+        length = np.where(varies, np.sqrt(np.sum(Z**2, axis=0)), 1.0)
+        Z /= length if scale == "unit" else np.sqrt(length)
     return Z
 
 
@@ -301,7 +311,7 @@ def test_as_operator_chooses_by_the_kind_of_table():
 
 
 def test_an_unknown_scale_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"'unit', 'std', 'none'.*'standard'"):
+    with pytest.raises(ValueError, match=r"'unit', 'std', 'sqrt', 'none'.*'standard'"):
         as_operator(np.eye(3), scale="standard")
 
 

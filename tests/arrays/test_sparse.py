@@ -10,13 +10,16 @@ from featsieve.arrays import SparseOperator, as_operator
 
 FORMATS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.lil_array)
 DTYPES = ("float64", "float32", "int64", "uint8", "bool")
-SCALES = ("unit", "none")
+SCALES = ("unit", "sqrt", "none")
 
 PRODUCTS = {
     "matmul": lambda A, W, R, J: A.matmul(W),
     "matmul, live rows named": lambda A, W, R, J: A.matmul(W, live=np.flatnonzero(W.any(axis=1))),
     "rmatmul": lambda A, W, R, J: A.rmatmul(R),
     "columns": lambda A, W, R, J: A.columns(J),
+    "columns_gram": lambda A, W, R, J: A.columns_gram(J),
+    "columns_matmul": lambda A, W, R, J: A.columns_matmul(J, W[J]),
+    "columns_rmatmul": lambda A, W, R, J: A.columns_rmatmul(J, R),
     "rows": lambda A, W, R, J: A.rows(1, A.shape[0]),
     "row_blocks": lambda A, W, R, J: np.concatenate(list(A.row_blocks())),
     "gram": lambda A, W, R, J: A.gram(),

@@ -56,18 +56,39 @@ def test_a_block_in_time_goes_through():
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_other_threads_are_not_limited():
+def in_a_thread(work):
+    """Return what a function returns in another thread than the main one."""
     found = []
-
-    def work():
-        with time_limit(0.01):
-            time.sleep(0.05)
-        found.append(True)
-
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=lambda: found.append(work()))
     thread.start()
     thread.join()
-    assert found == [True]
+    (result,) = found
+    return result
+
+
+def test_other_threads_are_limited_too():
+    def endless():
+        try:
+            with time_limit(0.05):
+                while True:
+                    time.sleep(0.001)
+        except TimeUpError as error:
+            return str(error)
+
+    assert in_a_thread(endless) == "more than 0.05 s"
+
+
+def test_nothing_rings_in_a_thread_after_the_block():
+    def quick():
+        for i in range(300):
+            with suppress(TimeUpError), time_limit(1e-5 * (1 + i % 10)):
+                pass
+        with time_limit(0.02):
+            pass
+        time.sleep(0.1)
+        return "silence"
+
+    assert in_a_thread(quick) == "silence"
 
 
 @pytest.mark.skipif(

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +17,8 @@ DOCS = ROOT / "docs"
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # A block behind this comment is read, not run; the comment gives the reason.
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*\Z")
+# A block behind this one is run where the library is installed, and in CI, which must have torch.
+NEEDS = re.compile(r"<!-- needs: (?P<library>\w+) -->\s*\Z")
 # Commands behind this one end with the code, and what they say on stderr is shown.
 FAILS = re.compile(r"<!-- exit code (?P<code>\d+) -->\s*\Z")
 # One command of the library whose output goes to a file.
@@ -49,17 +52,24 @@ def blocks_of(page: Path) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
         before = text[: match.start()]
-        fails = FAILS.search(before)
+        fails, needs = FAILS.search(before), NEEDS.search(before)
         found.append(
             Block(
                 match["info"].strip(),
                 match["body"],
                 before.count("\n") + 1,
-                runs=NOT_RUN.search(before) is None,
+                runs=NOT_RUN.search(before) is None
+                and (needs is None or is_there(needs["library"])),
                 exit_code=int(fails["code"]) if fails else 0,
             )
         )
     return found
+
+
+def is_there(library: str) -> bool:
+    """Say whether an optional library is installed, or must be."""
+    required = os.environ.get(f"FEATSIEVE_REQUIRE_{library.upper()}") == "1"
+    return required or find_spec(library) is not None
 
 
 def pages() -> list[Path]:

@@ -239,3 +239,76 @@ def test_of_equally_distant_samples_the_lower_indices_are_neighbours():
 
 def test_heat_kernel_graph_of_one_repeated_sample_has_unit_weights():
     assert (heat_kernel_graph(as_operator(np.ones((8, 2))), n_neighbors=3).data == 1.0).all()
+
+
+# Points: a first look in single precision --------------------------------------------------------
+
+
+def exact_neighbours(points, k):
+    """Neighbours by the block function alone: every distance in double precision."""
+    exact = knn.PointDistances(points)
+    return nearest_neighbours(lambda a, b: exact(a, b), len(points), k, rounding=exact.rounding)
+
+
+@st.composite
+def clouds(draw):
+    """Return points of very unequal sizes, many of which coincide or tie."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, r = draw(st.integers(2, 300)), draw(st.integers(1, 30))
+    X = rng.standard_normal((n, r)) if draw(st.booleans()) else rng.integers(-1, 2, (n, r)) * 1.0
+    X *= 10.0 ** draw(st.integers(-8, 8))
+    if draw(st.booleans()):  # a few outliers, which cost single precision its digits
+        X[: n // 20] *= 1e5
+    return X, draw(st.integers(1, min(n - 1, 12)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(case=clouds(), elements=st.sampled_from([1, 2**10, 2**23]))
+def test_neighbours_of_points_are_the_same_with_and_without_single_precision(case, elements):
+    X, k = case
+    expected, distance = exact_neighbours(X, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "ROUGH_ELEMENTS", elements)
+        patch.setattr(knn, "MOST_CANDIDATES", 1.0)  # never fall back
+        indices, squares = nearest_neighbours(knn.PointDistances(X), len(X), k)
+    scale = (X**2).sum(axis=1).max()
+    np.testing.assert_allclose(squares, distance, rtol=1e-9, atol=1e-11 * scale)
+    np.testing.assert_array_equal(indices, expected)
+
+
+def test_distances_closer_than_single_precision_are_told_apart():
+    # Neighbours at 1, 1 + 1e-9, 1 + 2e-9, ...: all the same in float32.
+    near = np.sqrt(1.0 + 1e-9 * np.arange(200)[::-1])
+    X = np.concatenate([[[0.0, 0.0]], np.column_stack([near, np.zeros(200)])])
+    indices, _ = nearest_neighbours(knn.PointDistances(X), len(X), 5)
+    np.testing.assert_array_equal(indices[0], [200, 199, 198, 197, 196])
+
+
+def test_outliers_send_the_search_to_double_precision(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((400, 12))
+    X[0] = 1e6
+    expected = exact_neighbours(X, 5)[0]
+    blocks = []
+    real = knn.PointDistances.__call__
+
+    def count(self, start, stop):
+        blocks.append((start, stop))
+        return real(self, start, stop)
+
+    monkeypatch.setattr(knn.PointDistances, "__call__", count)
+    np.testing.assert_array_equal(nearest_neighbours(knn.PointDistances(X), 400, 5)[0], expected)
+    assert blocks
+    blocks.clear()
+    nearest_neighbours(knn.PointDistances(X[1:]), 399, 5)
+    assert not blocks
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points_in_either_precision_have_the_neighbours_of_scikit_learn(dtype):
+    X = np.random.default_rng(4).standard_normal((700, 20)).astype(dtype)
+    indices, squares = nearest_neighbours(knn.PointDistances(X), 700, 7)
+    distance, expected = (
+        NearestNeighbors(n_neighbors=7, algorithm="brute").fit(X.astype(float)).kneighbors()
+    )
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_allclose(squares, distance**2, rtol=1e-9)

@@ -231,7 +231,7 @@ BAD_INPUT = [
     ({"init": np.zeros(80)}, ValueError, "1 different labels but n_clusters=3"),
     ({"init": np.zeros(5)}, ValueError, r"one label per sample, shape \(80,\)"),
     ({"init": "best", "solver": "paper"}, ValueError, "belongs to solver='joint'"),
-    ({"scale": "log"}, ValueError, "'auto', 'unit', 'none'"),
+    ({"scale": "log"}, ValueError, "'auto', 'unit', 'sqrt', 'none'"),
     ({"formula": "tex"}, ValueError, "'code', 'paper'"),
     ({"sparsity": "big"}, ValueError, "sparsity must be 'auto' or a number above 0"),
     ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.arrays import DenseOperator, as_operator
+from featsieve.arrays import DataOperator, DenseOperator, as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, Status, run
 from featsieve.solvers.forward_selection import BATCH, GramForm, SampleForm
+from featsieve.solvers.sparse_form import SparseForm
 
 fast = settings(max_examples=30, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -35,7 +36,7 @@ def longest(n, d, ridge):
 
 def select(X, Y, *, form="auto", **options):
     solver = ForwardSelection(form=form)
-    operator = X if isinstance(X, DenseOperator) else as_operator(X)
+    operator = X if isinstance(X, DataOperator) else as_operator(X)
     problem = RowSparseRegression(operator, Y, **options)
     return solver.path(run(solver, problem, max_iter=10_000).state)
 
@@ -262,6 +263,28 @@ def test_sparse_tables_give_the_order_of_dense_ones(form, scale, n, d):
     np.testing.assert_allclose(sparse.half_gains, dense.half_gains, rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", ["none", "sqrt", "unit"])
+@pytest.mark.parametrize(("n", "d"), [(40, 25), (25, 90)])
+def test_the_sparse_form_gives_the_path_of_the_others(scale, n, d):
+    rng = np.random.default_rng(d)
+    X = sp.csr_array(rng.random((n, d)) * (rng.random((n, d)) < 0.3))
+    Y = draw(8, n, d)[1]
+    operator = as_operator(X, scale=scale)
+    options = {"ridge": 0.3, "n_features": 22}
+    paths = [select(operator, Y, form=form, **options) for form in ("sparse", "sample", "gram")]
+    assert len(paths[0].order) == 22
+    for other in paths[1:]:
+        np.testing.assert_array_equal(paths[0].order, other.order)
+        np.testing.assert_allclose(paths[0].half_gains, other.half_gains, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("table", "ridge"), [(np.eye(4, 9), 1.0), (sp.csr_array(np.eye(4, 9)), 0)])
+def test_the_sparse_form_needs_a_sparse_table_and_a_ridge(table, ridge):
+    problem = RowSparseRegression(as_operator(table), np.zeros((4, 1)), ridge=ridge)
+    with pytest.raises(ValueError, match="ridge above 0"):
+        ForwardSelection(form="sparse").init(problem)
+
+
 def test_prefetch_reads_the_table_far_less_often_than_once_per_step():
     X, Y = draw(9, 60, 40 * BATCH)
     problem = RowSparseRegression(as_operator(X, scale="unit"), Y, ridge=10.0, n_features=100)
@@ -280,6 +303,8 @@ def test_auto_form_follows_the_shape_of_the_table():
     assert isinstance(chosen(draw(0, 30, 10)[0]), GramForm)
     assert isinstance(chosen(draw(0, 10, 30)[0]), SampleForm)
     assert isinstance(chosen(np.eye(2, 2**21 + 1)), SampleForm)  # large, but few samples
+    sparse = RowSparseRegression(as_operator(sp.eye_array(10, 30)), np.zeros((10, 1)), ridge=1.0)
+    assert isinstance(ForwardSelection().init(sparse).form, SparseForm)
     large = chosen(np.eye(1001, 5001, dtype=np.float32))
     assert isinstance(large, GramForm)
     assert large.gram is None  # columns are fetched in batches

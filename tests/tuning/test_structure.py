@@ -58,7 +58,7 @@ def test_wrong_labels_of_a_table_with_clusters_score_nothing(small_planted):
 def test_it_is_the_best_excess_over_permuted_tables(monkeypatch):
     planted = make_planted(60, 20, n_informative=8, n_clusters=3, random_state=0)
     permuted = np.random.default_rng(1).permuted(planted.X, axis=0)
-    monkeypatch.setattr(module, "permute_columns", lambda X, random_state: permuted)
+    monkeypatch.setattr(module, "permuted_by", lambda X, seed: permuted)
     graphs = {name: sample_view(planted.X, name, n_clusters=3).graph for name in VIEWS}
     excesses = []
     for name, graph in graphs.items():

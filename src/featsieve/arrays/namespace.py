@@ -4,6 +4,7 @@ Solvers get their functions from ``xp = namespace_of(array)`` and never import a
 for the arrays they are handed, so that every library that follows the Python array API works.
 """
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,9 @@ import scipy.sparse as sp
 # Arrays of any library: the array API has no nominal type to name here.
 Array = Any
 
+# Elements (16 MiB of float64) that go through the host at a time where the device lacks a function.
+HOST_ELEMENTS = 2**21
+
 
 def namespace_of(*arrays: Array) -> ModuleType:
     """Return the array API namespace the arrays belong to."""
@@ -23,6 +27,85 @@ def namespace_of(*arrays: Array) -> ModuleType:
 def device_of(array: Array) -> Any:
     """Return the device an array lives on."""
     return array_api_compat.device(array)
+
+
+def on_host(array: Array) -> bool:
+    """Say whether an array lies in the memory of the processor that runs this line."""
+    if isinstance(array, np.ndarray):
+        return True
+    if array_api_compat.is_torch_array(array):
+        return array.device.type == "cpu"
+    if array_api_compat.is_cupy_array(array):
+        return False
+    return "cpu" in str(device_of(array)).lower()
+
+
+def has_double_precision(array: Array) -> bool:
+    """Say whether the device of an array knows float64."""
+    info = namespace_of(array).__array_namespace_info__()
+    return "float64" in info.dtypes(device=device_of(array), kind="real floating")
+
+
+def is_dask_array(X: Any) -> bool:
+    """Say whether X is a dask.array; Dask is not imported for it."""
+    return bool(array_api_compat.is_dask_array(X))
+
+
+def is_foreign_array(X: Any) -> bool:
+    """Say whether X is an array in memory of another library than NumPy."""
+    if isinstance(X, (np.ndarray, np.generic)) or is_sparse(X) or is_dask_array(X):
+        return False
+    return bool(array_api_compat.is_array_api_obj(X))
+
+
+def is_dense(X: Array) -> bool:
+    """Say whether an array of another library stores all its entries."""
+    if array_api_compat.is_torch_array(X):
+        return str(X.layout) == "torch.strided"
+    return not array_api_compat.is_pydata_sparse_array(X)
+
+
+def without_gradient(X: Array) -> Array:
+    """Return the array without a record of how it was computed, which torch may keep."""
+    return X.detach() if array_api_compat.is_torch_array(X) and X.requires_grad else X
+
+
+def like(values: Any, array: Array) -> Array:
+    """Return NumPy values in the library of an array, and on its device."""
+    if isinstance(array, np.ndarray):
+        return np.asarray(values)
+    values = np.asarray(values)
+    if not values.flags.writeable or min(values.strides, default=0) < 0:
+        values = values.copy()  # which torch would warn of, or refuse
+    return namespace_of(array).asarray(values, device=device_of(array))
+
+
+def gathered(X: Any) -> Any:
+    """Return a table of few rows as it is; those of a Dask array come to the host."""
+    if not is_dask_array(X):
+        return X
+    from featsieve.arrays.dask_table import gather_rows
+
+    return gather_rows(X)
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Return X[rows] for NumPy indices, of any kind of table but a data frame.
+
+    The rows of a Dask array (sorted indices) come to the host.
+    """
+    if is_dask_array(X):
+        from featsieve.arrays.dask_table import gather_rows
+
+        return gather_rows(X, rows)
+    return namespace_of(X).take(X, like(rows, X), axis=0) if is_foreign_array(X) else X[rows]
+
+
+def pick_columns(X: Any, indices: np.ndarray) -> Any:
+    """Return X[:, indices] for NumPy indices, as a new array of the same kind."""
+    return (
+        namespace_of(X).take(X, like(indices, X), axis=1) if is_foreign_array(X) else X[:, indices]
+    )
 
 
 def is_sparse(X: Any) -> bool:
@@ -41,9 +124,29 @@ def to_numpy(array: Array) -> np.ndarray:
     return np.from_dlpack(array)
 
 
+def as_numpy(values: Any) -> np.ndarray:
+    """Return what a user passed in, an array of any library or a list, as a NumPy array."""
+    return to_numpy(values) if is_foreign_array(values) else np.asarray(values)
+
+
 def is_floating(array: Array) -> bool:
-    """Say whether the array holds real floating-point numbers."""
+    """Say whether an array, or a sparse matrix, holds real floating-point numbers."""
+    if is_sparse(array):
+        return array.dtype.kind == "f"
     return namespace_of(array).isdtype(array.dtype, "real floating")
+
+
+def is_single(X: Any) -> bool:
+    """Say whether a table of any kind holds float32."""
+    return str(X.dtype).endswith("float32")
+
+
+def in_double(X: Any) -> Any:
+    """Return a table of any kind in float64."""
+    if is_foreign_array(X):
+        xp = namespace_of(X)
+        return xp.astype(X, xp.float64, copy=False)
+    return X.astype(np.float64, copy=False)
 
 
 def take_columns(X: Array, indices: Array) -> Array:
@@ -78,6 +181,77 @@ def column_dots(A: Array, B: Array) -> Array:
     return namespace_of(A).sum(A * B, axis=0)
 
 
+def row_squares(A: Array) -> Array:
+    """Return ||a_i||^2 for every row; with NumPy without a temporary of their size."""
+    if isinstance(A, np.ndarray):
+        return np.einsum("ij,ij->i", A, A)
+    return namespace_of(A).sum(A * A, axis=1)
+
+
+def minus_outer(A: Array, column: Array, row: Array) -> Array:
+    """Return A - column row'; an A of NumPy stored column by column is overwritten."""
+    if not (columns_are_contiguous(A) and A.flags.writeable):
+        return A - column[:, None] * row[None, :]
+    part = np.empty_like(column)
+    for target, factor in zip(A.T, row, strict=True):
+        np.multiply(column, factor, out=part)
+        target -= part
+    return A
+
+
+def sums_by_group(values: Array, groups: Array, count: int) -> Array:
+    """Return the sums of the rows of ``values`` (n x r) by group 0..count-1, as (count x r)."""
+    if isinstance(values, np.ndarray):
+        n = len(groups)
+        member = sp.csr_array(
+            (np.ones(n, dtype=values.dtype), np.asarray(groups), np.arange(n + 1)),
+            shape=(n, count),
+        )
+        return member.T @ values
+    if array_api_compat.is_torch_array(values):
+        sums = values.new_zeros((count, values.shape[1]))
+        return sums.index_add_(0, groups, values)
+    return like(sums_by_group(to_numpy(values), to_numpy(groups), count), values)
+
+
+def counts(cells: Array, count: int) -> np.ndarray:
+    """Return how often each of the cells 0..count-1 occurs, on the host."""
+    if array_api_compat.is_torch_array(cells):
+        return cells.bincount(minlength=count).cpu().numpy()
+    return np.bincount(to_numpy(cells), minlength=count)
+
+
+def weighted_counts(cells: Array, weights: Array, count: int) -> np.ndarray:
+    """Return the sums of weights by cell 0..count-1, in double precision, on the host."""
+    if array_api_compat.is_torch_array(cells):
+        return cells.bincount(weights=weights.double(), minlength=count).cpu().numpy()
+    return np.bincount(to_numpy(cells), weights=to_numpy(weights), minlength=count)
+
+
+def entries_of(A: Array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the entries A[rows, columns], for NumPy indices, as a NumPy array."""
+    if isinstance(A, np.ndarray):
+        return A[rows, columns]
+    xp = namespace_of(A)
+    return to_numpy(xp.take(xp.reshape(A, (-1,)), like(rows * A.shape[1] + columns, A)))
+
+
+def smallest_of_rows(A: Array, count: int) -> tuple[Array, Array]:
+    """Return (indices, values) of the ``count`` smallest entries of every row, in rising order."""
+    xp = namespace_of(A)
+    if array_api_compat.is_torch_array(A):
+        values, indices = A.topk(count, dim=1, largest=False, sorted=True)
+        return indices, values
+    if isinstance(A, np.ndarray) or array_api_compat.is_cupy_array(A):
+        own = np if isinstance(A, np.ndarray) else xp
+        indices = own.argpartition(A, min(count, A.shape[1] - 1), axis=1)[:, :count]
+    else:
+        indices = xp.argsort(A, axis=1)[:, :count]
+    values = xp.take_along_axis(A, indices, axis=1)
+    order = xp.argsort(values, axis=1)
+    return xp.take_along_axis(indices, order, axis=1), xp.take_along_axis(values, order, axis=1)
+
+
 def stable_order(keys: np.ndarray) -> np.ndarray:
     """Return the indices that sort keys from large to small, ties by the lower index."""
     keys = -np.asarray(keys, dtype=np.float64)
@@ -86,3 +260,40 @@ def stable_order(keys: np.ndarray) -> np.ndarray:
     if np.all(ordered[1:] > ordered[:-1]):
         return order
     return np.argsort(keys, kind="stable")
+
+
+def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:
+    """Return the function B -> A B for blocks B in the library, and on the device, of an array.
+
+    torch and CuPy multiply on their device; for others scipy does, on the host, a few columns of B
+    at a time.
+    """
+    if isinstance(array, np.ndarray):
+        return lambda B: A @ np.ascontiguousarray(B)
+    if array_api_compat.is_torch_array(array):
+        import torch
+
+        edges = sp.coo_array(A)
+        with torch.sparse.check_sparse_tensor_invariants(False):  # said, or torch warns
+            graph = torch.sparse_coo_tensor(
+                like(np.stack([edges.row, edges.col]).astype(np.int64), array),
+                like(edges.data, array),
+                A.shape,
+                is_coalesced=A.has_canonical_format,
+            )
+        return lambda B: torch.sparse.mm(graph, B)
+    if array_api_compat.is_cupy_array(array):
+        from cupyx.scipy.sparse import csr_matrix
+
+        with array.device:
+            on_device = csr_matrix(sp.csr_matrix(A))
+        return lambda B: on_device @ B
+
+    def through_host(B: Array) -> Array:
+        step = max(1, HOST_ELEMENTS // B.shape[0])
+        width = B.shape[1]
+        blocks = (B[:, first : min(first + step, width)] for first in range(0, width, step))
+        parts = [like(A @ np.ascontiguousarray(to_numpy(block)), B) for block in blocks]
+        return namespace_of(B).concat(parts, axis=1)
+
+    return through_host

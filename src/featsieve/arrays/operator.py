@@ -7,6 +7,8 @@ same few lines for dense, sparse, integer or device arrays.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -19,20 +21,27 @@ from featsieve.arrays.namespace import (
     column_dots,
     columns_are_contiguous,
     device_of,
+    is_dask_array,
     is_floating,
     is_sparse,
+    like,
     minus_row,
     namespace_of,
+    on_host,
+    sparse_product,
     take_columns,
     to_numpy,
 )
+from featsieve.arrays.row_parts import MemoryParts, RowParts
 
-SCALES = ("unit", "std", "none")
+SCALES = ("unit", "std", "sqrt", "none")
 
 # Row or column blocks of temporaries stay near this many elements (16 MiB of float64), or, where
-# they are only summed, within the cache (512 KiB).
+# they are only summed, within the cache (512 KiB). On another device few launches matter more, and
+# all blocks have this many elements there (512 MiB).
 BLOCK_ELEMENTS = 2**21
 CACHE_ELEMENTS = 2**16
+DEVICE_ELEMENTS = 2**26
 # Tables up to this many elements (32 MiB of float64) are centred and scaled once, for methods that
 # ask for products of all columns again and again.
 KEEP_ELEMENTS = 2**22
@@ -48,6 +57,26 @@ LANCZOS_STEPS = 40
 LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
 
 
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """What a part must know of the whole table: arrays with one entry per column.
+
+    ``mean`` (0 where the table is not centred), ``deviation``, ``inverse_scale`` (1/s), ``varies``,
+    and ``norms``, the squared norms of the columns of Z.
+    """
+
+    mean: Array
+    deviation: Array
+    inverse_scale: Array
+    varies: Array
+    norms: Array
+
+
+# Names of what an operator computes once: not true of a part of its rows.
+_CACHED = {"_cached_gram", "_cached_row_norms", "_lipschitz", "_centred"}
+_CACHED |= {"_by_column", "_scaled", "_transposed"}  # of sparse tables
+
+
 class DataOperator(ABC):
     """A table seen through products with its centred and scaled columns.
 
@@ -55,11 +84,13 @@ class DataOperator(ABC):
     ----------
     X : array of shape (n_samples, n_features)
         The table. It is never modified.
-    scale : {"unit", "std", "none"}
-        "unit" gives every column that varies unit norm, "std" unit variance; "none" leaves the
-        natural scale.
+    scale : {"unit", "std", "sqrt", "none"}
+        "unit" gives every column that varies unit norm, "std" unit variance; "sqrt" divides it by
+        the square root of its norm: half way to "none", which leaves the natural scale.
     center : bool
         Whether the columns are centred.
+    statistics : ColumnStatistics, optional
+        Of the whole table, if X is a part of its rows.
 
     Attributes
     ----------
@@ -78,32 +109,91 @@ class DataOperator(ABC):
     shape: tuple[int, int]
     n_stored: int
     device: Any
+    first_row: int = 0  # where a part begins
     _X: Any
 
-    def __init__(self, X: Any, *, scale: str = "none", center: bool = True) -> None:
+    def __init__(
+        self,
+        X: Any,
+        *,
+        scale: str = "none",
+        center: bool = True,
+        statistics: ColumnStatistics | None = None,
+    ) -> None:
         if scale not in SCALES:
             raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self._scale, self._center = scale, center
         self._set_table(X)
+        self._is_part = statistics is not None
+        self.statistics = self._measure() if statistics is None else statistics
+        xp, columns = self.xp, self.statistics
+        self.varies, self.inverse_scale = columns.varies, columns.inverse_scale
+        self._rescales = bool(xp.any(self.inverse_scale != 1.0))
+        self.mean = self.original_mean = columns.mean
+        if center:
+            self._guard_offset(columns.deviation)
+
+    def _measure(self) -> ColumnStatistics:
+        """Return means and scales of the columns: one pass over the table."""
         xp = self.xp
         n = self.shape[0]
         mean, spread = self._column_statistics()  # spread_j = sum_i (x_ij - mean_j)^2
         # A column whose spread is what rounding of its mean would leave does not vary.
         rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
-        self.varies = spread > rounding
-        self.inverse_scale = xp.astype(self.varies, xp.float64)
-        if scale != "none":
-            length = xp.sqrt(spread if scale == "unit" else spread / n)
-            self.inverse_scale /= xp.where(self.varies, length, xp.ones_like(length))
-        self._rescales = bool(xp.any(self.inverse_scale != 1.0))
-        self.mean = mean if center else xp.zeros_like(mean)
-        self.original_mean = self.mean
-        if not center:
-            spread = spread + n * mean**2
-        self._column_norms = (xp.sqrt(spread) * self.inverse_scale) ** 2  # 1/s^2 may overflow
-        if center:
-            self._guard_offset(xp.sqrt(spread / n))
+        varies = spread > rounding
+        inverse_scale = xp.astype(varies, xp.float64)
+        if self._scale != "none":
+            length = xp.sqrt(spread / n if self._scale == "std" else spread)
+            length = xp.sqrt(length) if self._scale == "sqrt" else length
+            inverse_scale /= xp.where(varies, length, xp.ones_like(length))
+        deviation = xp.sqrt(spread / n)
+        if not self._center:
+            spread, mean = spread + n * mean**2, xp.zeros_like(mean)
+        norms = (xp.sqrt(spread) * inverse_scale) ** 2  # 1/s^2 may overflow
+        return ColumnStatistics(mean, deviation, inverse_scale, varies, norms)
+
+    def part(self, start: int, stop: int) -> "DataOperator":
+        """Return the operator of some rows, with the means and scales of the whole table."""
+        part = copy(self)
+        for name in _CACHED & vars(part).keys():
+            del vars(part)[name]
+        part._X = self._X[start:stop, :]
+        part.shape = (stop - start, self.shape[1])
+        part.n_stored = self.n_stored * (stop - start) // max(self.shape[0], 1)
+        part.first_row = self.first_row + start
+        part._is_part = True
+        return part
+
+    def at_rows(self, rows: Array) -> "DataOperator":
+        """Return the operator of the listed rows, with the means and scales of the whole table."""
+        taken = self.part(0, 0)
+        taken._X = self._take_rows(rows)
+        taken.shape = (int(rows.shape[0]), self.shape[1])
+        taken.n_stored = self.n_stored * taken.shape[0] // max(self.shape[0], 1)
+        return taken
+
+    def _take_rows(self, rows: Array) -> Any:
+        return self.xp.take(self._X, rows, axis=0)
+
+    def parts(self) -> RowParts:
+        """Return the table in parts."""
+        return MemoryParts(self)
+
+    @property
+    def table_dtype(self) -> Any:
+        """Type of the table's entries as they are stored."""
+        return self._X.dtype
+
+    @property
+    def on_host(self) -> bool:
+        """Whether the table lies in the memory of the processor."""
+        return on_host(self.inverse_scale)
+
+    def gram_columns(self, indices: Array) -> Array:
+        """Return Z'Z[:, indices]: no array with a row per sample exists."""
+        places = to_numpy(indices)
+        return self.place(self.parts().total(columns_product, shared=(places,))[0])
 
     # What an array library must provide: products with the raw table -------------------------
 
@@ -188,6 +278,19 @@ class DataOperator(ABC):
             product *= self.inverse_scale[:, None]
         return product
 
+    def columns_gram(self, indices: Array) -> Array:
+        """Return Z_S'Z_S for some columns."""
+        Z = self.columns(indices)
+        return Z.T @ Z
+
+    def columns_matmul(self, indices: Array, W: Array) -> Array:
+        """Return Z_S W for some columns; W has a row for each of them."""
+        return self.columns(indices) @ W
+
+    def columns_rmatmul(self, indices: Array, R: Array) -> Array:
+        """Return Z_S'R for some columns."""
+        return self.columns(indices).T @ R
+
     @property
     def product_precision(self) -> str:
         """Name of the type in which products of rows are summed."""
@@ -199,7 +302,7 @@ class DataOperator(ABC):
 
     def column_norms(self) -> Array:
         """Return the squared norms of the columns of Z."""
-        return self._column_norms
+        return self.statistics.norms
 
     def gram(self) -> Array:
         """Return Z'Z (d x d), computed once. Ask for it only when d is small."""
@@ -219,13 +322,27 @@ class DataOperator(ABC):
 
     def _row_norms(self) -> Array:
         xp = self.xp
-        blocks = [xp.sum(block * block, axis=1) for block in self.row_blocks(CACHE_ELEMENTS)]
+        blocks = [xp.sum(block * block, axis=1) for block in self.row_blocks(self.cache_elements)]
         return xp.concat(blocks, axis=0)
+
+    @property
+    def block_elements(self) -> int:
+        """Elements of a block of temporaries, where the table lives."""
+        return BLOCK_ELEMENTS if on_host(self.inverse_scale) else DEVICE_ELEMENTS
+
+    @property
+    def cache_elements(self) -> int:
+        """Elements of a block that is only read, where the table lives."""
+        return CACHE_ELEMENTS if on_host(self.inverse_scale) else DEVICE_ELEMENTS
+
+    def place(self, values: np.ndarray) -> Array:
+        """Return NumPy values in the array library, and on the device, of the table."""
+        return like(values, self.inverse_scale)
 
     def row_blocks(self, n_elements: int | None = None) -> Iterator[Array]:
         """Yield Z in dense blocks of rows of bounded size."""
         n, d = self.shape
-        step = max(1, (n_elements or BLOCK_ELEMENTS) // max(d, 1))
+        step = max(1, (n_elements or self.block_elements) // max(d, 1))
         for start in range(0, n, step):
             yield self.rows(start, min(start + step, n))
 
@@ -290,7 +407,7 @@ class DenseOperator(DataOperator):
         if not self._converts:
             yield 0, n, self._X
             return
-        step = max(1, BLOCK_ELEMENTS // max(d, 1))
+        step = max(1, self.block_elements // max(d, 1))
         for start in range(0, n, step):
             stop = min(start + step, n)
             yield start, stop, self.xp.astype(self._X[start:stop, :], self.dtype)
@@ -302,12 +419,13 @@ class DenseOperator(DataOperator):
         mean = xp.zeros(d, dtype=xp.float64, device=self.device)
         spread = xp.zeros(d, dtype=xp.float64, device=self.device)
         if columns_are_contiguous(self._X):
-            step = max(1, CACHE_ELEMENTS // n)
+            step = max(1, CACHE_ELEMENTS // n)  # of NumPy: on the host
             for start in range(0, d, step):
                 inside = slice(start, min(start + step, d))
                 mean[inside], spread[inside] = self._block_statistics(self._X[:, inside])
             return mean, spread
-        step = max(1, CACHE_ELEMENTS // max(d, 1))
+        most = CACHE_ELEMENTS if on_host(self._X) else DEVICE_ELEMENTS
+        step = max(1, most // max(d, 1))
         for start in range(0, n, step):
             stop = min(start + step, n)
             block_mean, block_spread = self._block_statistics(self._X[start:stop, :])
@@ -335,9 +453,17 @@ class DenseOperator(DataOperator):
         limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
         too_far = xp.logical_and(self.varies, xp.abs(self.mean) > limit * deviation)
         if bool(xp.any(too_far)):
-            shifted = xp.astype(self._X, xp.float64) - self.mean[None, :]
-            self._X = xp.astype(shifted, self.dtype, copy=False)
-            self.mean = xp.mean(shifted, axis=0)  # what rounding of the mean has left
+            shifted, total = xp.empty_like(self._X), xp.zeros_like(self.mean)
+            n, d = self.shape
+            step = max(1, BLOCK_ELEMENTS // max(d, 1))
+            for start in range(0, n, step):
+                inside = slice(start, min(start + step, n))
+                block = xp.astype(self._X[inside, :], xp.float64) - self.mean[None, :]
+                shifted[inside, :] = xp.astype(block, self.dtype, copy=False)
+                total = total + xp.sum(block, axis=0)
+            self._X = shifted
+            # What rounding of the mean has left; a part does not know.
+            self.mean = xp.zeros_like(self.mean) if self._is_part else total / n
 
     def _dot(self, W: Array) -> Array:
         xp = self.xp
@@ -353,9 +479,21 @@ class DenseOperator(DataOperator):
         for start, stop, block in self._raw_blocks():
             # Transposed on purpose: the long side d stays contiguous, and what follows
             # (thresholds, updates by columns of short rows) runs along it.
-            part = xp.astype((R[start:stop, :].T @ block).T, xp.float64, copy=False)
+            part = self._transposed_product(block, R[start:stop, :])
+            part = xp.astype(part, xp.float64, copy=False)
             total = part if total is None else total + part
-        return total
+        return total.T
+
+    def _transposed_product(self, block: Array, R: Array) -> Array:
+        """Return (X' R)' of a block of rows, stored by rows."""
+        n, d = self.shape
+        if n <= d or R.shape[1] == 1:
+            return R.T @ block
+        # X'R, not R'X: measured several times faster for tall tables.
+        product = block.T @ R
+        rows = self.xp.empty((R.shape[1], d), dtype=product.dtype, device=self.device)
+        rows[:, :] = product.T
+        return rows
 
     def _dot_columns(self, indices: Array, W: Array) -> Array:
         xp = self.xp
@@ -382,7 +520,7 @@ class DenseOperator(DataOperator):
         """Return Z[start:stop] Z', a few rows at a time."""
         if self.shape[0] * self.shape[1] <= KEEP_ELEMENTS:
             return self._centred[start:stop, :] @ self._centred.T
-        step = max(1, BLOCK_ELEMENTS // max(self.shape[1], 1))
+        step = max(1, self.block_elements // max(self.shape[1], 1))
         parts = [
             self.matmul(self.rows(first, min(first + step, stop)).T).T
             for first in range(start, stop, step)
@@ -416,7 +554,8 @@ class DenseOperator(DataOperator):
         """Return z_j' A z_j for every column, some columns at a time."""
         xp = self.xp
         if is_sparse(A):
-            parts = [column_dots(Z, self._sparse_product(A, Z)) for Z in self._cached_columns()]
+            product = sparse_product(A, self._X)
+            parts = [column_dots(Z, product(Z)) for Z in self._cached_columns()]
         else:
             weights = xp.asarray(A, device=self.device)
             parts = [weights @ (Z * Z) for Z in self._cached_columns()]
@@ -428,10 +567,11 @@ class DenseOperator(DataOperator):
         # Few samples have few pairs that are not neighbours: no zeros need be skipped, and a table
         # stored by columns can stay so.
         full = columns_are_contiguous(self._X) and S.nnz >= FULL_SHARE * S.shape[0] ** 2
-        graph = self.xp.asarray(S.toarray(), device=self.device) if full else S
+        graph = self.place(S.toarray()) if full else None
+        along_graph = sparse_product(S, self._X)
         parts = []
         for Z in self._cached_columns(by_rows=not full):
-            product = (Z.T @ graph).T if full else self._sparse_product(graph, Z)
+            product = (Z.T @ graph).T if full else along_graph(Z)
             sums, edges = weights @ Z, column_dots(Z, product)
             Z *= Z
             parts.append((sums, weights @ Z, edges))
@@ -441,7 +581,8 @@ class DenseOperator(DataOperator):
 
     def quadratic(self, A: sp.csr_array) -> Array:
         """Return Z'AZ, some columns at a time."""
-        parts = [self.rmatmul(self._sparse_product(A, block)) for _, block in self._column_blocks()]
+        along_graph = sparse_product(A, self._X)
+        parts = [self.rmatmul(along_graph(block)) for _, block in self._column_blocks()]
         product = parts[0] if len(parts) == 1 else self.xp.concat(parts, axis=1)
         return 0.5 * (product + product.T)
 
@@ -451,7 +592,7 @@ class DenseOperator(DataOperator):
         if n * d <= KEEP_ELEMENTS:
             yield slice(0, d), self._centred
             return
-        step = max(1, BLOCK_ELEMENTS // max(n, 1))
+        step = max(1, self.block_elements // max(n, 1))
         for start in range(0, d, step):
             inside = slice(start, min(start + step, d))
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
@@ -463,7 +604,7 @@ class DenseOperator(DataOperator):
         ``by_rows``: stored row by row, as scipy's sparse products want it.
         """
         n, d = self.shape
-        step = max(1, CACHE_ELEMENTS // n)
+        step = max(1, self.cache_elements // n)
         for start in range(0, d, step):
             inside = slice(start, min(start + step, d))
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
@@ -478,10 +619,6 @@ class DenseOperator(DataOperator):
         """Z itself, of a small table."""
         return self.rows(0, self.shape[0])
 
-    def _sparse_product(self, A: sp.csr_array, block: Array) -> Array:
-        """Return A times a dense block; scipy multiplies, on the host."""
-        return self.xp.asarray(A @ np.ascontiguousarray(to_numpy(block)), device=self.device)
-
     def _square(self, A: Array) -> Array:
         """Return A A': of a small table in float64, else in its own precision."""
         xp = self.xp
@@ -490,10 +627,19 @@ class DenseOperator(DataOperator):
         return xp.astype(A @ A.T, xp.float64, copy=False)
 
 
+def columns_product(part: DataOperator, indices: np.ndarray) -> tuple[Array]:
+    """Return a part's share of Z'Z[:, indices]."""
+    return (part.rmatmul(part.columns(part.place(indices))),)
+
+
 def as_operator(X: Any, *, scale: str = "none", center: bool = True) -> DataOperator:
-    """Return the :class:`DataOperator` for a dense array or a scipy.sparse matrix."""
+    """Return the :class:`DataOperator` for a dense array, a scipy.sparse matrix or a dask.array."""
     if is_sparse(X):
         from featsieve.arrays.sparse import SparseOperator
 
         return SparseOperator(X, scale=scale, center=center)
+    if is_dask_array(X):
+        from featsieve.arrays.dask import DaskOperator
+
+        return DaskOperator(X, scale=scale, center=center)
     return DenseOperator(X, scale=scale, center=center)

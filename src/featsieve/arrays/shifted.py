@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.arrays.namespace import is_sparse, namespace_of, to_numpy
+from featsieve.arrays.namespace import is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 
 
@@ -52,7 +52,11 @@ def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
     ``X`` is the table that the operator was made from: z = (x - mean)/scale is smallest where x
     is. The entries of a sparse table that are not stored count as zeros.
     """
-    if is_sparse(X):
+    if is_dask_array(X):
+        from featsieve.arrays.dask_table import column_minima
+
+        smallest = column_minima(X)
+    elif is_sparse(X):
         smallest = X.min(axis=0).toarray().ravel().astype(np.float64)
     else:
         smallest = to_numpy(namespace_of(X).min(X, axis=0)).astype(np.float64)

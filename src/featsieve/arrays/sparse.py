@@ -22,10 +22,12 @@ class SparseOperator(DataOperator):
         self.device = "cpu"
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         # csr_array(...) shares the non-zeros where it can; nothing of the caller's X is written to.
-        table = sp.csr_array(X).astype(dtype, copy=False)
+        table = sp.csr_array(X)
         if not table.has_canonical_format:  # an entry may be stored in several pieces
             table = table.copy()
             table.sum_duplicates()
+        if table.dtype != dtype:  # astype would copy the indices too
+            table = _with_data(table, table.data.astype(dtype))
         self._X = table
         self.n_stored = self._X.nnz
         self.dtype = self._X.dtype
@@ -33,6 +35,13 @@ class SparseOperator(DataOperator):
     @cached_property
     def _by_column(self) -> sp.csc_array:
         return self._X.tocsc()
+
+    def _take_rows(self, rows: np.ndarray) -> sp.csr_array:
+        return self._X[rows]
+
+    def gram_columns(self, indices: np.ndarray) -> np.ndarray:
+        """Return Z'Z[:, indices]."""
+        return self.rmatmul(self.columns(indices))
 
     def _column_statistics(self) -> tuple[np.ndarray, np.ndarray]:
         n, d = self.shape
@@ -56,13 +65,26 @@ class SparseOperator(DataOperator):
             data = (self._X.data - shift[self._X.indices]).astype(self.dtype)
             self._X = sp.csr_array((data, self._X.indices, self._X.indptr), shape=self.shape)
             left = np.bincount(self._X.indices, weights=data, minlength=self.shape[1])
-            self.mean = np.where(far, left / self.shape[0], self.mean)
+            share = 0.0 if self._is_part else 1.0 / self.shape[0]  # a part does not know
+            self.mean = np.where(far, share * left, self.mean)
 
     def _dot(self, W: np.ndarray) -> np.ndarray:
         return (self._X @ W.astype(self.dtype, copy=False)).astype(np.float64, copy=False)
 
     def _tdot(self, R: np.ndarray) -> np.ndarray:
-        return (self._X.T @ R.astype(self.dtype, copy=False)).astype(np.float64, copy=False)
+        product = self._X.T @ R.astype(self.dtype, copy=False)
+        # The long side d stays contiguous: what follows runs along it.
+        return product.astype(np.float64, order="F", copy=False)
+
+    def stored_column(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows and the values of the entries of a column of the table: views."""
+        table = self._by_column
+        inside = slice(table.indptr[j], table.indptr[j + 1])
+        return table.indices[inside], table.data[inside]
+
+    def sparse_columns(self, indices: np.ndarray) -> sp.csc_array:
+        """Return X[:, indices], sparse."""
+        return self._by_column[:, indices]
 
     def _dot_columns(self, indices: np.ndarray, W: np.ndarray) -> np.ndarray:
         part = self._by_column[:, indices] @ W.astype(self.dtype, copy=False)
@@ -73,6 +95,26 @@ class SparseOperator(DataOperator):
         raw = _dense(self._by_column[:, indices])
         return (raw - self.mean[indices]) * self.inverse_scale[indices]
 
+    def columns_gram(self, indices: np.ndarray) -> np.ndarray:
+        """Return Z_S'Z_S: a sparse product and a rank-one correction."""
+        X = self._by_column[:, indices].astype(np.float64, copy=False)
+        mean, scale = self.mean[indices], self.inverse_scale[indices]
+        product = _dense(X.T @ X)
+        sums = X.T @ np.ones(self.shape[0])
+        product -= np.outer(sums, mean) + np.outer(mean, sums - self.shape[0] * mean)
+        return product * np.outer(scale, scale)
+
+    def columns_matmul(self, indices: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Return Z_S W without a dense Z_S."""
+        W = self.inverse_scale[indices][:, None] * W
+        return self._dot_columns(indices, W) - self.mean[indices] @ W
+
+    def columns_rmatmul(self, indices: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Return Z_S'R without a dense Z_S."""
+        product = self._by_column[:, indices].T @ R.astype(self.dtype, copy=False)
+        product = product - np.outer(self.mean[indices], R.sum(axis=0))
+        return self.inverse_scale[indices][:, None] * product
+
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop], dense (ask for few)."""
         return (_dense(self._X[start:stop]) - self.mean) * self.inverse_scale
@@ -80,14 +122,25 @@ class SparseOperator(DataOperator):
     def row_products(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop] Z': a sparse product and a rank-one correction."""
         Y, s, cross = self._scaled
-        product = _dense(Y[start:stop] @ Y.T)
-        return product - cross[start:stop, None] - cross[None, :] + s @ s
+        product = _dense(Y[start:stop] @ self._transposed)
+        product -= cross[start:stop, None] - s @ s
+        product -= cross[None, :]
+        return product
+
+    @cached_property
+    def _transposed(self) -> sp.csr_array:
+        """Y' by rows: a product of two tables stored by rows needs no conversion."""
+        X = self._by_column
+        scale = np.repeat(self.inverse_scale, np.diff(X.indptr))
+        return sp.csr_array((X.data * scale, X.indices, X.indptr), shape=self.shape[::-1])
 
     @cached_property
     def _scaled(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
         """Y = X D, s = D m and Y s, so that ZZ' = YY' - (Ys)1' - 1(Ys)' + s's 11'."""
-        scaling = sp.dia_array((self.inverse_scale[None, :], [0]), shape=(self.shape[1],) * 2)
-        Y = sp.csr_array(self._X.astype(np.float64) @ scaling)
+        X = self._X
+        Y = _with_data(X, X.data * self.inverse_scale[X.indices]) if self._rescales else X
+        if Y.dtype != np.float64:
+            Y = _with_data(Y, Y.data.astype(np.float64))
         s = self.inverse_scale * self.mean
         return Y, s, Y @ s
 
@@ -135,6 +188,11 @@ class SparseOperator(DataOperator):
         cross = np.outer(Y.T @ A_one, s)
         product = _dense(Y.T @ (A @ Y)) - cross - cross.T + A_one.sum() * np.outer(s, s)
         return 0.5 * (product + product.T)
+
+
+def _with_data(X: sp.csr_array, data: np.ndarray) -> sp.csr_array:
+    """Return the table with other values in the same places, which are shared."""
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _dense(A: Any) -> np.ndarray:

@@ -26,8 +26,8 @@ class TimeUpError(BaseException):
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise ``TimeUpError`` in the block after so many seconds.
 
-    Where there are no timers (not on Unix, not in the main thread) nothing is limited. Compiled
-    code is not interrupted: the error comes when it returns.
+    Compiled code is not interrupted: the error comes when it returns. In the main thread of Unix a
+    timer of the system rings, elsewhere (in a Dask worker, say) a thread.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def time_limit(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not (
         threading.main_thread()
     ):
-        yield
+        with _limited_thread(seconds):
+            yield
         return
 
     limited = True
@@ -67,6 +68,39 @@ def time_limit(seconds: float) -> Iterator[None]:
         limited = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _limited_thread(seconds: float) -> Iterator[None]:
+    """Raise ``TimeUpError`` in this thread after so many seconds: another one watches the clock."""
+    number, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
+
+    def watch() -> None:
+        wait = seconds
+        while not over.wait(wait):
+            with lock:
+                if not over.is_set():
+                    _raise_in(number, TimeUpError)
+            wait = AGAIN
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        try:
+            yield
+        finally:
+            over.set()
+            with lock:  # what rang a moment ago and has not been heard is taken back
+                _raise_in(number, None)
+    except TimeUpError:
+        raise TimeUpError(f"more than {seconds:g} s") from None
+    finally:
+        over.set()
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Let another thread raise an error when it next runs Python code; None takes it back."""
+    raised = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 class PeakMemory:

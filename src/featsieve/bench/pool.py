@@ -70,7 +70,7 @@ def run_in_pool(
             while waiting and under_way < jobs + AHEAD:
                 executor.submit(task, waiting.popleft()).add_done_callback(ended.put)
                 under_way += 1
-            outcome = _next(ended, tick).result()
+            outcome = next_ended(ended, tick).result()
             under_way -= 1
             yield outcome
     except BaseException:
@@ -107,7 +107,7 @@ def _own_variables() -> dict[str, str]:
     return {name: os.environ[name] for name in DATA_VARIABLES if name in os.environ}
 
 
-def _next(ended: "SimpleQueue[Any]", tick: Callable[[], None]) -> Any:
+def next_ended(ended: "SimpleQueue[Any]", tick: Callable[[], None]) -> Any:
     """Wait for the next future that has ended."""
     while True:
         try:

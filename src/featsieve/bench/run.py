@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from featsieve.bench.cells import DEPENDENT, Cell
+from featsieve.bench.cluster import cluster_client
 from featsieve.bench.environment import source_hash
 from featsieve.bench.listing import write_listing
 from featsieve.bench.plan import Plan, load_plan
@@ -93,7 +94,9 @@ def run_plan(
         Whether data sets that are not there may be downloaded.
     jobs : int, default=1
         Cells run at the same time, each with cores / jobs threads; -1: one per core. Those of the
-        experiment "time" are run one by one with one thread, whatever is asked for.
+        experiment "time" are run one by one with one thread, whatever is asked for. Inside of
+        ``joblib.parallel_config(backend="dask")`` the workers of the cluster run the cells, as many
+        at a time as they have threads, whatever ``jobs`` says.
     retry : bool, default=False
         Run cells again that failed or took too long (for example after raising the time limit).
     progress : Progress, optional
@@ -175,7 +178,7 @@ class _Run:
         other_code = self.other_code()
 
         data = None if self.data is None else os.fspath(self.data)
-        waves = Waves(self.store, data, self.plan.name, self.retry, self.progress)
+        waves = Waves(self.store, data, self.plan.name, self.retry, self.progress, cluster_client())
         waiting = waves.expect(first, tables.sizes)
         alone = {name: cell for name, cell in waiting.items() if cell.experiment in ALONE}
         beside = {name: cell for name, cell in waiting.items() if name not in alone}

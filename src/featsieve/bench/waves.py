@@ -6,8 +6,10 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 from featsieve.bench.cells import Cell
+from featsieve.bench.cluster import run_on_cluster
 from featsieve.bench.pool import TICK, run_in_pool
 from featsieve.bench.progress import Progress
 from featsieve.bench.rows import failed_rows
@@ -31,6 +33,8 @@ class Waves:
     retry : bool
         Whether cells are run again that failed before.
     progress : Progress
+    client : distributed.Client or None
+        Of the cluster that runs the cells; None: processes of this machine do.
     failures : list of str
         One line for each cell without a result.
     computed : int
@@ -42,6 +46,7 @@ class Waves:
     plan: str
     retry: bool
     progress: Progress
+    client: Any = None
     failures: list[str] = field(default_factory=list)
     computed: int = 0
     _in_vain: int = 0  # crashes since the last outcome
@@ -103,7 +108,7 @@ class Waves:
     def _outcomes(
         self, cells: Iterable[Cell], *, jobs: int, threads: int
     ) -> Generator[Outcome, None, None]:
-        """Run cells in worker processes, and give each outcome as it comes."""
+        """Run cells in worker processes or on a cluster, and give each outcome as it comes."""
         task = Task(
             out=os.fspath(self.store.folder),
             data=self.data,
@@ -111,6 +116,8 @@ class Waves:
             retry=self.retry,
             jobs=jobs,
         )
+        if self.client is not None:
+            return run_on_cluster(self.client, task, cells, jobs=jobs, tick=self.progress.tick)
         return run_in_pool(task, cells, jobs=jobs, threads=threads, tick=self.progress.tick)
 
     def _hear(self, outcome: Outcome) -> None:

@@ -27,6 +27,13 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Address of a Dask scheduler (tcp://HOST:8786) whose workers run the cells.",
+    ),
+]
 Retry = Annotated[
     bool,
     typer.Option("--retry", help="Run cells again that failed or took too long before."),
@@ -50,6 +57,7 @@ def run_command(
     ] = None,
     data: Data = None,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     retry: Retry = False,
     download: Download = False,
     strict: Strict = False,
@@ -64,9 +72,17 @@ def run_command(
     Cells without a result and data sets that are left out are told, and are no error: the exit code
     is 0, or 1 with `--strict`.
 
+    With `--cluster` the workers of a Dask cluster run the cells (give them one thread each, and the
+    same `--data` folder); the results are written here.
+
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
-    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    from contextlib import nullcontext
+
+    from featsieve.bench.cluster import on_cluster
+
+    with on_cluster(cluster) if cluster else nullcontext():
+        summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
     if as_json:
         total = {"total": summary.total, "flawless": summary.flawless}
         print_json({**vars(summary), "folder": str(summary.folder), **total})

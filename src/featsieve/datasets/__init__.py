@@ -2,6 +2,7 @@
 
 from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.load import load_dataset
+from featsieve.datasets.open import open_table
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.datasets.table import read_table
@@ -15,6 +16,7 @@ __all__ = [
     "dataset_names",
     "load_dataset",
     "make_planted",
+    "open_table",
     "read_table",
     "write_table",
 ]

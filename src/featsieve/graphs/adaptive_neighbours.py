@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.knn import ROUNDING, nearest_neighbours
+from featsieve.graphs.knn import PointDistances, nearest_neighbours
 from featsieve.solvers.leading_eigenvectors import leading_eigenvectors
 from featsieve.terms.simplex import project_rows
 
@@ -81,14 +81,7 @@ def pair_distances(points: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def nearest_points(points: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Return the indices of the nearest other rows of an array, shape (n, n_neighbors)."""
     points = points - points.mean(axis=0)
-    squares = np.einsum("ij,ij->i", points, points)
-
-    def distances(start: int, stop: int) -> np.ndarray:
-        products = points[start:stop] @ points.T
-        return np.maximum(squares[start:stop, None] + squares - 2.0 * products, 0.0)
-
-    rounding = ROUNDING["float64"] * squares
-    return nearest_neighbours(distances, len(points), n_neighbors, rounding=rounding)[0]
+    return nearest_neighbours(PointDistances(points), len(points), n_neighbors)[0]
 
 
 def mean_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:

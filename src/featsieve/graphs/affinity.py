@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays.namespace import as_numpy, is_sparse
 from featsieve.graphs.knn import (
     euclidean_distances,
     heat_kernel_graph,
@@ -45,7 +45,7 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
     """Return a user's affinity matrix as CSR, or say what is wrong with it."""
     hint = "affinity must be 'heat', 'binary', or a symmetric, non-negative (n_samples, n_samples)"
     try:
-        S = affinity if is_sparse(affinity) else np.asarray(affinity, dtype=np.float64)
+        S = affinity if is_sparse(affinity) else as_numpy(affinity).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{hint} matrix; got {type(affinity).__name__}.") from error
     if S.ndim != 2 or S.shape != (n_samples, n_samples):

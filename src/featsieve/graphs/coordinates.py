@@ -3,13 +3,16 @@
 import numpy as np
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array
+from featsieve.arrays.linalg import orthonormal_columns
+from featsieve.arrays.namespace import Array, to_numpy
 
 # Up to this size of min(n, d) the decomposition is exact (a dense eigenproblem of that size).
 LARGEST_EXACT = 3000
 # Directions kept for tall tables (n > d), where the last ones are mostly noise, and for tables too
 # large for the exact decomposition.
 N_DIRECTIONS = 100
+# Steps of subspace iteration.
+N_ITERATIONS = 7
 
 
 def principal_coordinates(
@@ -51,9 +54,52 @@ def hat_coordinates(
     """
     xp = operator.xp
     coordinates, energy = principal_coordinates(operator, n_directions=n_directions)
+    return coordinates / xp.sqrt(energy + shrinkage * mean_energy(operator))[None, :]
+
+
+def hat_directions(
+    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = N_DIRECTIONS
+) -> np.ndarray:
+    """Return A (d x r, on the host) with E = Z A, the hat coordinates of a tall table.
+
+    Nothing with a row per sample is kept: the Gram matrix of up to ``LARGEST_EXACT`` columns, or
+    products Z'(ZQ) added up over the parts of the table.
+    """
+    xp = operator.xp
+    n_directions = max(n_directions, N_DIRECTIONS)
+    if operator.shape[1] <= LARGEST_EXACT:
+        energy, V = xp.linalg.eigh(operator.gram())
+        energy, V = to_numpy(xp.flip(energy)), to_numpy(xp.flip(V, axis=1))
+    else:
+        energy, V = _leading_directions(operator, n_directions)
+    keep = min(_n_nonzero(operator, operator.place(energy)), n_directions)
+    return V[:, :keep] / np.sqrt(energy[:keep] + shrinkage * mean_energy(operator))
+
+
+def mean_energy(operator: DataOperator) -> float:
+    """Return tr(ZZ')/min(n, d): the mean non-zero eigenvalue."""
+    xp = operator.xp
     n_varying = int(xp.sum(xp.astype(operator.varies, xp.int64)))
-    mean_energy = float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
-    return coordinates / xp.sqrt(energy + shrinkage * mean_energy)[None, :]
+    return float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
+
+
+def _leading_directions(
+    operator: DataOperator, n_directions: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs of Z'Z by subspace iteration over the parts of the table."""
+    parts, d = operator.parts(), operator.shape[1]
+    Q = np.random.default_rng(0).standard_normal((d, n_directions + 20))
+    for _ in range(N_ITERATIONS):
+        Q = np.linalg.qr(Q)[0]
+        (image,) = parts.total(gram_product, shared=(Q,))
+        previous, Q = Q, image
+    energy, V = np.linalg.eigh(0.5 * (previous.T @ image + image.T @ previous))
+    return energy[::-1], previous @ V[:, ::-1]
+
+
+def gram_product(part: DataOperator, Q: np.ndarray) -> tuple[Array]:
+    """Return a part's share of Z'(ZQ)."""
+    return (part.rmatmul(part.matmul(part.place(Q))),)
 
 
 def _n_nonzero(operator: DataOperator, energy: Array) -> int:
@@ -70,8 +116,8 @@ def _subspace_iteration(operator: DataOperator, n_directions: int) -> tuple[Arra
     start = np.random.default_rng(0).standard_normal((d, n_directions + 20))
     Q = xp.asarray(start, device=operator.device)
     for _ in range(6):
-        Q = xp.linalg.qr(operator.matmul(Q))[0]
-        Q = xp.linalg.qr(operator.rmatmul(Q))[0]
+        Q = orthonormal_columns(operator.matmul(Q))
+        Q = orthonormal_columns(operator.rmatmul(Q))
     image = operator.matmul(Q)
     energy, V = xp.linalg.eigh(image.T @ image)
     energy, V = xp.flip(energy)[:n_directions], xp.flip(V, axis=1)[:, :n_directions]

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import entries_of, on_host
+from featsieve.graphs.device_neighbours import device_rows
 from featsieve.graphs.knn import (
     BLOCK_ELEMENTS,
     FEWEST_ROWS,
@@ -45,13 +46,14 @@ def local_grams(operator: DataOperator, members: np.ndarray) -> np.ndarray:
     second = np.tile(members, (1, kappa)).ravel()
     order = np.argsort(first, kind="stable")
     products = np.empty(n * kappa * kappa)
-    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
+    on_cpu = on_host(operator.inverse_scale)
+    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n) if on_cpu else device_rows(n)
     for start in range(0, n, step):
         stop = min(start + step, n)
         low, high = np.searchsorted(first, (start, stop), sorter=order)
         here = order[low:high]
-        block = to_numpy(operator.row_products(start, stop))
-        products[here] = block[first[here] - start, second[here]]
+        block = operator.row_products(start, stop)
+        products[here] = entries_of(block, first[here] - start, second[here])
     products = products.reshape(n, kappa, kappa)
     grams = centre_both(products)
     length, scatter = _traces(products), _traces(grams)

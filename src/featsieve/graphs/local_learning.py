@@ -12,9 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import entries_of
+from featsieve.graphs.device_neighbours import device_rows
 from featsieve.graphs.knn import (
     BLOCK_ELEMENTS,
     FEWEST_ROWS,
+    SummedDistances,
     euclidean_distances,
     nearest_neighbours,
 )
@@ -41,19 +44,9 @@ def local_predictors(
     one the distances of the neighbours among themselves.
     """
     n = operator.shape[0]
-    squared = euclidean_distances(operator)
-    total = 0.0
-
-    def summed(start: int, stop: int) -> np.ndarray:
-        nonlocal total
-        block = squared(start, stop)
-        distance = np.sqrt(block)
-        distance[np.arange(stop - start), np.arange(start, stop)] = 0.0
-        total += float(distance.sum())
-        return block
-
-    indices, to_sample = nearest_neighbours(summed, n, n_neighbors)
-    t = total / n**2 or 1.0  # zero where all samples coincide
+    distances = SummedDistances(euclidean_distances(operator))
+    indices, to_sample = nearest_neighbours(distances, n, n_neighbors)
+    t = distances.mean
     k = indices.shape[1]
     among = _distances_of_pairs(
         operator, np.repeat(indices, k, axis=1).ravel(), np.tile(indices, k).ravel()
@@ -70,12 +63,13 @@ def _distances_of_pairs(operator: DataOperator, i: np.ndarray, j: np.ndarray) ->
     squared = euclidean_distances(operator)
     order = np.argsort(i, kind="stable")
     found = np.empty(len(i))
-    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
+    step = device_rows(n) if squared.elsewhere else max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
+    distances = squared.on_device if squared.elsewhere else squared
     for start in range(0, n, step):
         stop = min(start + step, n)
         inside = order[
             np.searchsorted(i, start, sorter=order) : np.searchsorted(i, stop, sorter=order)
         ]
-        found[inside] = squared(start, stop)[i[inside] - start, j[inside]]
+        found[inside] = entries_of(distances(start, stop), i[inside] - start, j[inside])
     found[i == j] = 0.0  # exactly: the kernel of a sample with itself is 1
     return found

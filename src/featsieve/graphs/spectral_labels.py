@@ -152,6 +152,13 @@ def by_first_sample(labels: np.ndarray) -> np.ndarray:
     return rank[inverse]
 
 
+def order_of_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the clusters 0..c-1 in the order of their first samples; empty ones come last."""
+    first = np.full(n_clusters, len(labels))
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last to be written is the first
+    return np.argsort(first, kind="stable")
+
+
 def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Give every empty cluster the last sample of the largest one (coinciding points)."""
     labels = labels.astype(np.intp, copy=True)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.arrays.weighted import WeightedOperator
 from featsieve.base import SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
@@ -114,9 +114,10 @@ class AUFS(UnsupervisedSelector):
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are. The regression has an
         intercept, so that "raw" differs from "none" only by the reconstruction term.
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=100
         Most iterations (at every value of ν).
     tol : float, default=1e-5
@@ -281,8 +282,8 @@ class AUFS(UnsupervisedSelector):
         penalties = penalty_sequence(self.orthogonality)
         table = self._operator(X)
         scale, center = SCALES[self.scale]
-        if X.dtype == np.float32 and (self.ridge < SMALL_RIDGE or self.reconstruction > 0.0):
-            X = X.astype(np.float64)
+        if is_single(X) and (self.ridge < SMALL_RIDGE or self.reconstruction > 0.0):
+            X = in_double(X)
             table = as_operator(X, scale=scale, center=center)
         # The regression has an intercept: centring is part of it.
         operator = table if center else as_operator(X, scale=scale)

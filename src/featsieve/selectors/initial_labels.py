@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import as_numpy, to_numpy
 from featsieve.graphs import (
     laplacian_labels,
     principal_coordinates,
@@ -18,7 +18,7 @@ from featsieve.graphs.pseudo_labels import kmeans_of
 from featsieve.solvers.reweighted_ridge import largest_penalty, moderate_penalty
 from featsieve.validation import check_option, warn
 
-INITS = ("auto", "spectral", "k-means", "best")
+INITS = ("auto", "spectral", "k-means", "best", "landmarks")
 
 # Labels whose columns have less than this squared length have vanished (orthonormal ones have 1).
 VANISHED = 0.01
@@ -26,7 +26,7 @@ VANISHED = 0.01
 
 def given_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
     """Return a user's labels as 0..c-1, in the sorted order of their values."""
-    labels = np.asarray(labels)
+    labels = as_numpy(labels)
     if labels.shape != (n_samples,):
         raise ValueError(
             f"init must hold one label per sample, shape ({n_samples},); got {labels.shape}."
@@ -143,8 +143,8 @@ def authors_labels(
     random_state: np.random.RandomState,
 ) -> np.ndarray:
     """Return the start of the published algorithm: heat-kernel graph, or k-means on the data."""
-    if init == "best":
-        raise ValueError("init='best' belongs to solver='joint'; use 'spectral' or 'k-means'.")
+    if init in ("best", "landmarks"):
+        raise ValueError(f"init={init!r} belongs to solver='joint'; use 'spectral' or 'k-means'.")
     if init == "k-means":
         return kmeans_of(operator, n_clusters, random_state=random_state)
     graph = heat_kernel_graph(operator, n_neighbors=n_neighbors)

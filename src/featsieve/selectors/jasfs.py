@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,35 +10,36 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import (
+    is_dask_array,
+    is_foreign_array,
+    like,
+    namespace_of,
+    pick_columns,
+    to_numpy,
+)
 from featsieve.base import UnsupervisedSelector
-from featsieve.graphs import hat_coordinates, self_tuning_graph
-from featsieve.graphs.knn import hat_distances
-from featsieve.graphs.pseudo_labels import joint_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.graphs.structure import leave_one_out_accuracy
-from featsieve.graphs.views import PLAIN, SampleView, sample_view
+from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.selectors import initial_labels
 from featsieve.selectors.jasfs_joint import (
     W_STEPS,
-    JointProblem,
     largest_sparsity,
     nested_path,
     rank_features,
-    refine_labels,
     solve_joint,
 )
 from featsieve.selectors.jasfs_paper import PaperProblem, solve_paper
 from featsieve.selectors.jasfs_paper import largest_sparsity as largest_paper_sparsity
 from featsieve.selectors.jasfs_path import as_path, path_problems, solve_path
+from featsieve.selectors.jasfs_start import Settings, Start, start
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms import NeighbourGraph, normalised_indicator
+from featsieve.terms import normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.tuning.automatic import RankedPath, warn_without_structure
 from featsieve.tuning.criteria import MOST_SAMPLES, Modularity
@@ -53,7 +55,7 @@ from featsieve.validation import (
 )
 
 SOLVERS = ("joint", "paper")
-SCALES = ("auto", "unit", "none")
+SCALES = ("auto", "unit", "sqrt", "none")
 
 # sparsity="auto" of solver="paper": the end of the range in which the paper finds it insensitive.
 AUTO_PAPER = 1e-3
@@ -112,16 +114,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         How the joint solver finds a support: ridge forward selection (which gives all sizes at
         once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.
         The last two are for study: they are slower and not better features.
-    init : {"auto", "spectral", "k-means", "best"}, labels or callable, default="auto"
+    init : {"auto", "spectral", "landmarks", "k-means", "best"}, labels or callable, default="auto"
         First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
-        in the hat metric). "auto": "spectral", unless its labels are hardly predictable from the
-        other samples and those of plain distances show more structure than permuted columns do.
-        "best": the better predicted of "spectral" and plain distances. "k-means". Or an array of
-        labels, or ``init(X, n_clusters, random_state)``.
-    scale : {"auto", "unit", "none"}, default="auto"
+        in the hat metric). "landmarks": the same through up to 2000 points among the samples, in
+        time and memory linear in their number. "auto": "landmarks" above 20,000 samples; else
+        "spectral", unless its labels are hardly predictable from the other samples and those of
+        plain distances show more structure than permuted columns do. "best": the better predicted
+        of "spectral" and plain distances. "k-means". Or an array of labels, or
+        ``init(X, n_clusters, random_state)``.
+    scale : {"auto", "unit", "sqrt", "none"}, default="auto"
         Column scaling: "unit" variance, so that units do not matter (unless ``init="auto"`` turns
-        to distances of the columns as given), or "none". "auto" is "unit" for the joint solver,
-        "none" for "paper".
+        to distances of the columns as given), "none", or "sqrt", half way between the two. "auto"
+        is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
         Neighbours in the graph of the samples.
     ridge : float, default=10.0
@@ -190,8 +194,11 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         is bad news; a high one is not proof, as noise cut into two halves is predictable too:
         :func:`~featsieve.tuning.structure_score` tells them apart.
     init_ : str
-        Where the first labels came from: "spectral", "raw" or "scaled" (plain distances of the
-        columns as given, or scaled), "k-means", "given".
+        Where the first labels came from: "spectral", "landmarks", "raw" or "scaled" (plain
+        distances of the columns as given, or scaled), "k-means", "given".
+    n_landmarks_ : int
+        The landmarks that the graph of the samples goes through; 0 where it joins them directly
+        (joint solver).
     sparsity_ : float
         The λ that was used (joint solver: 0 where a number of features decided; the largest λ that
         selects as many where it was found, which is not part of ``objective_``).
@@ -219,10 +226,15 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     samples, not from centres.
 
     Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
-    for k features, plus O(n²r) time (not memory) for the neighbours, r ≤ max(100, 2c) for tall
-    tables; a doubtful start of up to 5000 samples costs four more searches. No dense n × n array
-    exists when n > 5000. Finding the number of features costs a path of 400 and ten k-means runs
-    for each of about eleven numbers, on 5000 samples at most.
+    for k features. Up to 20,000 samples the neighbours cost O(n²r) time (not memory), r ≤
+    max(100, 2c) for tall tables; a doubtful start of up to 5000 samples costs four more searches.
+    Above, or with ``init="landmarks"``, everything is linear in n, and the graph of the samples is
+    the one through the landmarks: the same model with another prior a. Finding the number of
+    features costs a path of 400 and ten k-means runs for each of about eleven numbers, on 5000
+    samples at most.
+
+    Tables of other array libraries (torch, CuPy, ...) are worked on where they are, Dask arrays by
+    the workers that hold their chunks. Fitted attributes are NumPy arrays always.
 
     The paper's program is kept for comparison: because its labels do not move, it is a regression
     on the first clustering, and because its inner solver stops after a few steps, the number of
@@ -328,14 +340,35 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "cluster_centers_")
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         mean = np.average(self.cluster_centers_, axis=0)  # any origin will do
         centers = (self.cluster_centers_ - mean) * self._selected_scale
         # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
         weights = (centers * self._selected_scale).T
-        columns = X[:, np.flatnonzero(self.support_)]
-        along = safe_sparse_dot(columns, weights, dense_output=True) - mean @ weights
-        return (along - 0.5 * np.sum(centers**2, axis=1)).argmax(axis=1)
+        offset = mean @ weights + 0.5 * np.sum(centers**2, axis=1)
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import map_rows
+
+            nearest = partial(_nearest_center, weights=weights, offset=offset)
+            return map_rows(nearest, self.transform(X), dtype=np.intp)
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        return _nearest_center(selected, weights, offset)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return ``labels_`` in the array library of X, and on its device.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        labels = self.fit(X).labels_
+        return like(labels, X) if is_foreign_array(X) else labels
 
     def certify(self, X: Any) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.
@@ -354,8 +387,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_is_fitted(self, "support_")
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        operator = as_operator(X, scale=self._column_scale)
+        operator = as_operator(self._check_rows(X), scale=self._column_scale)
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,
@@ -370,13 +402,15 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     def _fit_joint(self, X: Any, prepared: Prepared, k: int | None) -> None:
         """Fit by ``selectors/jasfs_joint.py``."""
-        operator, n_clusters = prepared.operator, prepared.n_clusters
-        view, problem, labels = self._joint_start(X, prepared)
+        operator = prepared.operator
+        begun = self._joint_start(X, prepared)
+        problem, labels = begun.problem, begun.labels
         path, curve = None, None
         if self._automatic:
             self._progress.step("choosing the number of features")
             path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
-            curve = self._curve(X, np.asarray(path.order), labels, graph=view.graph)
+            order = np.asarray(path.order)
+            curve = self._curve(X, order, problem.host_labels(labels), graph=begun.graph)
             problem = replace(problem, n_features=curve.chosen)
         elif k is None:
             problem = replace(problem, sparsity=float(self.sparsity))
@@ -408,50 +442,44 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.sparsity_ = problem.sparsity
         if curve is not None and path_of_all is not None:
             self.sparsity_ = float(path_of_all.sparsity[len(state.support) - 1])
-        self.labels_ = state.labels if self.init_ == "given" else by_first_sample(state.labels)
-        self.label_accuracy_ = leave_one_out_accuracy(self.labels_, view.coordinates, n_clusters)
-        W = np.zeros((operator.shape[1], n_clusters))
+        self.label_accuracy_ = problem.accuracy(state.labels)
+        W = np.zeros((operator.shape[1], problem.n_clusters))
         selected = np.flatnonzero(self.support_)
-        regression = problem.regression(self.labels_)
-        W[selected] = to_numpy(
-            regression.refit(operator.xp.asarray(selected, device=operator.device))
-        )
-        self._set_regression(operator, W, problem.labels_matrix(self.labels_))
+        regression = problem.regression(state.labels)
+        W[selected] = to_numpy(regression.refit(regression.operator.place(selected)))
+        sizes = problem.cluster_sizes(state.labels)
+        moments = problem.cluster_moments(state.labels)
+        self.labels_ = problem.host_labels(state.labels)
+        if self.init_ != "given":  # the user's keep their order
+            order = order_of_appearance(self.labels_, problem.n_clusters)
+            rank = np.argsort(order)
+            self.labels_ = rank[self.labels_]
+            W, moments, sizes = W[:, order], moments[:, order], sizes[order]
+        self._set_centers(operator, moments)
+        self._set_regression(operator, W, np.sqrt(sizes) / operator.shape[0])
 
-    def _joint_start(
-        self, X: Any, prepared: Prepared
-    ) -> tuple[SampleView, JointProblem, np.ndarray]:
-        """Return graph and hat coordinates, the problem without sparsity, and the first labels."""
-        operator, labels, n_clusters, random_state = prepared
+    def _joint_start(self, X: Any, prepared: Prepared) -> Start:
+        """Return the problem without sparsity, the first labels, and where they came from."""
         self._progress.step("finding the first labels")
-        E = to_numpy(
-            hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * n_clusters)
-        )
-        graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=self.n_neighbors)
-        hat = SampleView("hat", graph, E)
-        self.init_ = "given"
-        if labels is None:
-            labels, self.init_ = joint_labels(
-                X,
-                operator,
-                self.init,
-                hat=hat,
-                n_clusters=n_clusters,
-                n_neighbors=self.n_neighbors,
-                random_state=random_state,
-            )
-        if self.init_ in PLAIN:  # clusters do not show in the hat graph: take the one they show in
-            graph = sample_view(X, self.init_, n_neighbors=self.n_neighbors).graph
-        problem = JointProblem(
-            operator,
-            NeighbourGraph(graph, alpha=self.alpha, beta=self.beta),
-            n_clusters=n_clusters,
-            ridge=self.ridge * mean_column_norm(operator),
+        settings = Settings(
+            init=self.init,
+            n_clusters=prepared.n_clusters,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            beta=self.beta,
+            ridge=self.ridge * mean_column_norm(prepared.operator),
+            shrinkage=self.shrinkage,
             w_step=self.w_step,
         )
-        if self.init_ == "spectral":
-            labels, _ = refine_labels(problem, labels, E)
-        return replace(hat, graph=graph), problem, labels
+        found = start(
+            X,
+            prepared.operator,
+            settings,
+            labels=prepared.labels,
+            random_state=prepared.random_state,
+        )
+        self.init_, self.n_landmarks_ = found.source, found.n_landmarks
+        return found
 
     def _fit_paper(self, X: Any, prepared: Prepared, k: int | None) -> None:
         """Fit by ``selectors/jasfs_paper.py``."""
@@ -492,7 +520,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         # Rows of W by length; rows that are zero by the order in which they would enter.
         W, fitted = to_numpy(state.W), to_numpy(state.fitted)
         scores = np.sqrt(row_norms(W))
-        residual = operator.xp.asarray(fitted - (state.F - state.F.mean(axis=0)))
+        residual = operator.place(fitted - (state.F - state.F.mean(axis=0)))
         entering = row_norms(to_numpy(operator.rmatmul(residual)))
         order = np.lexsort((-entering, -scores))
         if self._automatic:
@@ -507,7 +535,11 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self.labels_ = np.where(np.any(state.F, axis=1, keepdims=True), state.F, fitted).argmax(
             axis=1
         )
-        self._set_regression(operator, np.where(self.support_[:, None], W, 0.0), state.F)
+        members = np.eye(n_clusters)[self.labels_]
+        members /= np.maximum(members.sum(axis=0), 1.0)
+        self._set_centers(operator, to_numpy(operator.rmatmul(operator.place(members))))
+        W = np.where(self.support_[:, None], W, 0.0)
+        self._set_regression(operator, W, state.F.mean(axis=0))
 
     def _joint_path(
         self, X: Any, *, sizes: Any = None, sparsities: Sequence[float] = ()
@@ -516,7 +548,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         self._check_parameters()
         X = self._check_input(X)
         prepared = self._prepare(X)
-        _, problem, labels = self._joint_start(X, prepared)
+        begun = self._joint_start(X, prepared)
+        problem, labels = begun.problem, begun.labels
         if not sparsities:
             n_varying = int(self._varies.sum())
             sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), n_varying))
@@ -578,18 +611,13 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 ConvergenceWarning,
             )
 
-    def _set_regression(self, operator: DataOperator, W: np.ndarray, F: np.ndarray) -> None:
-        """Set W and b (eq. solutionofb) in the units of X, and the clusters' centres."""
-        self._set_centers(operator)
+    def _set_regression(self, operator: DataOperator, W: np.ndarray, mean: np.ndarray) -> None:
+        """Set W and b (eq. solutionofb) in the units of X; ``mean`` is that of the rows of F."""
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
-        self.intercept_ = F.mean(axis=0) - to_numpy(operator.original_mean) @ self.coef_
+        self.intercept_ = mean - to_numpy(operator.original_mean) @ self.coef_
 
-    def _set_centers(self, operator: DataOperator) -> None:
-        """Set the clusters' means of the selected columns, in the units of X."""
-        members = np.eye(self.n_clusters_)[self.labels_]
-        members /= np.maximum(members.sum(axis=0), 1.0)
-        xp = operator.xp
-        moments = to_numpy(operator.rmatmul(xp.asarray(members, device=operator.device)))
+    def _set_centers(self, operator: DataOperator, moments: np.ndarray) -> None:
+        """Set the clusters' means of the selected columns from those of Z (d x c)."""
         selected = np.flatnonzero(self.support_)
         scale = to_numpy(operator.inverse_scale)[selected]
         mean = to_numpy(operator.original_mean)[selected]
@@ -620,6 +648,15 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 "n_features_to_select and sparsity both say how many features to select: "
                 "set one of them and leave the other at its default."
             )
+
+
+def _nearest_center(columns: Any, weights: np.ndarray, offset: np.ndarray) -> Any:
+    """Return the clusters with the largest x'c - |c|^2/2, all of them scaled."""
+    if is_foreign_array(columns):
+        xp = namespace_of(columns)
+        along = xp.astype(columns, xp.float64, copy=False) @ like(weights, columns)
+        return xp.argmax(along - like(offset, columns)[None, :], axis=1)
+    return (safe_sparse_dot(columns, weights, dense_output=True) - offset).argmax(axis=1)
 
 
 def mean_column_norm(operator: DataOperator) -> float:

@@ -18,12 +18,14 @@ the nearest-neighbour graph of the data (:class:`~featsieve.terms.NeighbourGraph
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.graphs.structure import leave_one_out_accuracy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
 from featsieve.solvers.homotopy_iht import ConvergedIHT
@@ -54,6 +56,7 @@ class JointProblem:
     sparsity: float = 0.0
     n_features: int | None = None
     w_step: str = "forward"
+    coordinates: np.ndarray | None = None  # E, the hat coordinates of all features
 
     def labels_matrix(self, labels: np.ndarray) -> np.ndarray:
         """Return F."""
@@ -77,6 +80,33 @@ class JointProblem:
             self.labels_matrix(labels)
         )
 
+    def cluster_sizes(self, labels: np.ndarray) -> np.ndarray:
+        """Return the number of samples in every cluster."""
+        return np.bincount(labels, minlength=self.n_clusters)
+
+    def cluster_moments(self, labels: np.ndarray) -> np.ndarray:
+        """Return the means of the rows of Z in every cluster (d x c)."""
+        sums = to_numpy(self.regression(labels).correlation())
+        return sums / np.sqrt(self.cluster_sizes(labels))
+
+    def host_labels(self, labels: np.ndarray) -> np.ndarray:
+        """Return the labels as one array."""
+        return labels
+
+    def accuracy(self, labels: np.ndarray) -> float:
+        """Return how well the labels are predicted from the other samples."""
+        if self.coordinates is None:
+            raise ValueError("accuracy needs the hat coordinates of the samples.")
+        return leave_one_out_accuracy(labels, self.coordinates, self.n_clusters)
+
+    def refine(self, labels: np.ndarray, support: np.ndarray) -> tuple[np.ndarray, Status]:
+        """Return the partition after moves in the hat matrix of a support, and how they ended."""
+        return refine_labels(self, labels, selected_factor(self, support))
+
+    def same(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Say whether no sample has moved."""
+        return np.array_equal(one, other)
+
     def partition(self, labels: np.ndarray, factor: np.ndarray) -> PartitionProblem:
         """Return the label step in the hat matrix E E', at the graph of the current labels.
 
@@ -89,15 +119,21 @@ class JointProblem:
         return PartitionProblem(factor, sparse, self.n_clusters, labels)
 
 
+# Labels as a problem keeps them: one array, or blocks beside the parts of the table.
+Labels = Any
+# A problem over partitions and supports: JointProblem, or LargeProblem of jasfs_large.
+Problem = Any
+
+
 @dataclass(frozen=True)
 class JointState:
     """A partition and a support, with the run of forward selection that found the support."""
 
-    labels: np.ndarray
+    labels: Labels
     support: np.ndarray  # in order of entry
     value: float
     path: ForwardState | None = None
-    path_labels: np.ndarray | None = None  # the labels for which it was found
+    path_labels: Labels = None  # the labels for which it was found
     moved: bool = True  # whether the last label step changed anything
     limited: bool = False  # whether an inner solver ran into its own iteration limit
 
@@ -112,21 +148,22 @@ def refine_labels(
 
 def selected_factor(problem: JointProblem, support: np.ndarray) -> np.ndarray:
     """Return E with E E' = Z_S (Z_S'Z_S + mu I)^(-1) Z_S', the hat matrix of the support."""
-    xp = problem.operator.xp
-    Z = problem.operator.columns(xp.asarray(support, device=problem.operator.device))
-    n, k = Z.shape
+    operator, xp = problem.operator, problem.operator.xp
+    selected = xp.asarray(support, device=operator.device)
+    n, k = operator.shape[0], len(support)
     if k <= n:
-        eye = xp.eye(k, dtype=Z.dtype, device=problem.operator.device)
-        root = xp.linalg.cholesky(Z.T @ Z + problem.ridge * eye)
-        return to_numpy(xp.linalg.solve(root, Z.T).T)
+        eye = xp.eye(k, dtype=xp.float64, device=operator.device)
+        root = xp.linalg.cholesky(operator.columns_gram(selected) + problem.ridge * eye)
+        return to_numpy(operator.columns_matmul(selected, xp.linalg.inv(root).T))
+    Z = operator.columns(selected)
     energy, U = xp.linalg.eigh(Z @ Z.T)
     energy = xp.clip(energy, min=0.0)
     return to_numpy(U * xp.sqrt(energy / (energy + problem.ridge))[None, :])
 
 
 def find_support(
-    problem: JointProblem,
-    labels: np.ndarray,
+    problem: Problem,
+    labels: Labels,
     *,
     known: np.ndarray | None = None,
     path: ForwardState | None = None,
@@ -149,20 +186,20 @@ def find_support(
     return min(searched, key=lambda state: state.value).support, None
 
 
-def nested_path(problem: JointProblem, labels: np.ndarray, length: int) -> ForwardState:
+def nested_path(problem: Problem, labels: Labels, length: int) -> ForwardState:
     """Return the run of forward selection for fixed labels, ``length`` features long."""
     regression = replace(problem, sparsity=0.0, n_features=length).regression(labels)
     return run(ForwardSelection(), regression, max_iter=regression.limit).state
 
 
-def largest_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
+def largest_sparsity(problem: Problem, labels: Labels) -> float:
     """Return the largest lambda that selects something for these labels.
 
     The half gain of the best single feature. Iterative hard thresholding stays at W = 0 longer: for
     it, the lambda below which a row surely survives the shortest step it tries from there.
     """
     regression = problem.regression(labels)
-    xp = problem.operator.xp
+    xp = regression.operator.xp
     if problem.w_step == "iht":
         state = ConvergedIHT().init(regression)
         gradient = state.datafit.gradient(state.W, state.image)
@@ -172,8 +209,8 @@ def largest_sparsity(problem: JointProblem, labels: np.ndarray) -> float:
 
 
 def solve_joint(
-    problem: JointProblem,
-    labels: np.ndarray,
+    problem: Problem,
+    labels: Labels,
     *,
     path: ForwardState | None = None,
     max_iter: int = 20,
@@ -185,20 +222,19 @@ def solve_joint(
     ``path`` may hold a part of the path for these labels.
     """
 
-    def start(problem: JointProblem) -> JointState:
+    def start(problem: Problem) -> JointState:
         support, found = find_support(problem, labels, path=path)
         return JointState(labels, support, problem.value(labels, support), found, labels)
 
-    def update_labels(problem: JointProblem, state: JointState) -> JointState:
-        factor = selected_factor(problem, state.support)
-        refined, status = refine_labels(problem, state.labels, factor)
+    def update_labels(problem: Problem, state: JointState) -> JointState:
+        refined, status = problem.refine(state.labels, state.support)
         state = replace(state, limited=state.limited or not status.success)
         value = problem.value(refined, state.support)
-        if np.array_equal(refined, state.labels) or value > state.value:
+        if problem.same(refined, state.labels) or value > state.value:
             return replace(state, moved=False)
         return replace(state, labels=refined, value=value)
 
-    def update_features(problem: JointProblem, state: JointState) -> JointState:
+    def update_features(problem: Problem, state: JointState) -> JointState:
         if not state.moved:
             return state
         support, path = find_support(problem, state.labels, known=state.support)
@@ -222,7 +258,7 @@ def solve_joint(
 
 
 def rank_features(
-    problem: JointProblem, state: JointState, *, path_length: int
+    problem: Problem, state: JointState, *, path_length: int
 ) -> tuple[np.ndarray, np.ndarray, SelectionPath | None]:
     """Return the scores of all features, their order (best first), and the nested path.
 
@@ -241,7 +277,7 @@ def rank_features(
     longer = replace(problem, sparsity=0.0, n_features=length).regression(state.labels)
     solver = ForwardSelection()
     begun = state.path
-    if state.path_labels is None or not np.array_equal(state.path_labels, state.labels):
+    if state.path_labels is None or not problem.same(state.path_labels, state.labels):
         # The labels moved and the support stayed: price the same features for the new labels.
         begun = solver.init(longer)
         for j in state.support.tolist():

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from featsieve.selectors.jasfs_joint import (
-    JointProblem,
-    JointState,
-    rank_features,
-    solve_joint,
-)
+from featsieve.selectors.jasfs_joint import JointState, Problem, rank_features, solve_joint
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Solution
 from featsieve.tuning.path import SparsityPath
@@ -20,7 +16,7 @@ from featsieve.tuning.path import SparsityPath
 class PathPoint:
     """A solution on the path."""
 
-    problem: JointProblem
+    problem: Problem
     solution: Solution[JointState]
 
     def priced(self) -> tuple[np.ndarray, float]:
@@ -33,15 +29,15 @@ class PathPoint:
 
 
 def path_problems(
-    problem: JointProblem, *, sizes: Sequence[int] = (), sparsities: Sequence[float] = ()
-) -> list[JointProblem]:
+    problem: Problem, *, sizes: Sequence[int] = (), sparsities: Sequence[float] = ()
+) -> list[Problem]:
     """Return the problem of every point: few features first."""
     fixed = [replace(problem, n_features=int(size)) for size in sizes]
     return fixed + [replace(problem, sparsity=value) for value in sparsities]
 
 
 def solve_path(
-    problems: Sequence[JointProblem], labels: np.ndarray, *, max_iter: int, tol: float
+    problems: Sequence[Problem], labels: Any, *, max_iter: int, tol: float
 ) -> list[PathPoint]:
     """Solve every problem from the labels (and the nested path) of the one before.
 
@@ -56,7 +52,7 @@ def solve_path(
             continue
         points.append(PathPoint(problem, solution))
         labels = state.labels
-        same = state.path_labels is not None and np.array_equal(state.path_labels, labels)
+        same = state.path_labels is not None and problem.same(state.path_labels, labels)
         known = state.path if same else None
     return points
 
@@ -75,5 +71,7 @@ def as_path(points: Sequence[PathPoint]) -> SparsityPath:
         scores=np.stack([scores for scores, _ in priced]),
         objective=np.array([point.solution.objective[-1] for point in points]),
         statuses=[point.solution.status for point in points],
-        labels=np.stack([state.labels for state in states]),
+        labels=np.stack(
+            [point.problem.host_labels(point.solution.state.labels) for point in points]
+        ),
     )

@@ -38,9 +38,10 @@ class LaplacianScore(UnsupervisedSelector):
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"none", "unit", "raw"}, default="none"
+    scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns from which the graph is built: as they are, or with unit variance. The score itself
         does not depend on units. ("raw" and "none" are the same here: distances know no origin.)
+        "sqrt" is half way from "none" to "unit".
 
     Attributes
     ----------

@@ -43,9 +43,10 @@ class MCFS(UnsupervisedSelector):
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regressions have no intercept, and coefficients depend on units).
+        "sqrt" is half way from "none" to "unit".
 
     Attributes
     ----------
@@ -99,7 +100,8 @@ class MCFS(UnsupervisedSelector):
     Cost: O(n²d) time for the neighbours, O(nkK) per Lanczos step. The regressions are one path of
     lasso-LARS each: with m features to select O(nd² + Km²d) for d ≤ n; for d > n
     O(Kmn(p + m) + Km³) with a pool of p candidates, and a product with the table, O(nd), whenever
-    the pool might miss one. Memory O(min(n, d) d + m²): select few of very many features.
+    the pool might miss one. Memory O(min(n, d) d + m²), of a sparse table O(entries + m²): select
+    few of very many features.
 
     When not to use it: of features that carry the same information one enters, and its copies
     follow late; to keep whole groups use LaplacianScore or NDFS. With most columns noise, the

@@ -85,9 +85,10 @@ class NDFS(UnsupervisedSelector):
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regression has no intercept, and lengths of rows of W depend on units).
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=200
         Most iterations.
     tol : float, default=1e-5
@@ -148,7 +149,9 @@ class NDFS(UnsupervisedSelector):
     it there.
 
     Cost per iteration: O(n²d + n³) for d > n, O(d³ + ndc) for d ≤ n, plus O(nkc); memory
-    O(nd + min(n, d)²). The n × n matrix M of the paper is never formed: MF = LF + α(F - XW).
+    O(nd + min(n, d)²). Where n and d both exceed 5000 the regression is solved by conjugate
+    gradients instead, in a few products with the table and O((n + d)c) memory. The n × n matrix M
+    of the paper is never formed: MF = LF + α(F - XW).
 
     When not to use it: if the first clustering is wrong, nothing corrects it (see γ).
 

@@ -87,9 +87,10 @@ class RSFS(UnsupervisedSelector):
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regression has no intercept, and lengths of rows of W depend on units).
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=200
         Most iterations (published: 20).
     tol : float, default=1e-5

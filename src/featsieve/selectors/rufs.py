@@ -87,11 +87,12 @@ default="local_learning"
         or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample, in the graph and in local learning.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns that the regression sees: centred with unit variance, centred only, or as they are
         (as published: there is no intercept, and lengths of rows of W depend on units). The
         reconstruction by F ≥ 0 and G ≥ 0 needs non-negative numbers: it sees the same columns
         shifted to minimum 0, or for "raw" as they are, where only positive entries can be fitted.
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=200
         Most iterations (published: 10).
     tol : float, default=1e-5

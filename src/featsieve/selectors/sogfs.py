@@ -94,9 +94,10 @@ class SOGFS(UnsupervisedSelector):
         fewer steps; but a feature that was dropped hardly returns.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are. (Published is the first,
         up to a factor.)
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=50
         Most iterations, each with one graph, one W and one F.
     max_inner_iter : int, default=100

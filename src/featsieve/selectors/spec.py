@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import column_dots, sparse_product, to_numpy
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.affinity import degrees, normalised_laplacian, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
@@ -55,10 +55,11 @@ class SPEC(UnsupervisedSelector):
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"none", "unit", "raw"}, default="none"
+    scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns: centred, centred with unit variance, or as they are. The units matter to the graph
         only; the origin matters to "plain" and "leading", which were published for columns as they
         are.
+        "sqrt" is half way from "none" to "unit".
 
     Attributes
     ----------
@@ -244,31 +245,28 @@ def energies(
     operator: DataOperator, S: sp.csr_array, vectors: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return Σ_j weights_j (ξ_j'D^(1/2)x)² of every column x, some eigenvectors at a time."""
-    xp = operator.xp
     root = np.sqrt(degrees(S))
     total = np.zeros(operator.shape[1])
     step = max(1, BLOCK_ELEMENTS // operator.shape[1])
     for start in range(0, vectors.shape[1], step):
-        block = root[:, None] * vectors[:, start : start + step]
-        shares = to_numpy(operator.rmatmul(xp.asarray(block, device=operator.device)))
-        total += shares**2 @ weights[start : start + step]
+        inside = slice(start, start + step)
+        shares = operator.rmatmul(operator.place(root[:, None] * vectors[:, inside]))
+        total += to_numpy(shares**2 @ operator.place(weights[inside]))
     return total
 
 
 def _by_products(operator: DataOperator, S: sp.csr_array, power: int) -> np.ndarray:
     """Return x'D^(1/2) L^power D^(1/2)x of every column x: half of the factors on either side."""
-    xp = operator.xp
     n, d = operator.shape
-    L = normalised_laplacian(S)
-    root = np.sqrt(degrees(S))
+    along_graph = sparse_product(normalised_laplacian(S), operator.inverse_scale)
+    root = operator.place(np.sqrt(degrees(S)))[:, None]
     rough = np.empty(d)
-    step = max(1, BLOCK_ELEMENTS // n)
+    step = max(1, operator.block_elements // n)
     for start in range(0, d, step):
         inside = np.arange(start, min(start + step, d))
-        left = to_numpy(operator.columns(xp.asarray(inside, device=operator.device)))
-        left = np.ascontiguousarray(root[:, None] * left)
+        left = root * operator.columns(operator.place(inside))
         for _ in range(power // 2):
-            left = L @ left
-        right = L @ left if power % 2 else left
-        rough[inside] = np.einsum("ij,ij->j", left, right)
+            left = along_graph(left)
+        right = along_graph(left) if power % 2 else left
+        rough[inside] = to_numpy(column_dots(left, right))
     return rough

@@ -66,9 +66,10 @@ class UDFS(UnsupervisedSelector):
         that grow with x_j'Lx_j, in favour of smooth columns.
     n_neighbors : int, default=5
         k, neighbours of a sample.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         method then prefers features of small variance. Centring alone changes nothing).
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=100
         Most iterations. (Public programs stop after 20 or 36.)
     tol : float, default=1e-5

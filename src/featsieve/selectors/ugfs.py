@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -93,9 +93,10 @@ class UGFS(UnsupervisedSelector):
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance (as the authors' driver does), centred only, or as they
         are. The alternation has an intercept: for it "raw" is "none".
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=500
         Most iterations (of the alternation: at every value of ν).
     tol : float, default=1e-5
@@ -251,8 +252,8 @@ class UGFS(UnsupervisedSelector):
         penalties = penalty_sequence(self.orthogonality)
         operator = self._operator(X)
         scale, center = SCALES[self.scale]
-        if X.dtype == np.float32 and (self.solver == "paper" or self.ridge < SMALL_RIDGE):
-            X = X.astype(np.float64)
+        if is_single(X) and (self.solver == "paper" or self.ridge < SMALL_RIDGE):
+            X = in_double(X)
             operator = as_operator(X, scale=scale, center=center)
         k = self._n_to_select()
         n_clusters = self._count_clusters(X)

@@ -59,9 +59,10 @@ class URAFS(UnsupervisedSelector):
         not left any more), an array of labels, or ``init(X, n_clusters, random_state)``.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, or centred only ("none" and "raw" are the same here:
         the intercept b centres).
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=500
         Most iterations. (Row sparsity comes slowly, by reweighting.)
     tol : float, default=1e-5

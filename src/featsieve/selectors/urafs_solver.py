@@ -23,7 +23,7 @@ from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
 from featsieve.solvers.stiefel import power_estimate, power_iterations, random_frame
-from featsieve.terms.entropy_graph import BlockedKernel, UniformGraph
+from featsieve.terms.entropy_graph import BlockedKernel, UniformGraph, kernel_of
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
 from featsieve.terms.row_sparsity import row_norms
@@ -86,7 +86,7 @@ class URAFSProblem:
 
 @dataclass(frozen=True)
 class LabelGraph:
-    """S at its optimum for F, seen by the label step; one pass over blocks of the n x n kernel.
+    """S at its optimum for F, seen by the label step: two products with the n x n kernel.
 
     Attributes
     ----------
@@ -104,21 +104,30 @@ class LabelGraph:
 
     @classmethod
     def of(cls, F: np.ndarray, gamma: float) -> "LabelGraph":
-        """Return the graph of F; with S = diag(1/z) K, S'F and S'1 add up over blocks of rows."""
-        n, c = F.shape
-        kernel = BlockedKernel(F, gamma)
-        right = np.hstack([np.ones((n, 1)), F])
-        forward, backward = np.empty((n, c + 1)), np.zeros((n, c + 1))
-        for start in range(0, n, kernel.step):
-            inside = slice(start, start + kernel.step)
-            K = kernel.rows(start)
-            forward[inside] = K @ right
-            backward += K.T @ (right[inside] / forward[inside, :1])
+        """Return the graph of F: z, KF and, with S = diag(1/z) K, S'1 and S'F."""
+        kernel = kernel_of(F, gamma)
+        right = np.hstack([np.ones((F.shape[0], 1)), F])
+        if isinstance(kernel, BlockedKernel):
+            forward, backward = _one_pass(kernel, right)
+        else:
+            forward = kernel.matmul(right)
+            backward = kernel.matmul(right / forward[:, :1])
         z = forward[:, 0]
         degree = 0.5 * (1.0 + backward[:, 0])
         product = degree[:, None] * F - 0.5 * (forward[:, 1:] / z[:, None] + backward[:, 1:])
         bound = 2.0 * float(np.max(degree - 1.0 / z))  # s_ii = 1/z_i
         return cls(product, float(np.sum(np.log(z))), bound)
+
+
+def _one_pass(kernel: BlockedKernel, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return K [1, F] and S' [1, F], which add up over blocks of rows: every block is made once."""
+    forward, backward = np.empty_like(right), np.zeros_like(right)
+    for start in range(0, right.shape[0], kernel.step):
+        inside = slice(start, start + kernel.step)
+        K = kernel.rows(start)
+        forward[inside] = K @ right
+        backward += K.T @ (right[inside] / forward[inside, :1])
+    return forward, backward
 
 
 @dataclass(frozen=True)

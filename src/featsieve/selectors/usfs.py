@@ -67,9 +67,10 @@ class USFS(UnsupervisedSelector):
         equal parts.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    scale : {"unit", "none", "raw"}, default="unit"
+    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are. With "raw" there is no
         intercept b either, as in the released program.
+        "sqrt" is half way from "none" to "unit".
     max_iter : int, default=100
         Most iterations. (The released program makes 5, without a test.)
     tol : float, default=1e-5

@@ -5,12 +5,18 @@ h is the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/
 at ANY s therefore lies below it: minimising the tangent over all supports bounds the best one.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.terms.row_sparsity import row_norms
+
+# Tables up to this many elements (128 MiB of float64) are centred and scaled once.
+KEEP_ELEMENTS = 2**24
 
 
 @dataclass(frozen=True)
@@ -66,17 +72,19 @@ def certify(
         )
     operator = problem.operator
     xp = operator.xp
-    value = problem.value(xp.asarray(support, device=operator.device))
-    Z = to_numpy(operator.columns(xp.arange(operator.shape[1], device=operator.device)))
-    Y = to_numpy(problem.target)
+    value = problem.value(operator.place(np.asarray(support, dtype=np.intp)))
+    table = _Columns(operator)
     lam, k = problem.sparsity, problem.n_features
 
     def relaxation(s: np.ndarray) -> tuple[float, np.ndarray]:
-        live = s > 0.0
-        K = np.eye(len(Y)) + (Z[:, live] * (s[live] / problem.ridge)) @ Z[:, live].T
-        T = np.linalg.solve(K, Y)
-        slope = -np.einsum("jt,jt->j", Z.T @ T, Z.T @ T) / (2.0 * problem.ridge)
-        return 0.5 * float(np.sum(Y * T)), slope
+        K = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
+        for live, Z in table.blocks(np.flatnonzero(s > 0.0)):
+            K = K + (Z * operator.place(s[live] / problem.ridge)[None, :]) @ Z.T
+        T = xp.linalg.solve(K, problem.target)
+        slope = np.empty(len(s))
+        for columns, Z in table.blocks(np.arange(len(s))):
+            slope[columns] = to_numpy(row_norms(Z.T @ T)) / (-2.0 * problem.ridge)
+        return 0.5 * float(xp.sum(problem.target * T)), slope
 
     def bound(s: np.ndarray, h: float, slope: np.ndarray) -> float:
         tangent = h - slope @ s
@@ -122,3 +130,28 @@ def certify(
     fixed_in = np.flatnonzero(certain & (price < 0.0)) if k is None else np.zeros(0, dtype=np.intp)
     gap = (value - best) / max(abs(value), 1e-300)
     return Certificate(value, best, gap, fixed_out, fixed_in)
+
+
+class _Columns:
+    """Columns of Z in double precision, where the table lives: kept, if the table is small."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        n, d = operator.shape
+        self.operator = operator
+        every = operator.place(np.arange(d))
+        self.all = operator.columns(every) if n * d <= KEEP_ELEMENTS else None
+        self.step = max(1, operator.block_elements // n)
+
+    def blocks(self, indices: np.ndarray) -> Iterator[tuple[np.ndarray, Array]]:
+        """Yield (indices, Z[:, indices]) for some of them at a time."""
+        operator = self.operator
+        if self.all is not None and len(indices) == operator.shape[1]:
+            yield indices, self.all
+            return
+        for start in range(0, len(indices), self.step):
+            some = indices[start : start + self.step]
+            place = operator.place(some)
+            if self.all is None:
+                yield some, operator.columns(place)
+            else:
+                yield some, operator.xp.take(self.all, place, axis=1)

@@ -55,18 +55,19 @@ def exchanges(
     free[support] = False
     gain = np.where(free, np.einsum("jt,jt->j", C, C) / (2.0 * np.where(free, r, 1.0)), -1.0)
     candidates = np.sort(stable_order(gain)[: min(n_candidates, int(free.sum()))])
-    chosen = operator.columns(xp.asarray(candidates, device=operator.device))
+    chosen = xp.asarray(candidates, device=operator.device)
     if wide:
         # With K = I + Z_S Z_S'/mu = (I - EE')^(-1) and A = Z_S'Z_S + mu I:
         # (A^-1)_ii = (mu - z_i'K^(-1)z_i)/mu^2,  W = Z_S'R/mu,  Z_S A^(-1) = K^(-1)Z_S/mu.
         pivot = np.sqrt(np.maximum(2.0 * mu - r[support], 1e-300)) / mu  # r_i = mu + z_i'K^(-1)z_i
         W = C[support] / mu
-        V = (to_numpy(chosen.T @ Z) - along[candidates] @ along[support].T) / mu
+        products = to_numpy(operator.columns_rmatmul(chosen, Z))
+        V = (products - along[candidates] @ along[support].T) / mu
     else:
         inverse = xp.linalg.solve(root.T, xp.linalg.solve(root, eye))
         pivot = np.sqrt(to_numpy(xp.linalg.diagonal(inverse)))
         W = to_numpy(inverse @ (Z.T @ problem.target))
-        V = to_numpy(chosen.T @ (Z @ inverse))
+        V = to_numpy(operator.columns_rmatmul(chosen, Z @ inverse))
     B, V = W / pivot[:, None], V / pivot[None, :]
     b = np.einsum("it,it->i", B, B)
     c = C[candidates]

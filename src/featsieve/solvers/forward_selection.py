@@ -20,11 +20,13 @@ import array_api_extra as xpx
 import numpy as np
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, stable_order, to_numpy
+from featsieve.arrays.namespace import Array, minus_outer, row_squares, stable_order, to_numpy
+from featsieve.arrays.sparse import SparseOperator
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.solvers.sparse_form import SparseForm
 
-FORMS = ("auto", "sample", "gram", "prefetch")
+FORMS = ("auto", "sample", "gram", "prefetch", "sparse")
 
 # Gains closer than this (relatively) are ties, and the lower index wins, so that the order does not
 # hang on the last bits of a sum. float32 tables carry fewer digits.
@@ -141,8 +143,7 @@ class GramForm:
             wanted = [j] + [int(i) for i in ranked[: self.batch] if int(i) != j]
             wanted = [i for i in wanted if i not in self.fetched][: self.batch]
             xp = self.operator.xp
-            columns = self.operator.columns(xp.asarray(wanted, device=self.operator.device))
-            block = self.operator.rmatmul(columns)
+            block = self.operator.gram_columns(xp.asarray(wanted, device=self.operator.device))
             for position, i in enumerate(wanted):  # copies: a view would keep the whole block
                 self.fetched[i] = xp.asarray(block[:, position], copy=True)
             self.n_passes += 1
@@ -207,8 +208,9 @@ class ForwardSelection:
 
     Parameters
     ----------
-    form : {"auto", "sample", "gram", "prefetch"}
-        How Z' K_S^(-1) z_j is computed. The result does not depend on it.
+    form : {"auto", "sample", "gram", "prefetch", "sparse"}
+        How Z' K_S^(-1) z_j is computed. The result does not depend on it. "sparse" is for
+        scipy.sparse tables and a ridge above 0.
     """
 
     def __init__(self, *, form: str = "auto") -> None:
@@ -221,12 +223,12 @@ class ForwardSelection:
         operator, xp = problem.operator, problem.operator.xp
         length = operator.column_norms()
         state = ForwardState(
-            correlation=operator.rmatmul(problem.target),
+            correlation=problem.correlation(),
             leftover=xp.asarray(length, copy=True),
             length=length,
             available=xp.asarray(operator.varies, copy=True),
-            form=self._choose_form(operator),
-            loss=[0.5 * float(xp.sum(problem.target * problem.target))],
+            form=self._choose_form(operator, problem.ridge),
+            loss=[0.5 * problem.energy()],
         )
         return self._rate(problem, state)
 
@@ -250,7 +252,7 @@ class ForwardSelection:
         v = state.form.direction(j, state.candidates)
         delta = problem.ridge + max(float(v[j]), 0.0)
         state.form.add(delta)
-        state.correlation = state.correlation - v[:, None] * (state.correlation[j, :] / delta)
+        state.correlation = minus_outer(state.correlation, v, state.correlation[j, :] / delta)
         state.leftover = xp.clip(state.leftover - v * v / delta, min=0.0)
         state.available = xpx.at(state.available, j).set(False)
         state.order.append(j)
@@ -281,16 +283,22 @@ class ForwardSelection:
             loss=np.asarray(state.loss),
         )
 
-    def _choose_form(self, operator: DataOperator) -> Form:
+    def _choose_form(self, operator: DataOperator, ridge: float) -> Form:
         n, d = operator.shape
         form = self.form
         if form == "auto":
             if d <= n and d <= LARGEST_GRAM:
                 form = "gram"
+            elif isinstance(operator, SparseOperator) and ridge > 0.0:
+                form = "sparse"
             elif operator.n_stored <= LARGEST_REREAD or n <= FEW_SAMPLES:
                 form = "sample"
             else:
                 form = "prefetch"
+        if form == "sparse":
+            if not isinstance(operator, SparseOperator) or ridge == 0.0:
+                raise ValueError('form="sparse" needs a scipy.sparse table and a ridge above 0.')
+            return SparseForm(operator)
         if form == "sample":
             return SampleForm(operator)
         return GramForm(operator, batch=0 if form == "gram" else BATCH)
@@ -302,6 +310,6 @@ class ForwardSelection:
             independent = state.leftover > DEPENDENT * state.length
             state.available = xp.logical_and(state.available, independent)
         denominator = xp.where(state.available, problem.ridge + state.leftover, 1.0)
-        gain = 0.5 * xp.sum(state.correlation * state.correlation, axis=1) / denominator
+        gain = 0.5 * row_squares(state.correlation) / denominator
         state.candidates = xp.where(state.available, gain, xp.full_like(gain, -1.0))
         return state

@@ -19,8 +19,10 @@ import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.sparse import SparseOperator
 from featsieve.solvers.inverse_factor import InverseFactor
 from featsieve.solvers.lars_candidates import Candidates, Columns, GramCandidates, PoolCandidates
+from featsieve.solvers.sparse_candidates import SparseCandidates, SparseColumns
 from featsieve.validation import check_number, check_option
 
 FORMS = ("auto", "gram", "sample")
@@ -30,6 +32,8 @@ EXHAUSTED = 1e-12
 NO_STEP = 1e-7
 # Steps per feature wanted, beside the ties, before a path is given up (a guard: none comes near).
 MOST_STEPS = 20
+# The direction is computed afresh every so many steps; between them it is corrected.
+AFRESH = 32
 # Z'Z is formed for tall tables of up to this many columns, if so many steps make it pay.
 LARGEST_GRAM = 5000
 COLUMNS_PER_STEP = 32
@@ -135,6 +139,9 @@ def _gram_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], C
 
 def _sample_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], Candidates]:
     """Return the candidates of target k by products with the table."""
+    if isinstance(operator, SparseOperator):
+        stored = SparseColumns(operator)
+        return lambda k: SparseCandidates(stored, np.ascontiguousarray(targets[:, k]))
     columns = Columns(operator)
     return lambda k: PoolCandidates(columns, np.ascontiguousarray(targets[:, k]))
 
@@ -155,6 +162,7 @@ class _Path:
         self.sign = np.zeros(limit)
         self.a = np.zeros(limit)
         self.rows = np.zeros((limit, candidates.width))
+        self.direction: np.ndarray | None = None  # g, where it is known
 
     def run(self, wanted: list[int], *, most: int) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Return features and coefficients where each of the wanted numbers is first active."""
@@ -187,12 +195,19 @@ class _Path:
         self.feature[slot] = feature
         self.sign[slot] = np.sign(correlation)
         self.rows[slot] = row
+        if self.direction is not None:
+            # K^(-1)s with one more feature: M has one more row m, and M'M grows by mm'.
+            m = self.factor.M[slot]
+            m_s = float(m @ self.sign[: slot + 1])
+            self.direction = np.append(self.direction, 0.0) + m_s * m
 
     def _advance(self) -> tuple[bool, bool]:
         """Go to the next event; return whether the path has ended, and whether this is a knot."""
         size, level = self.factor.size, self.level
         a = self.a[:size]
-        g = self.factor.solve(self.sign[:size])
+        if self.direction is None or self.n_steps % AFRESH == 0:
+            self.direction = self.factor.solve(self.sign[:size])
+        g = self.direction
         longest, slot = level, -1
         crossing = np.flatnonzero(a * g < 0.0)
         if len(crossing):
@@ -200,7 +215,8 @@ class _Path:
             first = int(zero.argmin())
             if zero[first] <= level:
                 longest, slot = float(zero[first]), int(crossing[first])
-        gamma, self.entering = self.candidates.step(g @ self.rows[:size], level, longest)
+        image = self.candidates.image(g, self.rows[:size])
+        gamma, self.entering = self.candidates.step(image, level, longest)
         a += gamma * g
         self.level = level - gamma
         if self.entering < 0 and slot >= 0:
@@ -212,6 +228,7 @@ class _Path:
         """Take a feature whose coefficient has become zero out of the active set."""
         self.candidates.release(int(self.feature[slot]), self.sign[slot] * self.level)
         self.factor.remove(slot)
+        self.direction = None
         last = self.factor.size
         for slots in (self.feature, self.sign, self.a, self.rows):
             slots[slot] = slots[last]

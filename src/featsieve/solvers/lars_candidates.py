@@ -65,10 +65,13 @@ class Candidates(Protocol):
     def correlations(self, features: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return z_j'(y - Za) of the active features, computed afresh."""
 
+    def image(self, g: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the combination of the rows of the active features with weights g."""
+
     def step(self, image: np.ndarray, level: float, longest: float) -> tuple[float, int]:
         """Go to the next event; return the step, and who enters (-1 if ``longest`` is reached).
 
-        ``image`` is the direction's combination of the rows of the active features.
+        ``image`` is that of the direction.
         """
 
 
@@ -156,6 +159,10 @@ class GramCandidates:
         """Return z_j'(y - Za) of the active features."""
         return self.right[features] - a @ rows[:, features]
 
+    def image(self, g: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the combination of the rows of the active features with weights g."""
+        return g @ rows
+
     def step(self, image: np.ndarray, level: float, longest: float) -> tuple[float, int]:
         """Go to the next event."""
         v = self.change
@@ -175,7 +182,8 @@ class Columns:
         self.norms = np.sqrt(to_numpy(operator.column_norms()))
         n, d = operator.shape
         self.table: np.ndarray | None = None
-        if n * d <= KEEP_ELEMENTS and operator.n_stored == n * d:
+        in_numpy = isinstance(operator.inverse_scale, np.ndarray)  # others stay where they are
+        if in_numpy and n * d <= KEEP_ELEMENTS and operator.n_stored == n * d:
             self.table = np.ascontiguousarray(to_numpy(operator.rows(0, n)).T)
 
     def take(self, features: np.ndarray) -> np.ndarray:
@@ -212,7 +220,7 @@ class PoolCandidates:
         self.width = len(y)
         self.y = self.residual = y
         self.role = np.full(d, CANDIDATE, dtype=np.int8)
-        self.n_candidates = max(FEWEST, min(int(SHARE * d), POOL_ELEMENTS // len(y)))
+        self.n_candidates = max(FEWEST, self._pool_size(len(y)))
         self.place = np.zeros(d, dtype=np.intp)  # of a feature in the pool
         self.past = np.zeros((2, len(y)))
         self.energy = np.ones(2)
@@ -221,6 +229,22 @@ class PoolCandidates:
         self.first = largest(correlation)
         self._fill(correlation, self.first[1])
 
+    def _pool_size(self, n_samples: int) -> int:
+        """Return how many candidates to watch."""
+        return min(int(SHARE * len(self.role)), POOL_ELEMENTS // n_samples)
+
+    def _load(self, pool: np.ndarray) -> None:
+        """Prepare for products with the features of the pool."""
+        self.table = self.columns.take(pool)
+
+    def _pool_products(self, vector: np.ndarray) -> np.ndarray:
+        """Return z_j'r of the features of the pool."""
+        return self.table @ vector
+
+    def _row(self, feature: int) -> np.ndarray:
+        """Return what the path stores of an active feature."""
+        return self.table[self.place[feature]]
+
     def take(self, feature: int) -> tuple[float, np.ndarray]:
         """Take a feature, which is in the pool, out of the candidates; its row is z_j'."""
         self.role[feature] = ACTIVE
@@ -228,7 +252,7 @@ class PoolCandidates:
         correlation = float(self.correlation[0, place])
         self.alive[place] = 0.0
         self.correlation[:, place] = 0.0
-        return correlation, self.table[place]
+        return correlation, self._row(feature)
 
     def bar(self, feature: int) -> None:
         """Forget a feature that was taken."""
@@ -249,11 +273,14 @@ class PoolCandidates:
         """Return z_j'(y - Za) of the active features."""
         return rows @ (self.y - a @ rows)
 
+    def image(self, g: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the combination of the rows of the active features with weights g."""
+        return g @ rows
+
     def step(self, image: np.ndarray, level: float, longest: float) -> tuple[float, int]:
         """Go to the next event: of the pool if nothing outside can be earlier, else of all."""
         v = self.change
-        np.dot(self.table, image, out=v[0])
-        v[0] *= self.alive
+        np.multiply(self._pool_products(image), self.alive, out=v[0])
         np.negative(v[0], out=v[1])
         gamma, position = next_entry(self.correlation, v, level, longest)
         entering = int(self.pool[position]) if position >= 0 else -1
@@ -303,9 +330,9 @@ class PoolCandidates:
         pool = first_largest(size, n_pool)
         self.pool = pool
         self.place[pool] = np.arange(len(pool))
-        self.table = self.columns.take(pool)
+        self._load(pool)
         self.alive = (self.role[pool] == CANDIDATE).astype(np.float64)
-        self.correlation = both_signs((self.table @ self.residual) * self.alive)
+        self.correlation = both_signs(self._pool_products(self.residual) * self.alive)
         self.change = np.empty_like(self.correlation)
         self.outside = (size >= 0.0).astype(np.float64)
         self.outside[pool] = 0.0

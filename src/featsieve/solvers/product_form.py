@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import Array, namespace_of, sparse_product, to_numpy
 from featsieve.solvers.leading_eigenvectors import TOLERANCE, basis_size, leading_eigenvectors
 
 # Products with a float32 table carry no more digits than this.
@@ -64,12 +64,13 @@ class TableForm:
 
     def scatter(self, W: Array) -> float:
         """Return tr((ZW)'L(ZW))."""
-        fitted = to_numpy(self.operator.matmul(W))
-        return float(np.sum(fitted * (self.L @ fitted)))
+        fitted = self.operator.matmul(W)
+        return float(self.xp.sum(fitted * self.smoothed(fitted)))
 
-    def smoothed(self, Y: Array) -> Array:
-        """Return LY; scipy multiplies, on the host."""
-        return self.xp.asarray(self.L @ to_numpy(Y), device=self.operator.device)
+    @cached_property
+    def smoothed(self) -> Callable[[Array], Array]:
+        """The function Y -> LY."""
+        return sparse_product(self.L, self.operator.inverse_scale)
 
 
 class ProductForm(TableForm):
@@ -104,7 +105,7 @@ class ProductForm(TableForm):
         operator, xp = self.operator, self.xp
         root = xp.sqrt(inverse / safe_gamma(gamma, to_numpy(inverse) * self.roughness))[:, None]
         rows = xp.asarray(live, device=operator.device)
-        Z = operator.columns(rows) * root[rows].T
+        Z = operator.columns(rows) * xp.take(root, rows, axis=0).T
         block = Z.T @ self.smoothed(Z)
         eye = xp.eye(len(live), dtype=xp.float64, device=operator.device)
         block = xp.linalg.inv(eye + 0.5 * (block + block.T))
@@ -112,10 +113,14 @@ class ProductForm(TableForm):
         def product(v: Array) -> Array:
             return v + root * operator.rmatmul(self.smoothed(operator.matmul(root * v)))
 
+        # The place of a row in the block; behind its end, where there is a zero, for the others.
+        place = np.full(operator.shape[1], len(live))
+        place[live] = np.arange(len(live))
+        inside, place = operator.place(place < len(live))[:, None], operator.place(place)
+
         def precondition(r: Array) -> Array:
-            z = xp.asarray(r, copy=True)
-            z[rows] = block @ r[rows]
-            return z
+            solved = xp.concat([block @ xp.take(r, rows, axis=0), xp.zeros_like(r[:1, :])], axis=0)
+            return xp.where(inside, xp.take(solved, place, axis=0), r)
 
         return product, precondition
 
@@ -187,18 +192,23 @@ def conjugate_gradients(
     """
     x, r = 0.0 * b, b
     z = precondition(r)
-    p, rz = z, float((r * z).sum())
-    enough = (tol**2) * float((b * b).sum())
+    p, rz = z, _inner(r, z)
+    enough = (tol**2) * _inner(b, b)
     n_steps = 0
-    while float((r * r).sum()) > enough and n_steps < MAX_STEPS:
+    while _inner(r, r) > enough and n_steps < MAX_STEPS:
         image = product(p)
-        step = rz / float((p * image).sum())
+        step = rz / _inner(p, image)
         x, r = x + step * p, r - step * image
         z = precondition(r)
-        before, rz = rz, float((r * z).sum())
+        before, rz = rz, _inner(r, z)
         p = z + (rz / before) * p
         n_steps += 1
     return x, n_steps
+
+
+def _inner(a: Array, b: Array) -> float:
+    """Return the inner product of two columns."""
+    return float(namespace_of(a).sum(a * b))
 
 
 def largest_steps(excess: float, tol: float) -> float:

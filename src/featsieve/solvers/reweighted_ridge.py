@@ -8,18 +8,23 @@ forms are the same W:
     gram form    W = E^(1/2) (E^(1/2) Z'PZ E^(1/2) + rho I_d)^(-1) E^(1/2) Z'P T     d <= n
     sample form  W = E Z' (Z E Z' + rho P^(-1))^(-1) T                               d > n
 
-The sample form never sees a d x d matrix.
+The sample form never sees a d x d matrix. Where both are too large to be formed, the system of the
+sample form is solved from products with Z (``implicit_ridge.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import solve_shifted
 from featsieve.arrays.namespace import Array
+from featsieve.solvers.implicit_ridge import solve_implicitly
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import check_option
 
-FORMS = ("auto", "gram", "sample")
+FORMS = ("auto", "gram", "sample", "implicit")
+# Matrices of the smaller side of the table are formed up to this size (200 MB).
+LARGEST_FORMED = 5000
 
 # A rho below this power of the table's precision, as a share of the largest entry of the matrix,
 # costs a plain solve too many digits (1e-6 for float64, 3e-3 for float32).
@@ -34,12 +39,13 @@ class ReweightedRidge:
     ----------
     operator : DataOperator
         Z, n x d.
-    form : {"auto", "gram", "sample"}
-        Which of the two forms; "auto" takes the one whose matrix is smaller.
+    form : {"auto", "gram", "sample", "implicit"}
+        Which of the forms; "auto" takes the one whose matrix is smaller, or none.
     """
 
     operator: DataOperator
     form: str = "auto"
+    _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_option("form", self.form, FORMS)
@@ -49,9 +55,27 @@ class ReweightedRidge:
     ) -> tuple[Array, Array]:
         """Return W and ZW for targets T, with inverse weights e of the rows."""
         n, d = self.operator.shape
-        wide = d > n if self.form == "auto" else self.form == "sample"
-        solve = self._sample_form if wide else self._gram_form
+        form = self.form
+        if form == "auto":
+            form = "sample" if d > n else "gram"
+            if min(n, d) > LARGEST_FORMED and rho > 0.0:
+                form = "implicit"
+        forms = {"gram": self._gram_form, "sample": self._sample_form}
+        solve = forms.get(form, self._implicit_form)
         return solve(target, rho, inverse, sample_weights)
+
+    def _implicit_form(
+        self, target: Array, rho: float, inverse: Array, p: Array | None
+    ) -> tuple[Array, Array]:
+        operator, xp = self.operator, self.operator.xp
+        ones = xp.ones(operator.shape[0], dtype=xp.float64, device=operator.device)
+        root = xp.sqrt(ones if p is None else p)[:, None]
+        V = solve_implicitly(
+            operator, root * target, rho, inverse=inverse, root=root, start=self._last.get("V")
+        )
+        self._last["V"] = V  # where the next solution begins
+        W = inverse[:, None] * operator.rmatmul(root * V)
+        return W, operator.matmul(W)
 
     def _sample_form(
         self, target: Array, rho: float, inverse: Array, p: Array | None

@@ -4,6 +4,7 @@ Either every selected row costs ``sparsity`` (lam), or at most ``n_features`` (k
 For a fixed support the best W is a ridge regression, so the problem is a search over supports.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from featsieve.arrays import DataOperator
@@ -45,26 +46,76 @@ class RowSparseRegression:
         varying = int(xp.sum(xp.astype(self.operator.varies, xp.int64)))
         return varying if self.n_features is None else min(self.n_features, varying)
 
+    def correlation(self) -> Array:
+        """Return Z'Y, an array that the caller may change."""
+        return self.operator.rmatmul(self.target)
+
+    def energy(self) -> float:
+        """Return ||Y||^2."""
+        return float(self.operator.xp.sum(self.target * self.target))
+
+    def moments(self, support: Array) -> Array:
+        """Return Z_S'Y."""
+        return self.operator.columns_rmatmul(support, self.target)
+
     def refit(self, support: Array) -> Array:
         """Return W_S = (Z_S'Z_S + mu I)^(-1) Z_S'Y, the best rows on a support."""
-        xp = self.operator.xp
-        Z = self.operator.columns(support)
-        n, k = Z.shape
+        operator, xp = self.operator, self.operator.xp
+        n, k = operator.shape[0], support.shape[0]
         if self.ridge == 0.0:  # columns may be dependent: the solution of least norm
-            return xp.linalg.pinv(Z) @ self.target
-        eye = xp.eye(min(n, k), dtype=Z.dtype, device=self.operator.device)
+            return xp.linalg.pinv(operator.columns(support)) @ self.target
+        eye = xp.eye(min(n, k), dtype=xp.float64, device=operator.device)
         if k <= n:
-            return xp.linalg.solve(Z.T @ Z + self.ridge * eye, Z.T @ self.target)
+            gram = operator.columns_gram(support) + self.ridge * eye
+            return xp.linalg.solve(gram, self.moments(support))
         # push-through: (Z'Z + mu I)^(-1) Z' = Z' (ZZ' + mu I)^(-1)
+        Z = operator.columns(support)
         return Z.T @ xp.linalg.solve(Z @ Z.T + self.ridge * eye, self.target)
 
     def value(self, support: Array) -> float:
         """Return the objective at the best W on a support."""
         xp = self.operator.xp
-        energy = float(xp.sum(self.target * self.target))
         if support.shape[0] == 0:
-            return 0.5 * energy
-        Z = self.operator.columns(support)
+            return 0.5 * self.energy()
         # At the optimum 1/2||Y - ZW||^2 + mu/2||W||^2 = 1/2 (||Y||^2 - <Z'Y, W>).
-        explained = float(xp.sum((Z.T @ self.target) * self.refit(support)))
-        return 0.5 * (energy - explained) + self.sparsity * support.shape[0]
+        explained = float(xp.sum(self.moments(support) * self.refit(support)))
+        return 0.5 * (self.energy() - explained) + self.sparsity * support.shape[0]
+
+
+@dataclass(frozen=True)
+class SummedRegression(RowSparseRegression):
+    """The same problem where only the sums over the samples are known.
+
+    Parameters
+    ----------
+    sums : array of shape (d, c)
+        Z'Y.
+    total : float
+        ||Y||^2.
+    gram_of : callable
+        Z_S'Z_S of a support.
+    """
+
+    target: Array = None
+    sums: Array = None
+    total: float = 0.0
+    gram_of: Callable[[Array], Array] | None = None
+
+    def correlation(self) -> Array:
+        """Return Z'Y, an array that the caller may change."""
+        return self.operator.xp.asarray(self.sums, copy=True)
+
+    def energy(self) -> float:
+        """Return ||Y||^2."""
+        return self.total
+
+    def moments(self, support: Array) -> Array:
+        """Return Z_S'Y."""
+        return self.operator.xp.take(self.sums, support, axis=0)
+
+    def refit(self, support: Array) -> Array:
+        """Return the best rows on a support (of no more columns than samples)."""
+        xp = self.operator.xp
+        gram = self.gram_of(support) if self.gram_of else self.operator.columns_gram(support)
+        eye = xp.eye(support.shape[0], dtype=xp.float64, device=self.operator.device)
+        return xp.linalg.solve(gram + self.ridge * eye, self.moments(support))

@@ -74,7 +74,7 @@ class GramForm:
         xp = self.xp
         root = xp.sqrt(inverse)
         A = root[:, None] * self.M * root[None, :]
-        shift = safe_gamma(gamma, to_numpy(A).diagonal())
+        shift = safe_gamma(gamma, to_numpy(xp.linalg.diagonal(A)))
         A = gamma * root[:, None] * xp.linalg.inv(A + shift * self.eye) * root[None, :]
         A = 0.5 * (A + A.T)
         if A.shape[0] > max(LARGEST_FULL, 5 * count):
@@ -93,7 +93,7 @@ class SampleForm(TableForm):
         operator, xp = self.operator, self.xp
         A = self.smoothed(operator.sample_gram(inverse))
         eye = xp.eye(A.shape[0], dtype=xp.float64, device=operator.device)
-        shift = safe_gamma(gamma, to_numpy(A).diagonal())
+        shift = safe_gamma(gamma, to_numpy(xp.linalg.diagonal(A)))
         T = xp.linalg.solve(A + shift * eye, self.smoothed(eye))
         T = 0.5 * (T + T.T)
 
@@ -247,6 +247,7 @@ def solve_projection(
     d = operator.shape[1]
     noise = xp.asarray(np.random.default_rng(0).standard_normal(d), device=operator.device)
     noise = problem.varies * noise / float(d) ** 0.5
+    varying = operator.place(np.flatnonzero(to_numpy(operator.varies)))
 
     def start(problem: SparseProjection) -> ProjectionState:
         return ProjectionState(problem.varies * xp.asarray(inverse, device=operator.device))
@@ -261,7 +262,7 @@ def solve_projection(
         )
         W = problem.varies[:, None] * vectors[:, :m]
         gap = min(state.gap, _relative_gap(theta, s)) if m < d else 1.0
-        value = float(problem.quadratic.scatter(W) + gamma * smoothed_norm(W[operator.varies, :]))
+        value = problem.quadratic.scatter(W) + gamma * smoothed_norm(xp.take(W, varying, axis=0))
         # No descent, by rounding or because Lanczos missed a repeated eigenvalue: stay.
         if state.W is not None and not value < state.value:
             return ProjectionState(state.inverse, state.W, state.value, gap)

@@ -14,6 +14,9 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve.terms.low_rank_kernel import LowRankKernel
+from featsieve.terms.weighted_partition import WeightedPartitionKernel
+
 # Elements of a block of the n x n kernel that may exist at one time (8 MiB of float64).
 BLOCK_ELEMENTS = 2**20
 # Largest error of a kernel entry that the closed form of a partition may make.
@@ -22,6 +25,14 @@ PARTITION_ERROR = 1e-11
 
 class Kernel(Protocol):
     """K with K_ij = exp(-gamma ||f_i - f_j||^2), seen through products."""
+
+    @property
+    def mode(self) -> str:
+        """How K is multiplied."""
+
+    @property
+    def error(self) -> float:
+        """Bound of a row's sum of errors of K, as a share of the row's sum."""
 
     def matmul(self, M: np.ndarray) -> np.ndarray:
         """Return K M."""
@@ -32,6 +43,9 @@ class Kernel(Protocol):
 
 class BlockedKernel:
     """Any F: exact, O(n^2 c) time, O(n) memory."""
+
+    mode = "blocks"
+    error = 0.0
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
@@ -77,6 +91,9 @@ class PartitionKernel:
     cluster it is 1 up to gamma (f_i - f_j)^2, which :meth:`of` checks to be negligible.
     """
 
+    mode = "partition"
+    error = PARTITION_ERROR
+
     def __init__(self, cluster: np.ndarray, value: np.ndarray, n_clusters: int, gamma: float):
         self.cluster, self.n_clusters = cluster, n_clusters
         self.sizes = np.bincount(cluster, minlength=n_clusters)
@@ -92,6 +109,8 @@ class PartitionKernel:
     def of(cls, F: np.ndarray, gamma: float) -> "PartitionKernel | None":
         """Return the kernel of F, or None where F is not such a partition."""
         n, c = F.shape
+        if c == 0:
+            return None
         cluster = F.argmax(axis=1)
         value = F[np.arange(n), cluster]
         sizes = np.bincount(cluster, minlength=c)
@@ -123,6 +142,12 @@ class PartitionKernel:
         return float(np.sum(pairs * np.exp(log_t) * log_t))
 
 
+def kernel_of(F: np.ndarray, gamma: float) -> Kernel:
+    """Return the cheapest form of the kernel of F that is exact or certified."""
+    closed = PartitionKernel.of(F, gamma) or WeightedPartitionKernel.of(F, gamma)
+    return closed or LowRankKernel.of(F, gamma) or BlockedKernel(F, gamma)
+
+
 class UniformGraph:
     """S at its optimum for one F, a_ij = 1 (the paper's entropy): products, never S itself.
 
@@ -131,11 +156,29 @@ class UniformGraph:
     F : array of shape (n_samples, n_clusters)
     gamma : float
         alpha/(2 beta) as in the paper, or 1/(2 beta) as in the authors' code.
+
+    Attributes
+    ----------
+    mode : {"partition", "weighted partition", "low rank", "blocks"}
+        How K is multiplied: in closed form, by low-rank factors (of every cluster, or of all
+        samples) whose error is certified, or exactly, in blocks. The first that fits is taken.
+    error : float
+        Certified: no row sum of errors of K is a larger share of that of K. 0 for blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featsieve.terms import UniformGraph
+    >>> F = np.random.default_rng(0).random((2000, 3))
+    >>> graph = UniformGraph(F, 0.5)
+    >>> graph.mode, graph.error < 1e-7
+    ('low rank', True)
     """
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
-        self.kernel: Kernel = PartitionKernel.of(F, gamma) or BlockedKernel(F, gamma)
+        self.kernel = kernel_of(F, gamma)
+        self.mode, self.error = self.kernel.mode, self.kernel.error
         ones = np.ones((F.shape[0], 1))
         # K_ii = 1, so z_i >= 1: no row of S can be lost to underflow.
         self.z = self.kernel.matmul(ones)[:, 0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.structure import leave_one_out_accuracy
 from featsieve.graphs.views import sample_view
@@ -98,7 +99,8 @@ def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
     rows = None
     if X.shape[0] > MOST_SAMPLES:
         rows = np.sort(check_random_state(0).permutation(X.shape[0])[:MOST_SAMPLES])
-        X = X[rows]
+        X = take_rows(X, rows)
+    X = gathered(X)
     labels = getattr(selector, "labels_", None)
     if labels is None:
         return X, labels_of_table(selector, X)

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.arrays.namespace import is_sparse, like, take_columns, to_numpy
 from featsieve.validation import check_number, check_option
 
 # ``scale`` of the columns, and those of the operators that know it; runs take turns.
@@ -76,8 +76,10 @@ class SelectedClusterings:
         ``turn`` says which of the scales it is. A rotation changes no distance, and k-means costs
         less in fewer dimensions.
         """
-        columns = self.X[:, support]
-        columns = columns.toarray() if is_sparse(columns) else np.asarray(columns)
+        if is_sparse(self.X):
+            columns = self.X[:, support].toarray()
+        else:
+            columns = to_numpy(take_columns(self.X, like(support, self.X)))
         points = (columns - self.mean[support]) * self.factors[turn][support]
         n, k = points.shape
         if k <= n or self.rows is not None:

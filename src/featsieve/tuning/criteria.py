@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import as_numpy, gathered, take_rows, to_numpy
 from featsieve.graphs import principal_coordinates
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.views import view_of_labels
@@ -84,7 +84,7 @@ class Criterion(ABC):
         """Return the function from a support (indices) to the values of the runs."""
         X = as_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
-        labels = np.asarray(labels)
+        labels = as_numpy(labels)
         if labels.shape != (X.shape[0],):
             raise ValueError(f"labels has {labels.size} entries but X has {X.shape[0]} rows.")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -92,8 +92,8 @@ class Criterion(ABC):
         codes = np.unique(labels, return_inverse=True)[1]
         rows = sampled_rows(X.shape[0], random_state)
         if rows is not None:
-            X, codes = X[rows], np.unique(codes[rows], return_inverse=True)[1]
-        return self._prepare(X, codes, random_state)
+            X, codes = take_rows(X, rows), np.unique(codes[rows], return_inverse=True)[1]
+        return self._prepare(gathered(X), codes, random_state)
 
     @abstractmethod
     def _prepare(
@@ -283,7 +283,7 @@ def as_criterion(criterion: Any) -> Criterion:
 
 def check_support(support: Any, n_features: int) -> np.ndarray:
     """Return a mask or a list of features as indices."""
-    support = np.asarray(support)
+    support = as_numpy(support)
     hint = f"support must be a mask of the {n_features} columns of X, or indices of columns"
     if support.dtype == bool:
         if support.shape != (n_features,):

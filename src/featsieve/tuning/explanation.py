@@ -8,9 +8,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import (
+    Array,
+    as_numpy,
+    in_double,
+    is_floating,
+    is_foreign_array,
+    is_sparse,
+    to_numpy,
+)
 from featsieve.tables import Table
-from featsieve.validation import check_finite, check_number, refuse_text
+from featsieve.validation import check_finite, check_foreign_table, check_number, refuse_text
 
 # Dense temporaries stay near this many elements (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
@@ -109,9 +117,10 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
     d = len(support)
     names = np.asarray(getattr(selector, "feature_names_in_", [f"x{j}" for j in range(d)]), str)
 
-    double = X.dtype.kind == "f" and X.size <= CONVERT_ELEMENTS
-    operator = as_operator(X.astype(np.float64, copy=False) if double else X, scale="unit")
-    rounding = ROUNDING[np.dtype(operator.dtype).name]
+    n_stored = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
+    double = is_floating(X) and n_stored <= CONVERT_ELEMENTS
+    operator = as_operator(in_double(X) if double else X, scale="unit")
+    rounding = ROUNDING["float32" if operator.dtype == operator.xp.float32 else "float64"]
     varies = to_numpy(operator.varies)
     # Of copies the best one is named: in the order of the ranks.
     chosen = np.flatnonzero(support & varies)
@@ -186,6 +195,10 @@ def _find(selector: Any, name: str) -> np.ndarray | None:
 
 def _check_table(selector: Any, X: Any) -> Any:
     """Return X as a numeric array or CSR matrix; refuse other columns than in fit."""
+    names = getattr(selector, "feature_names_in_", None)
+    if is_foreign_array(X):
+        X = check_foreign_table(X, owner="explain", names=names)
+        return validate_data(selector, X, skip_check_array=True, reset=False)
     refuse_text(X)
     X = validate_data(
         selector,
@@ -196,14 +209,14 @@ def _check_table(selector: Any, X: Any) -> Any:
         ensure_min_samples=2,
         ensure_all_finite=False,
     )
-    check_finite(X, owner="explain", names=getattr(selector, "feature_names_in_", None))
+    check_finite(X, owner="explain", names=names)
     return X
 
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
     """Return one label per sample, as integers or text; None if there are no labels."""
     given = labels is not None
-    labels = np.asarray(labels) if given else _find(selector, "labels_")
+    labels = as_numpy(labels) if given else _find(selector, "labels_")
     if labels is None:
         return None
     if labels.shape != (n_samples,):
@@ -227,8 +240,12 @@ def _closest(
     operator: DataOperator, chosen: np.ndarray, rounding: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return for every feature the closest of the chosen ones (-1: none), and the correlation."""
+
+    def columns(some: np.ndarray) -> Array:
+        return operator.columns(operator.place(some))
+
     strongest = _Strongest(operator, rounding)
-    for block, r in _products(operator, lambda block: operator.columns(chosen[block]), len(chosen)):
+    for block, r in _products(operator, lambda block: columns(chosen[block]), len(chosen)):
         itself = chosen[block], np.arange(r.shape[1])
         strongest.update(block, r, barred=itself)
     return np.append(chosen, -1)[strongest.position], strongest.value  # none (-1) finds the last
@@ -248,10 +265,11 @@ def _separate(
         return np.full(d, none), np.full(d, np.nan), eta_squared
     rest = n - sizes
 
-    def indicators(block: slice) -> np.ndarray:
+    def indicators(block: slice) -> Array:
         # Centred, of unit norm: products with the columns are correlations.
         inside = codes[:, None] == np.arange(block.start, block.stop)
-        return (inside - sizes[block] / n) / np.sqrt(sizes[block] * (rest[block] / n))
+        share = sizes[block] / n
+        return operator.place((inside - share) / np.sqrt(sizes[block] * (rest[block] / n)))
 
     strongest = _Strongest(operator, rounding)
     for block, r in _products(operator, indicators, len(names)):

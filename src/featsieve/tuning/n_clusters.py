@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
@@ -137,7 +138,8 @@ def suggest_n_clusters(
     check_varying(X)
     random_state = check_random_state(random_state)
     if X.shape[0] > MOST_SAMPLES:
-        X = X[np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES])]
+        X = take_rows(X, np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES]))
+    X = gathered(X)
     search = _Search(X, candidate_numbers(X.shape[0], most), n_neighbors, random_state)
     hat = search.look("hat")
     if hat.predictable.any():

@@ -10,8 +10,9 @@ from sklearn.base import TransformerMixin
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.graphs.views import sample_view
 from featsieve.progress import Progress
 from featsieve.tuning.automatic import labels_of_table
@@ -148,7 +149,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     def _graph(table: Any, count: ClusterCount, criterion: Modularity) -> sp.csr_array:
         """Return the one graph on which all candidates are judged."""
         rows = sampled_rows(table.shape[0], check_random_state(criterion.random_state))
-        table = table if rows is None else table[rows]
+        table = gathered(table) if rows is None else take_rows(table, rows)
         view = sample_view(
             table,
             count.view or "hat",
@@ -199,7 +200,7 @@ class LabelFreeScorer:
         if isinstance(estimator, Pipeline):
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        X = validate_data(selector, X, accept_sparse="csr", dtype="numeric", reset=False)
+        X = selector._check_rows(X)
         labels = getattr(selector, "labels_", None) if self.fitted_rows else None
         if labels is None:
             labels = labels_of_table(selector, X, n_clusters=self.n_clusters)

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
@@ -292,14 +293,19 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
     return selector.set_params(**seeds)
 
 
+def _some_rows(table: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a table of any kind."""
+    return take_rows(table, rows) if is_foreign_array(table) else _safe_indexing(table, rows)
+
+
 def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> Fit:
     """Fit the selector to some rows; return what it selects. Runs in a worker."""
     try:
         if current_thread() is not main_thread():  # threads share the warnings' settings
-            return Fit(selector.fit(_safe_indexing(table, rows)).get_support(), {})
+            return Fit(selector.fit(_some_rows(table, rows)).get_support(), {})
         with catch_warnings(record=True) as caught:
             simplefilter("always")
-            support = selector.fit(_safe_indexing(table, rows)).get_support()
+            support = selector.fit(_some_rows(table, rows)).get_support()
     except Exception as error:
         kind = ValueError if isinstance(error, ValueError) else RuntimeError
         reason = f"{type(error).__name__}: {str(error).rstrip('.')}"

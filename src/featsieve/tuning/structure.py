@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from featsieve.arrays.namespace import as_numpy, gathered, take_rows
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.graphs.structure import permute_columns
+from featsieve.graphs.structure import permuted_by
 from featsieve.graphs.views import VIEWS, is_certain, sample_view
 from featsieve.tuning.criteria import MOST_SAMPLES
 from featsieve.validation import as_table, check_number, check_varying, warn
@@ -80,8 +81,9 @@ def structure_score(
         n_neighbors=n_neighbors,
         random_state=random_state,
     )
-    if score < noise_level(len(np.asarray(labels))) and not certain:
-        warn(no_structure(score, len(np.asarray(labels))), NoStructureWarning)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if score < noise_level(n_samples) and not certain:
+        warn(no_structure(score, n_samples), NoStructureWarning)
     return score
 
 
@@ -119,7 +121,7 @@ def excess_modularity(
     check_number("n_neighbors", n_neighbors, low=1, integer=True)
     X = as_table(X, owner="structure_score")
     check_varying(X)
-    labels = np.asarray(labels)
+    labels = as_numpy(labels)
     if labels.shape != (X.shape[0],):
         raise ValueError(
             f"labels must hold one cluster per row of X, shape ({X.shape[0]},); got {labels.shape}."
@@ -127,14 +129,17 @@ def excess_modularity(
     random_state = check_random_state(random_state)
     if X.shape[0] > most_samples:
         rows = np.sort(random_state.permutation(X.shape[0])[:most_samples])
-        X, labels = X[rows], labels[rows]
+        X, labels = take_rows(X, rows), labels[rows]
+    X = gathered(X)
     codes = np.unique(labels, return_inverse=True)[1]
     n_clusters = int(codes.max()) + 1
     if n_clusters == 1:
         return 0.0, False
-    permuted = [permute_columns(X, random_state) for _ in range(n_permutations)]
+    # The permuted tables are made when they are looked at: one exists at a time.
+    seeds = [random_state.randint(np.iinfo(np.int32).max) for _ in range(n_permutations)]
 
-    def by_chance(table: Any, name: str) -> float:
+    def by_chance(seed: int, name: str) -> float:
+        table = permuted_by(X, seed)
         view = sample_view(table, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
         clusterings = SpectralClusterings(
             view.graph,
@@ -148,7 +153,7 @@ def excess_modularity(
     excesses, certain = [], False
     for name in VIEWS:
         view = sample_view(X, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
-        chance = np.mean([by_chance(table, name) for table in permuted])
+        chance = np.mean([by_chance(seed, name) for seed in seeds])
         excesses.append(float(modularity(view.graph, codes)) - float(chance))
         certain = certain or is_certain(view.graph, codes)
         if excesses[-1] >= enough:

@@ -1,0 +1,157 @@
+"""Time and memory of JASFS as tables grow, each fit in a process of its own.
+
+"samples": MNIST, 784 pixels, 2,000 to 70,000 images as bytes (where the data are), and a synthetic
+table of 500 float32 columns with 50,000 to 1,000,000 rows. "features": 500 rows, 1,000 to 60,000
+float32 columns. 100 features and 10 clusters, everything else at its default.
+
+Peak memory is the highest resident memory of the process during the fit, less what it held before
+the table was made: the table itself is part of it. It is given in MiB and in multiples of the
+table. The exponent of a series is the slope of a straight line through log(seconds), or through
+log(memory beside the table), against log(size): 1 is linear.
+
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/scaling.py [--largest 1000000]
+       [--series mnist samples features] [--output benchmarks/results/scaling]
+"""
+
+import argparse
+import csv
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import real_data
+
+SIZES = {
+    "mnist": [2_000, 5_000, 10_000, 20_000, 40_000, 70_000],
+    "samples": [50_000, 100_000, 200_000, 500_000, 1_000_000],
+    "features": [1_000, 4_000, 15_000, 60_000],
+}
+UNITS = {"mnist": "images of 784 pixels", "samples": "rows of 500", "features": "columns of 500"}
+N_CLUSTERS = 10
+N_FEATURES = 100
+FIELDS = ["series", "size", "seconds", "table_mib", "peak_mib", "peak_over_table", "init"]
+
+
+def table(series: str, size: int) -> np.ndarray:
+    """Return the table of a series."""
+    if series == "mnist":
+        with np.load(real_data.folder() / "scale" / "mnist_70000x784.npz") as stored:
+            X = stored["X"]
+        order = np.random.RandomState(0).permutation(len(X))[:size]
+        return np.ascontiguousarray(X[np.sort(order)])
+    n, d = (size, 500) if series == "samples" else (500, size)
+    informative = d // 10
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((N_CLUSTERS, informative), dtype=np.float32)
+    X = np.empty((n, d), dtype=np.float32)
+    for start in range(0, n, 10_000):
+        block = X[start : start + 10_000]
+        rng.standard_normal(out=block, dtype=np.float32)
+        block[:, :informative] += centres[rng.integers(0, N_CLUSTERS, len(block))]
+    return X
+
+
+def resident(peak: bool) -> float:
+    """Return the resident memory of this process in MiB: now, or the highest since it was reset."""
+    name = "VmHWM" if peak else "VmRSS"
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) / 1024
+    raise OSError("this system does not tell a process its memory: run on Linux")
+
+
+def measure(series: str, size: int) -> dict:
+    """Fit one table; called in a process of its own."""
+    from featsieve import JASFS
+
+    def estimator(**settings: object) -> JASFS:
+        return JASFS(N_CLUSTERS, n_features_to_select=N_FEATURES, random_state=0, **settings)
+
+    # Whatever is loaded by the first fit is loaded now.
+    warm = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32)
+    estimator(init="landmarks").fit(warm)
+    before = resident(peak=False)
+    X = table(series, size)
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    start = time.perf_counter()
+    sieve = estimator().fit(X)
+    seconds = time.perf_counter() - start
+    peak = resident(peak=True) - before
+    mib = X.nbytes / 2**20
+    row = [series, size, round(seconds, 2), round(mib, 1), round(peak, 1), round(peak / mib, 2)]
+    return dict(zip(FIELDS, [*row, sieve.init_], strict=True))
+
+
+def exponent(sizes: np.ndarray, values: np.ndarray) -> float:
+    """Return the slope of log(values) against log(sizes)."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def tabulate(rows: list[dict]) -> str:
+    """Return the report."""
+    cores = len(os.sched_getaffinity(0))
+    text = ["# How JASFS scales", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
+    text += [f"Measured on {cores} cores ({platform.machine()}), NumPy {np.__version__}.", ""]
+    text += ["| table | size | seconds | table, MiB | peak, MiB | peak / table | first labels |"]
+    text += ["|---|---|---|---|---|---|---|"]
+    for row in rows:
+        text.append(
+            f"| {UNITS[row['series']]} | {row['size']:,} | {row['seconds']} | {row['table_mib']} | "
+            f"{row['peak_mib']} | {row['peak_over_table']} | {row['init']} |"
+        )
+    text += ["", "| table | exponent of time | exponent of memory |", "|---|---|---|"]
+    for series in SIZES:
+        own = [row for row in rows if row["series"] == series]
+        if len(own) > 2:
+            sizes = np.array([row["size"] for row in own])
+            seconds = np.array([row["seconds"] for row in own])
+            peak = np.array([row["peak_mib"] for row in own])
+            text.append(
+                f"| {UNITS[series]} | {exponent(sizes, seconds):.2f} | "
+                f"{exponent(sizes, np.maximum(peak, 1.0)):.2f} |"
+            )
+    return "\n".join(text) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--largest", type=int, default=1_000_000, help="most samples or features")
+    parser.add_argument("--series", nargs="+", choices=list(SIZES), default=list(SIZES))
+    parser.add_argument("--output", type=Path, default=None, help="write .md and .csv there")
+    parser.add_argument("--measure", nargs=2, metavar=("SERIES", "SIZE"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        series, size = arguments.measure
+        csv.DictWriter(sys.stdout, FIELDS).writerow(measure(series, int(size)))
+        return
+    rows = []
+    for series in arguments.series:
+        if series == "mnist" and real_data.folder() is None:
+            print("FEATSIEVE_DATA is not set: MNIST is left out")
+            continue
+        for size in SIZES[series]:
+            if size > arguments.largest:
+                continue
+            command = [sys.executable, __file__, "--measure", series, str(size)]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            (row,) = csv.DictReader([done.stdout.strip().splitlines()[-1]], FIELDS)
+            numbers = {name: float(row[name]) for name in FIELDS[2:6]}
+            rows.append({**row, **numbers, "size": int(row["size"])})
+            print({name: rows[-1][name] for name in FIELDS}, flush=True)
+    report = tabulate(rows)
+    print(report)
+    if arguments.output is not None:
+        arguments.output.with_suffix(".md").write_text(report)
+        with arguments.output.with_suffix(".csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""One pass over a Dask array: means, spreads, minima, and whether all numbers are finite."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featsieve.arrays.dask_parts import compute, grouped_chunks, leaf, stacked, tree
+from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays.operator import ColumnStatistics, DenseOperator
+from featsieve.arrays.sparse import SparseOperator
+
+# Tables whose moments are remembered: a fit makes several operators of the same table.
+MOST_KNOWN = 4
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What one pass tells about rows of a table; arrays have one entry per column.
+
+    Attributes
+    ----------
+    n_rows, n_stored : int
+        Rows, and entries that are stored (all of a dense table).
+    mean, spread : ndarray
+        spread_j = sum_i (x_ij - mean_j)^2.
+    smallest : ndarray
+    n_bad : ndarray of int
+        Entries that are not finite.
+    has_nan : bool
+        Whether one of them is NaN.
+    """
+
+    n_rows: int
+    n_stored: int
+    mean: np.ndarray
+    spread: np.ndarray
+    smallest: np.ndarray
+    n_bad: np.ndarray
+    has_nan: bool
+
+
+def moments_of(X: Any, *, anew: bool = False) -> Moments:
+    """Return the moments of a Dask array; ``anew``: even if they are known already.
+
+    A Dask array's name stands for its contents, by Dask's own rule.
+    """
+    if anew:
+        _known.pop(X.name, None)
+    if X.name not in _known:
+        from dask import delayed
+
+        _, groups = grouped_chunks(X)
+        run = delayed(block_moments, pure=False)
+        n_columns = leaf(X.shape[1])
+        (_known[X.name],) = compute([tree([run(group, n_columns) for group in groups], merge)])
+        while len(_known) > MOST_KNOWN:
+            _known.popitem(last=False)
+    return _known[X.name]
+
+
+_known: "OrderedDict[str, Moments]" = OrderedDict()
+
+
+def block_moments(chunks: list[Any], n_columns: int) -> Moments:
+    """Return the moments of some chunks."""
+    X = stacked(chunks)
+    n, d = X.shape
+    if d != n_columns:
+        raise ValueError(
+            f"A chunk of X has {d} columns where X says {n_columns}: give map_blocks the chunks "
+            "that its function returns."
+        )
+    # Raw columns: a part of a table whose mean is 0 and scale 1 is left as it is.
+    zeros, ones = np.zeros(d), np.ones(d)
+    raw = ColumnStatistics(zeros, zeros, ones, np.ones(d, dtype=bool), zeros)
+    kind = SparseOperator if is_sparse(X) else DenseOperator
+    operator = kind(X, center=False, statistics=raw)
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean, spread = operator._column_statistics()
+        finite = np.isfinite(mean) & np.isfinite(spread)
+    n_bad, has_nan = np.zeros(d, dtype=np.int64), False
+    if is_sparse(X):
+        smallest = np.asarray(X.min(axis=0).todense(), dtype=np.float64).ravel()
+        if not finite.all():
+            table = X.tocoo()
+            bad = ~np.isfinite(table.data)
+            n_bad = np.bincount(table.col[bad], minlength=d)
+            has_nan = bool(np.isnan(table.data).any())
+    else:
+        smallest = X.min(axis=0).astype(np.float64)
+        if not finite.all():
+            n_bad = np.count_nonzero(~np.isfinite(X), axis=0)
+            has_nan = bool(np.isnan(X).any())
+    return Moments(n, operator.n_stored, mean, spread, smallest, n_bad, has_nan)
+
+
+def merge(one: Moments, other: Moments) -> Moments:
+    """Return the moments of two tables, one below the other."""
+    n = one.n_rows + other.n_rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = other.mean - one.mean
+        mean = one.mean + gap * (other.n_rows / n)
+        spread = one.spread + other.spread + gap**2 * (one.n_rows * other.n_rows / n)
+    return Moments(
+        n,
+        one.n_stored + other.n_stored,
+        mean,
+        spread,
+        np.minimum(one.smallest, other.smallest),
+        one.n_bad + other.n_bad,
+        one.has_nan or other.has_nan,
+    )

@@ -1,0 +1,127 @@
+"""Dask arrays as a user passes them in: checks, subsamples, and what a fit says about all rows."""
+
+from typing import Any
+
+import numpy as np
+
+from featsieve.arrays.dask_moments import moments_of
+from featsieve.arrays.dask_parts import compute, stacked
+
+# Bytes of a chunk that workers handle well: what the messages suggest.
+CHUNK_BYTES = 2**26
+
+
+def check_dask_table(estimator: Any, X: Any) -> Any:
+    """Return a Dask array that a selector can be fitted to, or say how to make one of it.
+
+    Sets ``n_features_in_``. One pass over the table looks for numbers that are not finite (and
+    finds means and spreads on the way).
+    """
+    X = check_dask_array(X, owner=type(estimator).__name__, anew=True)
+    estimator.n_features_in_ = X.shape[1]
+    return X
+
+
+def check_dask_array(X: Any, *, owner: str, anew: bool = False) -> Any:
+    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: rows are samples, columns are "
+            "features. Reshape X to (n_samples, n_features)."
+        )
+    if np.isnan(X.shape[0]) or np.isnan(X.shape[1]):
+        raise ValueError(
+            "X does not know its shape (it comes from a data frame or a filter): call "
+            "X.compute_chunk_sizes() first; of a data frame, to_dask_array(lengths=True)."
+        )
+    n, d = X.shape
+    if d == 0 or n < 2:
+        raise ValueError(
+            f"Found array with {n} sample(s) and {d} feature(s): {owner} needs at least 2 samples "
+            "and 1 feature."
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must hold real numbers; got dtype {X.dtype}: convert it with X.astype(float), or "
+            "leave out the columns that are not numbers."
+        )
+    if X.numblocks[1] != 1:
+        n_rows = max(1, CHUNK_BYTES // (d * X.dtype.itemsize))
+        raise ValueError(
+            f"X has {X.numblocks[1]} chunks along the columns, and every row must lie in one: pass "
+            f"X.rechunk({{1: -1}}). If the chunks become too large for the workers, make them "
+            f"shorter as well: X.rechunk({{0: {n_rows}, 1: -1}})."
+        )
+    if X.dtype.kind == "f" and X.dtype.itemsize > 8:
+        X = X.astype(np.float64)
+    moments = moments_of(X, anew=anew)
+    if moments.n_bad.any():
+        # After A's and our in-memory message: the same words wherever the table lives.
+        from featsieve.validation import not_finite
+
+        columns = np.flatnonzero(moments.n_bad)
+        count = int(moments.n_bad.sum())
+        raise ValueError(not_finite(count, columns, nan=moments.has_nan, owner=owner))
+    return X
+
+
+def check_dask_rows(estimator: Any, X: Any) -> Any:
+    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong."""
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X.")
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return X
+
+
+def gather_rows(X: Any, rows: np.ndarray | None = None) -> Any:
+    """Return rows of a Dask array (sorted indices; default: all) on the host, dense or CSR.
+
+    Meant for subsamples: what is asked for must fit into memory.
+    """
+    from dask import delayed
+
+    take = delayed(_take_rows, pure=False)
+    wanted, stop = [], 0
+    for length, chunk in zip(X.chunks[0], X.to_delayed()[:, 0], strict=True):
+        start, stop = stop, stop + length
+        if rows is None:
+            wanted.append(chunk)
+        else:
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)] - start
+            if len(inside):
+                wanted.append(take(chunk, inside))
+    return stacked(compute(wanted))
+
+
+def _take_rows(chunk: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a chunk."""
+    return chunk[rows]
+
+
+def column_minima(X: Any) -> np.ndarray:
+    """Return the smallest number in every column of a Dask array."""
+    return moments_of(X).smallest
+
+
+def select_columns(X: Any, indices: np.ndarray) -> Any:
+    """Return X[:, indices], lazily, for chunks of any kind."""
+    if X.numblocks[1] != 1:
+        return X[:, indices]
+    chunks = (X.chunks[0], (len(indices),))
+    return X.map_blocks(_take_columns, indices, chunks=chunks, dtype=X.dtype, meta=X._meta)
+
+
+def _take_columns(chunk: Any, indices: np.ndarray) -> Any:
+    """Return some columns of a chunk."""
+    return chunk[:, indices]
+
+
+def map_rows(function: Any, X: Any, *, dtype: Any) -> Any:
+    """Return function(chunk), one number for every row, of all chunks as a lazy Dask array."""
+    X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+    meta = np.zeros(0, dtype=dtype)
+    return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=meta)

@@ -1,0 +1,144 @@
+"""A table in parts: the same few functions for arrays in memory, on a device, or spread over Dask.
+
+A part is itself a :class:`~featsieve.arrays.DataOperator`: some rows, with the means and scales of
+the WHOLE table, so that its products are the rows' share of the table's. What an algorithm keeps
+per sample stays beside the part it belongs to, as blocks; what it adds up over the samples comes
+back to the caller.
+
+A function of a part is ``function(part, *blocks, *shared)`` and lives at the top of its module, so
+that it can be sent to another process. With ``table=False`` it promises to look at the blocks
+alone: it may be handed a part without rows, and nothing is read.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from featsieve.arrays.namespace import is_sparse, namespace_of, on_host, to_numpy
+
+if TYPE_CHECKING:
+    from featsieve.arrays.operator import DataOperator
+
+# What a function of a part returned for every part. Where it lives is the parts' business.
+Rows = Sequence[Any]
+
+# Elements of the table in a part: on the host small, for the sake of temporaries; on a device
+# large, for the sake of few launches.
+HOST_ELEMENTS = 2**24
+DEVICE_ELEMENTS = 2**32
+FEWEST_ROWS = 4096
+
+
+class RowParts(Protocol):
+    """The parts of a table."""
+
+    bounds: list[tuple[int, int]]
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *states: Rows,
+        shared: Sequence[Any] = (),
+        table: bool = True,
+    ) -> Rows:
+        """Return function(part, *blocks, *shared) of every part, kept where the part lives."""
+
+    def total(
+        self,
+        function: Callable[..., tuple],
+        *states: Rows,
+        shared: Sequence[Any] = (),
+        table: bool = True,
+    ) -> tuple:
+        """Return the sum over the parts of the tuples that the function returns, on the host."""
+
+    def gather(self, rows: Rows) -> Any:
+        """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
+
+    def scatter(self, values: np.ndarray) -> Rows:
+        """Return an array with one row per sample as blocks beside the parts."""
+
+    def keep_columns(self, indices: np.ndarray) -> Rows:
+        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
+
+
+class MemoryParts:
+    """:class:`RowParts` of a table in memory, or on one device: ranges of rows, without copies."""
+
+    def __init__(self, operator: "DataOperator", *, n_rows: int | None = None) -> None:
+        self.operator = operator
+        n, d = operator.shape
+        if n_rows is None:
+            most = HOST_ELEMENTS if on_host(operator.inverse_scale) else DEVICE_ELEMENTS
+            n_rows = max(FEWEST_ROWS, most // max(d, 1))
+        self.bounds = [(start, min(start + n_rows, n)) for start in range(0, n, n_rows)]
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *states: Rows,
+        shared: Sequence[Any] = (),
+        table: bool = True,
+    ) -> Rows:
+        """Return function(part, *blocks, *shared) of every part."""
+        return [
+            function(self.operator.part(start, stop), *blocks, *shared)
+            for (start, stop), *blocks in zip(self.bounds, *states, strict=True)
+        ]
+
+    def total(
+        self,
+        function: Callable[..., tuple],
+        *states: Rows,
+        shared: Sequence[Any] = (),
+        table: bool = True,
+    ) -> tuple:
+        """Return the sum over the parts of the tuples that the function returns, on the host."""
+        sums: tuple = ()
+        for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
+            found = function(self.operator.part(start, stop), *blocks, *shared)
+            sums = added(sums, found) if sums else found
+        return tuple(to_host(value) for value in sums)
+
+    def gather(self, rows: Rows) -> Any:
+        """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
+        return joined(rows)
+
+    def scatter(self, values: np.ndarray) -> Rows:
+        """Return an array with one row per sample as blocks beside the parts."""
+        xp, device = self.operator.xp, self.operator.device
+        return [xp.asarray(values[start:stop], device=device) for start, stop in self.bounds]
+
+    def keep_columns(self, indices: np.ndarray) -> Rows:
+        """Return Z[:, indices] as blocks beside the parts."""
+        return self.map(columns_of, shared=(indices,))
+
+
+def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
+    """Return some columns of a part; in double precision only if the table is."""
+    xp = part.xp
+    dtype = xp.float64 if part.table_dtype == xp.float64 else xp.float32
+    return xp.astype(part.columns(part.place(indices)), dtype, copy=False)
+
+
+def added(one: tuple, other: tuple) -> tuple:
+    """Return the sums of two tuples of arrays or numbers."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def joined(rows: Rows) -> Any:
+    """Return blocks of rows as one NumPy array, or a tuple of such."""
+    if isinstance(rows[0], tuple):
+        return tuple(joined(blocks) for blocks in zip(*rows, strict=True))
+    if len(rows) == 1:
+        return to_host(rows[0])
+    if isinstance(rows[0], np.ndarray):
+        return np.concatenate(rows)
+    return to_numpy(namespace_of(rows[0]).concat(list(rows), axis=0))
+
+
+def to_host(value: Any) -> Any:
+    """Return an array as a NumPy array; numbers and sparse matrices stay what they are."""
+    known = isinstance(value, (int, float, np.generic)) or is_sparse(value)
+    return value if known else to_numpy(value)

@@ -1,0 +1,283 @@
+"""Tables that stay on the disk: a file as a Dask array, of which only the header is read."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.parquet import index_columns
+from featsieve.datasets.readers.signature import check_parquet
+
+# Bytes of a chunk where nothing else is asked for.
+CHUNK_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table on the disk: its size, and a function that reads some of its rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    read : callable
+        ``read(start, stop)`` returns rows as a NumPy array. It travels to the workers.
+    names : ndarray of str, or None
+        Names of the columns.
+    edges : sequence of int
+        Rows at which the file can be cut without reading anything twice; empty: anywhere.
+    stamp : object
+        Changes when the file does.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    read: Callable[[int, int], np.ndarray]
+    names: np.ndarray | None = None
+    edges: Sequence[int] = ()
+    stamp: Any = None
+
+
+def open_table(
+    path: str | os.PathLike[str], *, rows_per_chunk: int | None = None, with_names: bool = False
+) -> Any:
+    """Open a table as a Dask array of whole rows, without reading it.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.npy`` file, a zarr array (a folder ``.zarr``), a Parquet file, or a folder of Parquet
+        files, which are taken in the order of their names. Workers on other machines must see it
+        under the same path.
+    rows_per_chunk : int, optional
+        About how many rows a chunk has. Default: as many as take 64 MiB. zarr arrays are cut at
+        their own chunks, Parquet files at their row groups.
+    with_names : bool, default=False
+        Whether to return the names of the columns as well.
+
+    Returns
+    -------
+    dask.array.Array of shape (n_samples, n_features)
+        To be passed to ``fit``, ``transform`` or ``predict`` of a selector. Of Parquet files, the
+        columns that hold numbers (an index of pandas is none of them).
+    names : ndarray of str, or None
+        With ``with_names=True``; None where the file has no names.
+
+    Raises
+    ------
+    ValueError
+        If the file is of another kind, or not a table of numbers.
+    ImportError
+        If dask, zarr or pyarrow is needed and not installed.
+
+    See Also
+    --------
+    read_table : Reads a file of many more kinds into memory.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np
+    >>> from featsieve import MaxVariance
+    >>> from featsieve.datasets import open_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "table.npy"
+    ...     np.save(path, np.random.default_rng(0).normal(size=(1000, 6)) * [1, 2, 3, 4, 5, 6])
+    ...     X = open_table(path, rows_per_chunk=300)
+    ...     X.chunks, MaxVariance(n_features_to_select=2).fit(X).get_support().tolist()
+    (((300, 300, 300, 100), (6,)), [False, False, False, False, True, True])
+    """
+    da = load_optional("dask.array", "Opening a table without reading it", extra="dask")
+    place = Path(path)
+    if not place.exists():
+        raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
+    source = _source(place.resolve())
+    n, d = source.shape
+    if rows_per_chunk is None:
+        rows_per_chunk = CHUNK_BYTES // max(1, d * source.dtype.itemsize)
+    elif isinstance(rows_per_chunk, bool) or int(rows_per_chunk) != rows_per_chunk:
+        raise TypeError(f"rows_per_chunk must be an integer; got {rows_per_chunk!r}.")
+    elif rows_per_chunk < 1:
+        raise ValueError(f"rows_per_chunk must be at least 1; got {rows_per_chunk}.")
+    table = da.map_blocks(
+        partial(_block, source.read),
+        chunks=(_chunk_lengths(n, max(1, int(rows_per_chunk)), source.edges), (d,)),
+        dtype=source.dtype,
+        meta=np.zeros((0, 0), dtype=source.dtype),
+        name=f"open-table-{da.core.tokenize(str(place.resolve()), source.stamp, rows_per_chunk)}",
+    )
+    return (table, source.names) if with_names else table
+
+
+def _block(read: Callable[[int, int], np.ndarray], block_info: Any = None) -> np.ndarray:
+    """Return the rows of one chunk."""
+    start, stop = block_info[None]["array-location"][0]
+    return read(start, stop)
+
+
+def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int, ...]:
+    """Return how many rows the chunks have; they end at edges, if there are any."""
+    if not len(edges):
+        stops = [*range(length, n_rows, length), n_rows]
+    else:
+        stops, last = [], 0
+        for edge, following in zip(edges, [*edges[1:], np.inf], strict=True):
+            if following - last > length:  # the next one would be too much
+                stops.append(edge)
+                last = edge
+    return tuple(int(count) for count in np.diff([0, *stops]))
+
+
+def _source(path: Path) -> Source:
+    """Return what a path holds."""
+    if path.suffix == ".npy":
+        return _npy(path)
+    if path.suffix == ".zarr" or (path / "zarr.json").exists() or (path / ".zarray").exists():
+        return _zarr(path)
+    if path.suffix in (".parquet", ".pq") or path.is_dir():
+        return _parquet(path)
+    raise ValueError(
+        f"{path.name} cannot be opened without reading it: open_table takes .npy, .zarr and "
+        ".parquet. read_table reads other files into memory; for larger ones, convert them to "
+        "Parquet first."
+    )
+
+
+def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
+    """Return the shape of a table of numbers, or say that it is none."""
+    if len(shape) != 2 or dtype.kind not in "biuf":
+        raise ValueError(
+            f"{path.name} holds an array of shape {tuple(shape)} and dtype {dtype}: a table has "
+            "two dimensions (samples, features) and holds real numbers."
+        )
+    return shape[0], shape[1]
+
+
+# NumPy ------------------------------------------------------------------------------------------
+
+
+def _npy(path: Path) -> Source:
+    table = np.load(path, mmap_mode="r", allow_pickle=False)
+    shape = _check(path, table.shape, table.dtype)
+    return Source(shape, table.dtype, partial(_read_npy, path), stamp=path.stat().st_mtime_ns)
+
+
+def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
+    """Read some rows. The map of the file ends here: its pages would count as memory in use."""
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
+
+
+# zarr -------------------------------------------------------------------------------------------
+
+
+def _zarr(path: Path) -> Source:
+    zarr = load_optional("zarr", "Opening a zarr array", extra="dask")
+    table = zarr.open(path, mode="r")
+    if not hasattr(table, "chunks"):
+        names = ", ".join(sorted(table.array_keys())) or "none"
+        raise ValueError(
+            f"{path.name} is a group of arrays ({names}): open one of them, such as "
+            f"{path.name}/NAME."
+        )
+    shape = _check(path, table.shape, np.dtype(table.dtype))
+    step = table.chunks[0]
+    edges = [*range(step, shape[0], step), shape[0]]
+    stamp = max(file.stat().st_mtime_ns for file in path.rglob("*") if file.is_file())
+    return Source(shape, np.dtype(table.dtype), partial(_read_zarr, path), None, edges, stamp)
+
+
+def _read_zarr(path: Path, start: int, stop: int) -> np.ndarray:
+    import zarr
+
+    return np.asarray(zarr.open_array(path, mode="r")[start:stop])
+
+
+# Parquet ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ParquetRows:
+    """The row groups of Parquet files, one below the other.
+
+    Attributes
+    ----------
+    groups : tuple of (str, int)
+        File and number of every row group.
+    stops : tuple of int
+        Rows of the table at which they end.
+    names : tuple of str
+        Columns that are read.
+    dtype : numpy.dtype
+    """
+
+    groups: tuple[tuple[str, int], ...]
+    stops: tuple[int, ...]
+    names: tuple[str, ...]
+    dtype: np.dtype
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        """Return the rows from one end of a row group to another."""
+        from pyarrow.parquet import ParquetFile
+
+        found = np.empty((stop - start, len(self.names)), dtype=self.dtype)
+        first = 0
+        for (path, group), last in zip(self.groups, self.stops, strict=True):
+            if start <= first < stop:
+                with ParquetFile(path) as file:
+                    rows = file.read_row_group(group, columns=list(self.names), use_threads=False)
+                for j, name in enumerate(self.names):
+                    column = rows.column(name)
+                    if column.null_count and self.dtype.kind != "f":
+                        raise ValueError(
+                            f"Column {name!r} of {Path(path).name} has missing entries: fill them, "
+                            "or leave it out."
+                        )
+                    found[first - start : last - start, j] = column.to_numpy()
+            first = last
+        return found
+
+
+def _parquet(path: Path) -> Source:
+    parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
+    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"{path.name} is a folder without any .parquet file.")
+    groups, stops = [], [0]
+    names, dtype = _numbers(parquet.read_schema(files[0]))
+    for place in files:
+        check_parquet(place)
+        about, numbers = parquet.read_metadata(place), _numbers(parquet.read_schema(place))
+        if names != numbers[0]:
+            raise ValueError(
+                f"{place.name} and {files[0].name} have other columns of numbers: write all files "
+                "with the same ones, in the same order."
+            )
+        dtype = np.promote_types(dtype, numbers[1])
+        for group in range(about.num_row_groups):
+            groups.append((str(place), group))
+            stops.append(stops[-1] + about.row_group(group).num_rows)
+    if not names:
+        raise ValueError(f"{path.name} has no column that holds numbers.")
+    rows = ParquetRows(tuple(groups), tuple(stops[1:]), names, np.dtype(dtype))
+    stamp = [place.stat().st_mtime_ns for place in files]
+    shape = (stops[-1], len(names))
+    return Source(shape, rows.dtype, rows, np.array(names), stops[1:], stamp)
+
+
+def _numbers(schema: Any) -> tuple[tuple[str, ...], np.dtype]:
+    """Return the columns that hold numbers, and a type that holds all of them."""
+    from pyarrow import types
+
+    index = set(index_columns(schema))
+    kinds = (types.is_integer, types.is_floating, types.is_boolean)
+    found = {
+        field.name: np.dtype(field.type.to_pandas_dtype())
+        for field in schema
+        if field.name not in index and any(kind(field.type) for kind in kinds)
+    }
+    return tuple(found), np.result_type(*found.values()) if found else np.dtype(np.float64)

@@ -1,0 +1,318 @@
+"""The label step for many samples: all promising moves at once, on parts of the table.
+
+As :mod:`~featsieve.solvers.partition_moves`, for K = P + w S with the hat matrix
+P = Z_A (Z_A'Z_A + mu I)^(-1) Z_A' of some columns A and the graph S = B diag(mass)^(-1) B' of
+:mod:`~featsieve.graphs.landmarks`.
+Everything follows from sums over clusters,
+
+    n_k,   Z_A'1_k (columns x c),   T = B'M (m x c):
+    1_k'K 1_k = (Z_A'1_k)' (Z_A'Z_A + mu I)^(-1) (Z_A'1_k) + w sum_l T_lk^2/mass_l,
+
+which parts of the table add up. Moves that are made together do not bring the sum of their gains:
+the batch is halved, the largest gains first, until the objective rises.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import Array, counts, to_numpy
+from featsieve.arrays.row_parts import Rows, columns_of
+from featsieve.graphs.landmarks import LandmarkGraph, linked_sums, mass_by_cluster
+from featsieve.solvers.partition_moves import SMALLEST_CLUSTER
+from featsieve.solvers.protocol import Status
+
+# Gains are counted in this many classes per factor of two, from 2^-80 on.
+CLASSES = 4
+SMALLEST_EXPONENT = -80
+N_CLASSES = 4 * 100
+# A batch that raises the objective by less than this, relatively, is the last one.
+PROGRESS = 1e-6
+
+Links = tuple[Array, Array]
+Proposal = tuple[Array, Array]  # the best cluster of every row, and the class of its gain
+
+
+@dataclass(frozen=True)
+class LandmarkPartition:
+    """Maximise sum_k 1_k'(P + w S) 1_k / n_k over partitions.
+
+    Parameters
+    ----------
+    graph : LandmarkGraph
+        S, and the parts of the table.
+    support : int array of shape (k,)
+        A.
+    inverse : array of shape (k, k)
+        (Z_A'Z_A + mu I)^(-1).
+    weight : float
+        w.
+    n_clusters : int
+    labels : Rows
+        The partition to start from.
+    """
+
+    graph: LandmarkGraph
+    support: np.ndarray
+    inverse: np.ndarray
+    weight: float
+    n_clusters: int
+    labels: Rows
+
+
+@dataclass(frozen=True)
+class ClusterSums:
+    """What the objective is made of."""
+
+    sizes: np.ndarray  # n_k
+    table: np.ndarray  # (k, c): Z_A'M
+    graph: np.ndarray  # (m, c): B'M
+
+    def plus(self, other: "ClusterSums") -> "ClusterSums":
+        """Return the sums after some moves."""
+        return ClusterSums(
+            self.sizes + other.sizes, self.table + other.table, self.graph + other.graph
+        )
+
+    def within(self, problem: LandmarkPartition) -> np.ndarray:
+        """Return 1_k'K 1_k."""
+        hat = np.einsum("jk,jk->k", self.table, problem.inverse @ self.table)
+        return hat + problem.weight * np.sum(self.graph**2 / _mass(problem)[:, None], axis=0)
+
+    def value(self, problem: LandmarkPartition) -> float:
+        """Return what is maximised; -infinity where a cluster has become too small."""
+        if self.sizes.min() < SMALLEST_CLUSTER:
+            return -np.inf
+        return float(np.sum(self.within(problem) / self.sizes))
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """A partition, with its sums and what the moves need of every row."""
+
+    labels: Rows
+    sums: ClusterSums
+    value: float
+    columns: Rows  # Z_A, or None where it is read again
+    diagonal: Rows  # K_ii
+    last: float = np.inf  # the relative rise of the last step
+
+
+class BatchedMoves:
+    """Solver of :class:`LandmarkPartition`; a step makes one batch of moves."""
+
+    def init(self, problem: LandmarkPartition) -> BatchState:
+        """Return the state of the given partition."""
+        graph, parts = problem.graph, problem.graph.parts
+        columns = parts.keep_columns(problem.support)
+        read_again = columns[0] is None
+        table = parts.map(
+            leverages,
+            columns,
+            graph.links,
+            shared=(problem.support, _root(problem.inverse), problem.weight, _mass(problem)),
+            table=read_again,
+        )
+        sizes, sums = parts.total(
+            cluster_sums,
+            columns,
+            problem.labels,
+            shared=(problem.support, problem.n_clusters),
+            table=read_again,
+        )
+        found = ClusterSums(sizes, sums, graph.cluster_mass(problem.labels, problem.n_clusters))
+        return BatchState(problem.labels, found, found.value(problem), columns, table)
+
+    def step(self, problem: LandmarkPartition, state: BatchState) -> BatchState:
+        """Make the largest batch of promising moves that raises the objective."""
+        graph, parts = problem.graph, problem.graph.parts
+        sums, read_again = state.sums, state.columns[0] is None
+        proposals = parts.map(
+            propose,
+            state.columns,
+            graph.links,
+            state.labels,
+            state.diagonal,
+            shared=(
+                problem.support,
+                problem.inverse @ sums.table,
+                problem.weight * sums.graph / _mass(problem)[:, None],
+                sums.sizes,
+                sums.within(problem) / sums.sizes,
+            ),
+            table=read_again,
+        )
+        (found,) = parts.total(count_gains, proposals, table=False)
+        # at_least[g]: how many moves have a gain of class g or more
+        at_least = np.cumsum(found[::-1])[::-1]
+        least, n_moves = 0, at_least[0]
+        while n_moves > 0:
+            changes = ClusterSums(
+                *parts.total(
+                    changed_sums,
+                    state.columns,
+                    graph.links,
+                    state.labels,
+                    proposals,
+                    shared=(problem.support, problem.n_clusters, graph.n_landmarks, least),
+                    table=read_again,
+                )
+            )
+            tried = sums.plus(changes)
+            value = tried.value(problem)
+            if value > state.value:
+                labels = parts.map(
+                    moved_labels, state.labels, proposals, shared=(least,), table=False
+                )
+                rise = (value - state.value) / abs(value)
+                return replace(state, labels=labels, sums=tried, value=value, last=rise)
+            fewer = np.flatnonzero((at_least <= n_moves / 2) & (at_least > 0))
+            if len(fewer) == 0:
+                break
+            least = int(fewer[0])
+            n_moves = at_least[least]
+        return replace(state, last=0.0)
+
+    def objective(self, problem: LandmarkPartition, state: BatchState) -> float:
+        """Return minus what is maximised."""
+        return -state.value
+
+    def terminate(
+        self, problem: LandmarkPartition, state: BatchState, history: Sequence[float]
+    ) -> Status | None:
+        """End when no batch raises the objective any more, to speak of."""
+        return Status.STATIONARY if state.last < PROGRESS else None
+
+
+def _mass(problem: LandmarkPartition) -> np.ndarray:
+    """Return the mass of the landmarks; one that no row is joined to has none, and no part in T."""
+    return np.where(problem.graph.mass > 0.0, problem.graph.mass, 1.0)
+
+
+def _root(inverse: np.ndarray) -> np.ndarray:
+    """Return R with R R' = inverse."""
+    return np.linalg.cholesky(inverse)
+
+
+# Functions of a part ------------------------------------------------------------------------------
+
+
+def _columns(part: DataOperator, kept: Array | None, support: np.ndarray) -> Array:
+    return columns_of(part, support) if kept is None else kept
+
+
+def _product(part: DataOperator, Z: Array, M: np.ndarray) -> Array:
+    """Return Z M in double precision."""
+    xp = part.xp
+    return xp.astype(Z @ xp.astype(part.place(M), Z.dtype, copy=False), xp.float64, copy=False)
+
+
+def leverages(
+    part: DataOperator,
+    kept: Array | None,
+    links: Links,
+    support: np.ndarray,
+    root: np.ndarray,
+    weight: float,
+    mass: np.ndarray,
+) -> Array:
+    """Return K_ii = |z_i'R|^2 + w sum_l b_il^2/mass_l."""
+    xp = part.xp
+    nearest, weights = links
+    image = _product(part, _columns(part, kept, support), root)
+    squares = linked_sums(part, (nearest, weights * weights), 1.0 / mass[:, None])[:, 0]
+    return xp.sum(image * image, axis=1) + weight * squares
+
+
+def cluster_sums(
+    part: DataOperator, kept: Array | None, labels: Array, support: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, Array]:
+    """Return n_k and Z_A'M."""
+    Z = _columns(part, kept, support)
+    member = indicator(part, labels, n_clusters)
+    sizes = part.xp.sum(member, axis=0)
+    sums = Z.T @ part.xp.astype(member, Z.dtype)
+    return to_numpy(sizes), part.xp.astype(sums, part.xp.float64)
+
+
+def indicator(part: DataOperator, labels: Array, n_clusters: int) -> Array:
+    """Return the 0/1 matrix of a partition, in double precision."""
+    xp = part.xp
+    clusters = xp.arange(n_clusters, dtype=labels.dtype, device=part.device)
+    return xp.astype(labels[:, None] == clusters[None, :], xp.float64)
+
+
+def propose(
+    part: DataOperator,
+    kept: Array | None,
+    links: Links,
+    labels: Array,
+    diagonal: Array,
+    support: np.ndarray,
+    table_weights: np.ndarray,
+    graph_weights: np.ndarray,
+    sizes: np.ndarray,
+    share: np.ndarray,
+) -> Proposal:
+    """Return the best other cluster of every row, and the class of its gain (-1: no gain).
+
+    With p_k = K_i 1_k and the share s_k = 1_k'K 1_k/n_k, leaving a brings
+    (s_a - 2 p_a + K_ii)/(n_a - 1), and entering b (2 p_b - s_b + K_ii)/(n_b + 1).
+    """
+    xp = part.xp
+    products = _product(part, _columns(part, kept, support), table_weights)
+    products += linked_sums(part, links, graph_weights)
+    member = indicator(part, labels, len(sizes))
+    sizes_, share_ = part.place(sizes.astype(np.float64)), part.place(share)
+    enter = (2.0 * products - share_[None, :] + diagonal[:, None]) / (sizes_ + 1.0)[None, :]
+    enter = enter - member * 1e300  # not its own
+    best = xp.argmax(enter, axis=1)
+    own_product = xp.sum(products * member, axis=1)
+    own_share, own_size = member @ share_, member @ sizes_
+    leave = (own_share - 2.0 * own_product + diagonal) / xp.clip(own_size - 1.0, min=1.0)
+    gain = xp.max(enter, axis=1) + leave
+    possible = xp.logical_and(gain > 2.0**SMALLEST_EXPONENT, own_size > SMALLEST_CLUSTER)
+    exponent = xp.log2(xp.where(possible, gain, xp.ones_like(gain))) - SMALLEST_EXPONENT
+    kind = xp.clip(xp.floor(CLASSES * exponent), min=0, max=N_CLASSES - 1)
+    kind = xp.where(possible, kind, xp.full_like(kind, -1.0))
+    return best, xp.astype(kind, xp.int32)
+
+
+def count_gains(part: DataOperator, proposal: Proposal) -> tuple[np.ndarray]:
+    """Return how many moves there are in every class of gains."""
+    kinds = proposal[1]
+    return (counts(kinds + 1, N_CLASSES + 1)[1:],)  # class -1: no gain
+
+
+def changed_sums(
+    part: DataOperator,
+    kept: Array | None,
+    links: Links,
+    labels: Array,
+    proposal: Proposal,
+    support: np.ndarray,
+    n_clusters: int,
+    n_landmarks: int,
+    least: int,
+) -> tuple[np.ndarray, Array, np.ndarray]:
+    """Return what moves of at least some class of gains change in the sums."""
+    xp = part.xp
+    best, kinds = proposal
+    (rows,) = xp.nonzero(kinds >= least)
+    old, new = xp.take(labels, rows), xp.take(best, rows)
+    change = indicator(part, new, n_clusters) - indicator(part, old, n_clusters)
+    moved = columns_of(part.at_rows(rows), support) if kept is None else xp.take(kept, rows, axis=0)
+    table = xp.astype(moved.T @ xp.astype(change, moved.dtype), xp.float64)
+    nearest, weights = (xp.take(block, rows, axis=0) for block in links)
+    shape = (n_landmarks, n_clusters)
+    graph = mass_by_cluster((nearest, weights), new, shape=shape)
+    graph -= mass_by_cluster((nearest, weights), old, shape=shape)
+    return to_numpy(xp.sum(change, axis=0)), table, graph
+
+
+def moved_labels(part: DataOperator, labels: Array, proposal: Proposal, least: int) -> Array:
+    """Return the partition after the moves of at least some class of gains."""
+    best, kinds = proposal
+    return part.xp.where(kinds >= least, part.xp.astype(best, labels.dtype), labels)

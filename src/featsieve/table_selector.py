@@ -1,0 +1,144 @@
+"""What a selector takes and gives back: tables of any array library, checked, on their device."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from featsieve.arrays.namespace import (
+    is_dask_array,
+    is_foreign_array,
+    is_sparse,
+    namespace_of,
+    pick_columns,
+    to_numpy,
+)
+from featsieve.validation import (
+    check_finite,
+    check_foreign_table,
+    refuse_dask_frame,
+    refuse_text,
+)
+
+
+class TableSelector(SelectorMixin, BaseEstimator):
+    """Base class of selectors as far as tables are concerned: which they accept and return.
+
+    A table may be a NumPy array, a data frame, a scipy.sparse matrix, or an array of another
+    library. The last stays in its library and on its device, and so does what is made from it;
+    fitted attributes are NumPy arrays always.
+    """
+
+    support_: np.ndarray
+
+    def _check_input(self, X: Any) -> Any:
+        """Return X as a numeric array or CSR matrix; refuse what no selector can use.
+
+        Arrays of other libraries than NumPy stay what, and where, they are. Forgets an earlier fit
+        first, so that a fit that fails leaves no mixture of two tables.
+        """
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        if is_dask_array(X):
+            from featsieve.arrays.dask import check_dask_table
+
+            return check_dask_table(self, X)
+        if is_foreign_array(X):
+            X = check_foreign_table(X, owner=type(self).__name__)
+            return validate_data(self, X, skip_check_array=True)
+        refuse_text(X)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        if not is_sparse(X) and X.dtype.kind == "f" and X.dtype.itemsize > 8:
+            X = X.astype(np.float64)  # extended precision: no fast products, nothing gained
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(X, owner=type(self).__name__, names=names)
+        return X
+
+    def _check_rows(self, X: Any) -> Any:
+        """Return rows to which a finished fit is to be applied, as :meth:`_check_input` does."""
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import check_dask_rows
+
+            return check_dask_rows(self, X)
+        refuse_dask_frame(X)
+        if is_foreign_array(X):
+            names = getattr(self, "feature_names_in_", None)
+            X = check_foreign_table(X, owner=type(self).__name__, names=names, min_samples=1)
+            return validate_data(self, X, skip_check_array=True, reset=False)
+        return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``, in the same order.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_samples, `n_features_selected_`)
+            In the array library of X, and on its device; lazy, if X is a Dask array.
+        """
+        check_is_fitted(self, "support_")
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import select_columns
+
+            return select_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        refuse_dask_frame(X)
+        if not is_foreign_array(X):
+            return super().transform(X)
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        return selected if wanted == "default" else to_numpy(selected)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the selected columns in their places, zeros in those of the others.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, `n_features_selected_`)
+            What :meth:`transform` returns.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, `n_features_in_`)
+            In the array library of X, and on its device.
+        """
+        check_is_fitted(self, "support_")
+        if not is_foreign_array(X):
+            return super().inverse_transform(X)
+        xp = namespace_of(X)
+        n_selected = int(self.support_.sum())
+        if X.ndim != 2 or X.shape[1] != n_selected:
+            raise ValueError(
+                f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
+                "what transform returns."
+            )
+        place = np.where(self.support_, np.cumsum(self.support_) - 1, n_selected)
+        padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
+        return pick_columns(padded, place)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether a fit has come to its end: one that failed leaves n_features_in_ behind."""
+        return hasattr(self, "support_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags

@@ -1,0 +1,193 @@
+"""Every selector on every array library: the selection of NumPy, and nothing leaves the device."""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve import JASFS, LaplacianScore
+from featsieve.arrays import namespace
+from featsieve.tuning import explain, structure_score, suggest_n_clusters
+from tests.array_library_checks import (
+    ONLY_TORCH,
+    SELECTORS,
+    SENSITIVE,
+    VARIANTS,
+    assert_beside,
+    check_results_stay,
+    check_same_selection,
+    check_stays_on_device,
+    fitted,
+    libraries,
+    planted,
+)
+
+if find_spec("torch"):
+    import torch
+
+    torch.set_num_threads(1)  # the problems are small, and the other threads are NumPy's
+
+LIBRARIES = libraries()
+EVERYTHING = {**SELECTORS, **VARIANTS}
+DOUBLE = [name for name, library in LIBRARIES.items() if not library.single]
+# What leaves CuPy cannot be watched: its methods are not Python's.
+WATCHED = [name for name in LIBRARIES if not name.startswith("cupy")]
+WIDE, TALL = (60, 120), (90, 40)
+# More columns than any criterion looks at: what goes to the host is smaller than this table.
+LARGE = (40, 600)
+
+
+@pytest.fixture(params=[*LIBRARIES])
+def library(request):
+    return LIBRARIES[request.param]
+
+
+@pytest.fixture(scope="module")
+def references():
+    """Return fits to NumPy's float64; each is made once."""
+    known = {}
+
+    def fit(name, shape):
+        if (name, shape) not in known:
+            known[name, shape] = fitted(EVERYTHING[name], planted(*shape).X)
+        return known[name, shape]
+
+    return fit
+
+
+def test_torch_is_there_where_it_must_be():
+    assert os.environ.get("FEATSIEVE_REQUIRE_TORCH") != "1" or find_spec("torch")
+    if not LIBRARIES:
+        pytest.skip("no array library but NumPy is installed")
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_selections_are_those_of_numpy(name, library, references):
+    if name in ONLY_TORCH and not library.name.startswith("torch"):
+        pytest.skip("scikit-learn indexes the table there")
+    X = planted(*WIDE).X
+    selector = check_same_selection(
+        EVERYTHING[name],
+        library,
+        X,
+        reference=references(name, WIDE),
+        scores=name not in SENSITIVE,
+    )
+    check_results_stay(selector, library, X)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_selections_in_tall_tables(name, library, references):
+    X = planted(*TALL).X
+    check_same_selection(SELECTORS[name], library, X, reference=references(name, TALL))
+
+
+@pytest.mark.parametrize("where", [name for name in WATCHED if name in DOUBLE])
+@pytest.mark.parametrize("name", SELECTORS)
+def test_the_table_stays_on_its_device(name, where, monkeypatch):
+    monkeypatch.setattr(namespace, "HOST_ELEMENTS", 2000)
+    check_stays_on_device(SELECTORS[name], LIBRARIES[where], planted(*LARGE).X)
+
+
+@pytest.mark.parametrize("name", ["JASFS, auto", "SPEC, power", "SPEC, root", "AutoSelector"])
+def test_the_table_stays_on_its_device_in_other_branches(name):
+    library = LIBRARIES.get("torch-cpu-float64") or pytest.skip("torch is not installed")
+    check_stays_on_device(VARIANTS[name], library, planted(*LARGE).X)
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_what_leaves_a_device_is_noticed(name):
+    library = LIBRARIES[name]
+    table = library.convert(np.ones((4, 5)))
+    with library.sent() as sizes:
+        namespace.to_numpy(table)
+        assert max(sizes) == 20
+        sizes.clear()
+        try:
+            np.asarray(table)
+        except (RuntimeError, TypeError):
+            sizes.append(20)  # refused: noticed as well
+        assert max(sizes) == 20
+    with library.sent() as sizes:  # the methods are as they were
+        assert sizes == []
+
+
+# What surrounds a fit -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_jasfs_predicts_and_certifies_on_the_device(name):
+    library = LIBRARIES[name]
+    X = planted(*WIDE).X
+    table = library.convert(X)
+    sieve = JASFS(3, n_features_to_select=8, random_state=0)
+    labels = sieve.fit_predict(table)
+    assert_beside(labels, table)
+    np.testing.assert_array_equal(namespace.to_numpy(labels), sieve.labels_)
+    with library.sent() as sizes:
+        ours = sieve.certify(table)
+    assert max(sizes, default=0) < X.size
+    theirs = sieve.certify(X)
+    assert ours.value == pytest.approx(theirs.value, rel=1e-9)
+    assert ours.lower_bound == pytest.approx(theirs.lower_bound, rel=1e-6)
+
+
+def test_fit_transform_and_labels_of_the_user(library):
+    X = planted(*WIDE).X
+    table = library.convert(X)
+    kept = LaplacianScore(8).fit_transform(table)
+    assert_beside(kept, table)
+    labels = planted(*WIDE).labels
+    ours = JASFS(3, n_features_to_select=8, init=library.convert(labels)).fit(table)
+    theirs = JASFS(3, n_features_to_select=8, init=labels.astype(float)).fit(X)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_questions_about_a_table(name):
+    library = LIBRARIES[name]
+    made = planted(*TALL)
+    table = library.convert(made.X)
+    assert suggest_n_clusters(table).n_clusters == suggest_n_clusters(made.X).n_clusters
+    ours = structure_score(table, library.convert(made.labels.astype(float)))
+    assert ours == pytest.approx(structure_score(made.X, made.labels))
+    sieve = LaplacianScore(8).fit(table)
+    assert explain(sieve, table, labels=made.labels).select("feature", "reason") == explain(
+        sieve, made.X, labels=made.labels
+    ).select("feature", "reason")
+
+
+def test_whole_numbers_and_views(library):
+    """Counts, a table in the other memory order, and a part of a larger one."""
+    counts = np.random.default_rng(0).poisson(planted(*TALL).X ** 2)
+    xp = namespace.namespace_of(library.convert(counts))
+    whole = xp.astype(library.convert(counts), xp.int32)
+    expected = fitted(LaplacianScore(8), counts).ranking_
+    np.testing.assert_array_equal(fitted(LaplacianScore(8), whole).ranking_, expected)
+    turned = library.convert(np.ascontiguousarray(counts.T)).T
+    np.testing.assert_array_equal(fitted(LaplacianScore(8), turned).ranking_, expected)
+    wider = library.convert(np.hstack([counts, counts]))[:, : counts.shape[1]]
+    np.testing.assert_array_equal(fitted(LaplacianScore(8), wider).ranking_, expected)
+
+
+def test_half_precision_and_gradients():
+    pytest.importorskip("torch")
+    X = planted(*TALL).X
+    expected = fitted(LaplacianScore(8), X).support_
+    half = torch.tensor(X, dtype=torch.float16)
+    np.testing.assert_array_equal(fitted(LaplacianScore(8), half).support_, expected)
+    learned = torch.tensor(X, requires_grad=True)
+    sieve = fitted(LaplacianScore(8), learned)
+    np.testing.assert_array_equal(sieve.support_, expected)
+    assert not sieve.transform(learned).requires_grad
+
+
+def test_a_graph_of_the_user(library):
+    X = planted(*TALL).X
+    graph = np.exp(-np.square(X[:, None, :3] - X[None, :, :3]).sum(axis=2))
+    ours = LaplacianScore(8, affinity=library.convert(graph)).fit(library.convert(X))
+    theirs = LaplacianScore(8, affinity=sp.csr_array(graph)).fit(X)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)

@@ -1,0 +1,303 @@
+"""Fits on a real cluster of two worker processes: the answer of a table in memory, always."""
+
+import os
+import signal
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from joblib import parallel_config
+from sklearn.base import clone
+
+from featsieve import (
+    JASFS,
+    NDFS,
+    LabelFreeSearchCV,
+    LaplacianScore,
+    MaxVariance,
+    StabilitySelection,
+)
+from featsieve.arrays import as_operator
+from featsieve.bench.run import run_plan
+from featsieve.bench.store import Store
+from featsieve.bench.workbench import workbench
+from featsieve.cli import main
+from featsieve.datasets import make_planted, open_table
+
+if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
+    pytest.importorskip("distributed")
+
+from dask import array as da
+from distributed import Client, LocalCluster
+
+MEMORY = 450_000_000  # bytes that a worker may use; half of it is Python and the libraries
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Return the client of a cluster of two processes."""
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    with (
+        LocalCluster(**settings, memory_limit=MEMORY, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Return a table whose clusters are easy to find."""
+    return make_planted(600, 40, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
+
+
+def pids(client):
+    """Return the processes of the workers."""
+    return set(client.run(os.getpid).values())
+
+
+def same_fit(one, other):
+    """Check that two fits give the same answer."""
+    np.testing.assert_array_equal(one.support_, other.support_)
+    np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-6, atol=1e-12)
+    if hasattr(one, "coef_"):
+        largest = np.abs(one.coef_).max()
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=0.0, atol=1e-6 * largest)
+    if hasattr(one, "labels_"):
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def where(part, n):
+    """Return the process that works on a part, for every row of it."""
+    return np.full(part.shape[0], os.getpid() + 0 * n)
+
+
+def test_products_are_those_in_memory_and_are_made_on_both_workers(client, planted):
+    operator = as_operator(da.from_array(planted.X, chunks=(75, 40)), scale="unit")
+    in_memory = as_operator(planted.X, scale="unit")
+    rng = np.random.default_rng(0)
+    W, R = rng.normal(size=(40, 3)), rng.normal(size=(600, 3))
+    np.testing.assert_allclose(operator.matmul(W), in_memory.matmul(W), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(operator.rmatmul(R), in_memory.rmatmul(R), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(operator.gram(), in_memory.gram(), rtol=1e-9, atol=1e-12)
+    parts = operator.parts()
+    assert len(parts.bounds) == 8
+    processes = set(parts.gather(parts.map(where, shared=(1,))).tolist())
+    assert processes <= pids(client)
+    assert os.getpid() not in processes
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        JASFS(3, n_features_to_select=8, init="landmarks", random_state=0),
+        JASFS(3, n_features_to_select=8, random_state=0),
+        LaplacianScore(n_features_to_select=8),
+        NDFS(3, n_features_to_select=8, random_state=0),
+    ],
+    ids=["JASFS-landmarks", "JASFS", "LaplacianScore", "NDFS"],
+)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_fits_are_those_in_memory(client, planted, selector, kind):
+    X = planted.X
+    if kind == "sparse":
+        X = np.where(np.abs(X) > 1.0, X, 0.0)
+    chunked = da.from_array(X, chunks=(200, 40))
+    if kind == "sparse":
+        X, chunked = sp.csr_array(X), chunked.map_blocks(sp.csr_array)
+    expected, found = clone(selector).fit(X), clone(selector).fit(chunked)
+    same_fit(found, expected)
+    assert set(vars(found)) == set(vars(expected))
+    columns = found.transform(chunked)
+    assert isinstance(columns, da.Array)
+    if kind == "dense":
+        np.testing.assert_array_equal(columns.compute(), found.transform(X))
+    if hasattr(found, "predict"):
+        np.testing.assert_array_equal(found.predict(chunked).compute(), found.predict(X))
+
+
+def fatal_chunk(folder, X, length, block_info=None):
+    """Return some rows; the so-manieth time that a chunk is read, the process dies."""
+    (start, stop), _ = block_info[None]["array-location"]
+    log = Path(folder) / "reads"
+    with log.open("a") as file:
+        file.write(f"{start}\n")
+    deadly = Path(folder) / "deadly"
+    if len(log.read_text().splitlines()) >= length and not deadly.exists():
+        deadly.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return X[start:stop]
+
+
+@pytest.mark.parametrize("reads", [12, 44])
+def test_a_worker_that_is_killed_changes_nothing(client, planted, tmp_path, reads):
+    selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
+    before = pids(client)
+    X = da.map_blocks(
+        partial(fatal_chunk, str(tmp_path), planted.X, reads),
+        chunks=((75,) * 8, (40,)),
+        dtype=planted.X.dtype,
+        meta=np.zeros((0, 0)),
+    )
+    found = clone(selector).fit(X)
+    victim = int((tmp_path / "deadly").read_text())
+    assert victim in before
+    assert len((tmp_path / "reads").read_text().splitlines()) > reads + 8  # it went on
+    same_fit(found, clone(selector).fit(planted.X))
+    undisturbed = clone(selector).fit(da.from_array(planted.X, chunks=(75, 40)))
+    np.testing.assert_array_equal(found.coef_, undisturbed.coef_)  # to the last digit
+    client.wait_for_workers(2, timeout=60)
+    limit = time.monotonic() + 60.0
+    while victim in pids(client) or len(pids(client)) < 2:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+
+
+def large_chunk(block_info=None):
+    """Return random rows in which the first six columns tell three clusters apart."""
+    (start, stop), _ = block_info[None]["array-location"]
+    X = np.random.default_rng(start).random((stop - start, 500))
+    X[:, :6] += 1.5 * (np.arange(start, stop)[:, None] % 3 == np.arange(6) % 3)
+    return X
+
+
+def peak_bytes():
+    """Return the largest resident set of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
+def test_a_table_larger_than_the_memory_of_the_workers(client):
+    client.restart()  # what the other tests have left behind
+    n, length = 227_500, 3_250
+    X = da.map_blocks(
+        large_chunk,
+        chunks=((length,) * (n // length), (500,)),
+        dtype=np.float64,
+        meta=np.zeros((0, 0)),
+    )
+    assert X.nbytes > 2 * MEMORY
+    before = pids(client)
+    sieve = JASFS(3, n_features_to_select=6, max_iter=1, random_state=0).fit(X)
+    assert sieve.init_ == "landmarks"
+    assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3, 4, 5]
+    own = [np.bincount(sieve.labels_[k::3], minlength=3).max() for k in range(3)]
+    assert sum(own) > 0.9 * n
+    assert pids(client) == before  # nobody was killed for its memory
+    assert max(client.run(peak_bytes).values()) < MEMORY
+
+
+def test_a_file_is_read_by_the_workers(client, planted, tmp_path):
+    np.save(tmp_path / "table.npy", planted.X)
+    X = open_table(tmp_path / "table.npy", rows_per_chunk=100)
+    found = LaplacianScore(n_features_to_select=8).fit(X)
+    same_fit(found, LaplacianScore(n_features_to_select=8).fit(planted.X))
+
+
+class Noting(MaxVariance):
+    """A selector that writes down in which process it is fitted."""
+
+    def __init__(self, n_features_to_select=None, *, folder=""):
+        super().__init__(n_features_to_select)
+        self.folder = folder
+
+    def _fit(self, X):
+        Path(self.folder, str(os.getpid())).touch()
+        super()._fit(X)
+
+
+def processes_in(folder):
+    return {int(path.name) for path in folder.iterdir()}
+
+
+def test_stability_selection_runs_on_the_workers(client, planted, tmp_path):
+    settings = {"n_subsamples": 6, "random_state": 0}
+    with parallel_config(backend="dask"):
+        found = StabilitySelection(Noting(5, folder=str(tmp_path)), **settings).fit(planted.X)
+    assert processes_in(tmp_path) - {os.getpid()} <= pids(client)
+    assert len(processes_in(tmp_path)) >= 2  # the fit to all rows is made here
+    serial = StabilitySelection(MaxVariance(5), **settings).fit(planted.X)
+    np.testing.assert_array_equal(found.selections_, serial.selections_)
+    same_fit(found, serial)
+
+
+def test_a_search_runs_on_the_workers(client, planted, tmp_path):
+    grid = {"n_features_to_select": [3, 8, 20]}
+    X = planted.X[:150]
+    with parallel_config(backend="dask"):
+        search = LabelFreeSearchCV(Noting(5, folder=str(tmp_path)), grid, refit=False)
+        found = search.fit(X)
+    assert processes_in(tmp_path) <= pids(client)
+    assert len(processes_in(tmp_path)) >= 1
+    serial = LabelFreeSearchCV(MaxVariance(5), grid, refit=False).fit(X)
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], serial.cv_results_["mean_test_score"], rtol=1e-12
+    )
+
+
+PLAN = """
+datasets = ["iris"]
+experiments = ["grid", "label-free"]
+counts = [2]
+kmeans_seeds = 2
+cell_seconds = 3.0
+
+[[methods]]
+name = "variance"
+selector = "MaxVariance"
+
+[[methods]]
+name = "Laplacian"
+selector = "LaplacianScore"
+grid = { n_neighbors = [3, 5] }
+"""
+ENDLESS = """
+[[methods]]
+name = "endless"
+selector = "NDFS"
+params = { tol = 0.0, max_iter = 1000000000 }
+"""
+VARIES = ["fit_seconds", "evaluate_seconds", "peak_mib", "started", "jobs", "versions"]
+
+
+def kept_tables():
+    """Return how many data sets this process has loaded for benchmarks."""
+    return workbench.cache_info().currsize
+
+
+def test_cells_of_a_benchmark_run_on_the_workers(client, tmp_path):
+    plan = tmp_path / "mine.toml"
+    plan.write_text(PLAN)
+    here = workbench.cache_info().misses
+    with parallel_config(backend="dask"):
+        summary = run_plan(plan, tmp_path / "on_cluster")
+        again = run_plan(plan, tmp_path / "on_cluster")
+    assert workbench.cache_info().misses == here  # nothing was computed in this process
+    assert max(client.run(kept_tables).values()) >= 1
+    assert summary.flawless
+    assert summary.computed == summary.total
+    assert again.computed == 0
+    run_plan(plan, tmp_path / "here")
+    pd.testing.assert_frame_equal(
+        Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
+        Store(tmp_path / "here").read().drop(columns=VARIES),
+    )
+
+
+def test_the_time_limit_of_a_cell_holds_on_the_workers(client, tmp_path, capsys):
+    plan = tmp_path / "mine.toml"
+    plan.write_text(PLAN.replace('"grid", "label-free"', '"default"') + ENDLESS)
+    out = tmp_path / "results"
+    address = client.scheduler.address
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "run", str(plan), "--out", str(out), "--cluster", address])
+    assert end.value.code in (0, None)
+    rows = Store(out).read().set_index("method")
+    assert rows.loc["endless", "status"] == "timeout"
+    assert "more than 3 s" in rows.loc["endless", "reason"]
+    assert rows.loc["variance", "status"] == "done"
+    assert "timeout: endless" in capsys.readouterr().out

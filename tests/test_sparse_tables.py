@@ -1,0 +1,149 @@
+"""Every selector fits a sparse table that cannot be made dense, with the answer of the dense one.
+
+The table's class refuses, and so do the classes of scipy that copies of it have: an array of the
+table's shape, or a slab of more than a quarter of its rows or columns, is never written out. Blocks
+are bounded by a number of elements, which is made small here, or a small table would be one block.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import featsieve
+from featsieve import selectors
+from featsieve.arrays import operator
+from featsieve.arrays import sparse as sparse_module
+
+# More than four to one: a square array of the smaller side is a Gram matrix, not a quarter.
+SHAPES = {"wide": (40, 170), "tall": (170, 40)}
+FORMATS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.lil_array, sp.dok_array, sp.bsr_array)
+WRITERS = ("toarray", "todense")
+
+
+class MadeDenseError(AssertionError):
+    """Raised where a table would be made dense."""
+
+
+class SparseOnly(sp.csr_array):
+    """A table that cannot be made dense."""
+
+    def toarray(self, *args, **kwargs):
+        raise MadeDenseError("toarray of the table")
+
+    def todense(self, *args, **kwargs):
+        raise MadeDenseError("todense of the table")
+
+    def __array__(self, *args, **kwargs):
+        raise MadeDenseError("__array__ of the table")
+
+
+def is_slab(shape, table):
+    """Say whether an array is the table, its transpose, or more than a quarter of one of them."""
+    rows, columns = shape
+    for n, d in (table, table[::-1]):
+        whole = (columns == d and 4 * rows > n) or (rows == n and 4 * columns > d)
+        if whole and rows <= n and columns <= d:
+            return True
+    return False
+
+
+def checked(real, table):
+    """Return a method that writes an array out, unless it is a slab of the table."""
+
+    def write(self, *args, **kwargs):
+        if self.ndim == 2 and is_slab(self.shape, table):
+            raise MadeDenseError(f"a dense array of shape {self.shape} from a {table} table")
+        return real(self, *args, **kwargs)
+
+    return write
+
+
+@pytest.fixture
+def refuse_dense(monkeypatch):
+    """Return the function that forbids dense arrays like a table of some shape."""
+
+    def forbid(table):
+        owners = {
+            (base, name)
+            for kind in FORMATS
+            for base in kind.__mro__
+            for name in WRITERS
+            if name in vars(base)
+        }
+        for base, name in owners:
+            monkeypatch.setattr(base, name, checked(vars(base)[name], table))
+        for constant in ("BLOCK_ELEMENTS", "CACHE_ELEMENTS"):
+            monkeypatch.setattr(operator, constant, table[0] * table[1] // 8)
+
+    return forbid
+
+
+def topics(shape, seed=0):
+    """Return word counts: three groups of samples, each with words of its own, and common words."""
+    rng = np.random.default_rng(seed)
+    n, d = shape
+    rate = np.full((n, d), 0.15)
+    group = np.arange(n) % 3
+    for k in range(3):
+        rate[np.ix_(group == k, np.arange(k * d // 12, (k + 1) * d // 12))] = 1.5
+    X = rng.poisson(rate).astype(float)
+    return X / np.sqrt((X**2).sum(axis=1, keepdims=True))
+
+
+def settings_of(name):
+    known = inspect.signature(getattr(featsieve, name)).parameters
+    wanted = {"n_clusters": 3, "n_features_to_select": 9, "random_state": 0}
+    return {key: value for key, value in wanted.items() if key in known}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", sorted(selectors.__all__))
+def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense):
+    X = topics(SHAPES[shape])
+    make = getattr(featsieve, name)
+    dense = make(**settings_of(name)).fit(X)
+    table = SparseOnly(X)
+    refuse_dense(SHAPES[shape])
+    sparse = make(**settings_of(name)).fit(table)
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    np.testing.assert_allclose(
+        sparse.scores_, dense.scores_, rtol=1e-5, atol=1e-6 * np.abs(dense.scores_).max()
+    )
+    assert sp.issparse(sparse.transform(table))
+
+
+@pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
+def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, refuse_dense):
+    X = topics(SHAPES["wide"])
+    settings = {**settings_of("JASFS"), "scale": scale}
+    dense = featsieve.JASFS(**settings).fit(X)
+    refuse_dense(SHAPES["wide"])
+    sparse = featsieve.JASFS(**settings).fit(SparseOnly(X))
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+
+
+def test_the_check_notices_a_dense_table(refuse_dense):
+    X = topics(SHAPES["wide"])
+    n, d = SHAPES["wide"]
+    table = SparseOnly(X)
+    plain = sp.csr_array(X)
+    with pytest.raises(MadeDenseError):
+        table.toarray()
+    with pytest.raises(MadeDenseError):
+        np.asarray(table)
+    refuse_dense(SHAPES["wide"])
+    for copy in (plain, plain.T, plain.tocsc(), plain.tocoo(), plain[: n // 2], plain[:, : d // 2]):
+        with pytest.raises(MadeDenseError):
+            copy.toarray()
+    with pytest.raises(MadeDenseError):
+        plain.todense()
+    assert plain[: n // 4].toarray().shape == (n // 4, d)
+
+
+def test_no_module_of_arrays_writes_a_table_out():
+    """The one place where a block becomes dense is the one that the other tests watch."""
+    assert inspect.getsource(sparse_module).count(".toarray()") == 1

@@ -1,0 +1,103 @@
+"""Tables of other array libraries: what is refused, in which words, and what comes back."""
+
+import array_api_strict as strict
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve import JASFS, MaxVariance
+from featsieve.validation import as_table, check_foreign_table
+
+DEVICE = strict.Device("device1")
+
+
+def table(values, **settings):
+    return strict.asarray(values, device=DEVICE, **settings)
+
+
+X = np.arange(12.0).reshape(4, 3) ** 2
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (table(np.ones(5)), ValueError, "Expected 2D array.*Reshape"),
+        (table(np.ones((1, 3))), ValueError, r"Found array with 1 sample\(s\).*minimum of 2"),
+        (table(np.ones((4, 0))), ValueError, r"Found array with 0 feature\(s\)"),
+        (table(np.ones((4, 3)) * 1j), ValueError, "Complex data not supported"),
+        (
+            table([[1.0, np.nan], [2.0, 3.0]]),
+            ValueError,
+            r"contains NaN: 1 non-finite value in 1 c",
+        ),
+        (table([[np.inf, np.inf], [2.0, 3.0]]), ValueError, r"infinity: 2 .* 2 columns \(0, 1\)"),
+        (
+            strict.asarray(np.ones((4, 3), dtype=np.float32), device=strict.Device("no_float64")),
+            ValueError,
+            "float64, which the device of X does not have",
+        ),
+    ],
+)
+def test_what_is_refused(given, error, words):
+    with pytest.raises(error, match=words):
+        MaxVariance(1).fit(given)
+    with pytest.raises(error, match=words):
+        as_table(given, owner="a function")
+
+
+def test_sparse_tensors_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"scipy\.sparse only"):
+        MaxVariance(1).fit(torch.tensor(X).to_sparse())
+
+
+def test_large_numbers_are_finite():
+    huge = table(np.full((4, 3), 1e308))
+    assert check_foreign_table(huge, owner="a function") is huge
+
+
+def test_a_failed_fit_leaves_nothing_behind():
+    sieve = MaxVariance(1).fit(table(X))
+    assert sieve.n_features_in_ == 3
+    with pytest.raises(ValueError, match="NaN"):
+        sieve.fit(table([[1.0, np.nan], [2.0, 3.0]]))
+    assert not hasattr(sieve, "support_")
+
+
+def test_rows_are_checked_as_in_scikit_learn():
+    sieve = MaxVariance(1).fit(table(X))
+    with pytest.raises(ValueError, match="X has 2 features, but MaxVariance is expecting 3"):
+        sieve.transform(table(X[:, :2]))
+    with pytest.raises(ValueError, match="NaN"):
+        sieve.transform(table(np.full((2, 3), np.nan)))
+    with pytest.raises(ValueError, match="X must have the 1 selected columns"):
+        sieve.inverse_transform(table(X))
+    assert sieve.transform(table(X[:1])).shape == (1, 1)
+
+
+def test_names_of_a_frame_are_missed():
+    sieve = MaxVariance(1).fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        sieve.transform(table(X))
+
+
+def test_frames_are_made_where_they_are_asked_for():
+    sieve = MaxVariance(1).fit(table(X)).set_output(transform="pandas")
+    kept = sieve.transform(table(X))
+    assert isinstance(kept, pd.DataFrame)
+    np.testing.assert_array_equal(kept["x2"], X[:, 2])
+
+
+def test_a_selection_is_a_new_array():
+    given = table(X.copy())
+    kept = MaxVariance(1).fit(given).transform(given)
+    kept[0, 0] = -1.0
+    assert float(given[0, 2]) == X[0, 2]
+
+
+def test_fitted_with_one_library_applied_to_another():
+    made = np.random.default_rng(0).standard_normal((30, 5))
+    made[:15] += 4.0
+    sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(table(made))
+    assert isinstance(sieve.transform(made), np.ndarray)
+    np.testing.assert_array_equal(np.from_dlpack(sieve.predict(table(made))), sieve.predict(made))
