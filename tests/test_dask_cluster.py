@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -37,14 +38,28 @@ from distributed import Client, LocalCluster
 MEMORY = 450_000_000  # bytes that a worker may use; half of it is Python and the libraries
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Return the client of a cluster of two processes."""
+@contextmanager
+def running_cluster():
+    """Run a cluster of two processes, and yield its client."""
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     with (
-        LocalCluster(**settings, memory_limit=MEMORY, dashboard_address=None) as cluster,
+        LocalCluster(**settings, memory_limit=MEMORY, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Return the client of a cluster for the tests that do it no harm."""
+    with running_cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client():
+    """Return the client of a cluster for one test."""
+    with running_cluster() as client:
         yield client
 
 
@@ -133,7 +148,8 @@ def fatal_chunk(folder, X, length, block_info=None):
 
 
 @pytest.mark.parametrize("reads", [12, 44])
-def test_a_worker_that_is_killed_changes_nothing(client, planted, tmp_path, reads):
+def test_a_worker_that_is_killed_changes_nothing(own_client, planted, tmp_path, reads):
+    client = own_client
     selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
     before = pids(client)
     X = da.map_blocks(
@@ -148,7 +164,8 @@ def test_a_worker_that_is_killed_changes_nothing(client, planted, tmp_path, read
     assert len((tmp_path / "reads").read_text().splitlines()) > reads + 8  # it went on
     same_fit(found, clone(selector).fit(planted.X))
     undisturbed = clone(selector).fit(da.from_array(planted.X, chunks=(75, 40)))
-    np.testing.assert_array_equal(found.coef_, undisturbed.coef_)  # to the last digit
+    # the order of all sums is fixed; what a new process rounds differently is left
+    np.testing.assert_allclose(found.coef_, undisturbed.coef_, rtol=1e-11, atol=1e-16)
     client.wait_for_workers(2, timeout=60)
     limit = time.monotonic() + 60.0
     while victim in pids(client) or len(pids(client)) < 2:
@@ -171,8 +188,8 @@ def peak_bytes():
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
-def test_a_table_larger_than_the_memory_of_the_workers(client):
-    client.restart()  # what the other tests have left behind
+def test_a_table_larger_than_the_memory_of_the_workers(own_client):
+    client = own_client
     n, length = 227_500, 3_250
     X = da.map_blocks(
         large_chunk,
