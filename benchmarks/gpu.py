@@ -128,7 +128,7 @@ def fit(X: Any) -> JASFS:
 
 
 def run_tests() -> str:
-    """Return the last line of the tests of array libraries on this machine."""
+    """Return the last line of the tests of array libraries on this machine; end if one fails."""
     tests = Path(__file__).parent.parent / "tests" / "test_array_libraries.py"
     # The suite's own settings need its tools, which a machine with a device may not have.
     plain = ["--noconftest", "-o", "addopts=", "-p", "no:cacheprovider"]
@@ -136,7 +136,8 @@ def run_tests() -> str:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = done.stdout.strip().splitlines()
     if done.returncode != 0:
-        print("\n".join(lines[-60:]))
+        print("\n".join(lines[-60:]), flush=True)
+        raise SystemExit(f"The tests of array libraries failed: {(lines or ['no output'])[-1]}")
     return lines[-1]
 
 

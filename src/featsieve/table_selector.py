@@ -94,6 +94,12 @@ class TableSelector(SelectorMixin, BaseEstimator):
         if is_dask_array(X):
             from featsieve.arrays.dask_table import select_columns
 
+            wanted = _get_output_config("transform", estimator=self)["dense"]
+            if wanted != "default":
+                raise ValueError(
+                    f"A Dask array cannot be returned as a {wanted} data frame without gathering "
+                    'it: set_output(transform="default") keeps it lazy, or pass X.compute().'
+                )
             return select_columns(self._check_rows(X), np.flatnonzero(self.support_))
         refuse_dask_frame(X)
         if not is_foreign_array(X):
@@ -113,9 +119,14 @@ class TableSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         array or sparse matrix of shape (n_samples, `n_features_in_`)
-            In the array library of X, and on its device.
+            In the array library of X, and on its device; lazy, if X is a Dask array.
         """
         check_is_fitted(self, "support_")
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import place_columns
+
+            return place_columns(X, self.support_)
+        refuse_dask_frame(X)
         if not is_foreign_array(X):
             return super().inverse_transform(X)
         xp = namespace_of(X)

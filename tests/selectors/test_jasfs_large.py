@@ -188,3 +188,54 @@ def test_coinciding_samples_and_more_clusters_than_show():
     sieve = JASFS(6, n_features_to_select=2, init="landmarks", random_state=0).fit(X)
     assert len(np.unique(sieve.labels_)) == 6
     assert np.all(np.isfinite(sieve.coef_))
+    again = JASFS(6, n_features_to_select=2, init="landmarks", random_state=0).fit(X)
+    np.testing.assert_array_equal(again.labels_, sieve.labels_)
+
+
+@pytest.mark.parametrize("init", ["landmarks", "k-means"])
+def test_few_different_rows_each_many_times(init, monkeypatch):
+    monkeypatch.setattr("featsieve.selectors.jasfs_start.LARGEST_EXACT", 100)
+    different = np.random.default_rng(0).standard_normal((6, 12))
+    truth = np.repeat(np.arange(6), 200)
+    sieve = JASFS(6, n_features_to_select=4, init=init, random_state=0).fit(different[truth])
+    assert adjusted_rand_score(truth, sieve.labels_) > 0.95
+    assert sieve.n_landmarks_ <= 12
+    # more clusters than different rows: every cluster has a sample, nothing is undefined
+    more = JASFS(8, n_features_to_select=4, init=init, random_state=0).fit(different[truth])
+    assert len(np.unique(more.labels_)) == 8
+    assert np.all(np.isfinite(more.coef_))
+
+
+def test_the_same_seed_gives_the_same_answer_on_a_graph_in_many_parts():
+    X = np.random.default_rng(0).integers(0, 2, (3000, 9)).astype(np.uint8)
+    fits = [
+        JASFS(60, n_features_to_select=3, init="landmarks", random_state=0).fit(X) for _ in "ab"
+    ]
+    np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
+    np.testing.assert_array_equal(fits[0].objective_, fits[1].objective_)
+
+
+def test_a_cluster_of_one_sample_does_not_stop_the_others(monkeypatch):
+    monkeypatch.setattr("featsieve.selectors.jasfs_start.LARGEST_EXACT", 100)
+    X, y = make_blobs(600, 12, centers=3, cluster_std=1.0, random_state=0)
+    X = np.vstack([X, np.full((1, 12), 60.0)])
+    rng = np.random.default_rng(0)
+    wrong = np.where(rng.random(600) < 0.3, rng.integers(0, 3, 600), y)
+    start = np.append(wrong, 3)
+    sieve = JASFS(4, n_features_to_select=6, init=start, random_state=0).fit(X)
+    assert adjusted_rand_score(y, wrong) < 0.7
+    assert adjusted_rand_score(y, sieve.labels_[:600]) > 0.95
+
+
+def test_many_clusters_have_more_landmarks():
+    X = np.random.default_rng(0).standard_normal((2600, 4))
+    sieve = JASFS(250, n_features_to_select=2, init="landmarks", max_iter=1).fit(X)
+    assert sieve.n_landmarks_ >= 2000
+    assert len(np.unique(sieve.labels_)) == 250
+
+
+def test_a_doubtful_start_is_said_to_be_one(monkeypatch):
+    monkeypatch.setattr("featsieve.selectors.jasfs_start.LARGEST_EXACT", 100)
+    X = np.random.default_rng(0).standard_normal((400, 200))
+    with pytest.warns(UserWarning, match="fit a sample of the rows"):
+        JASFS(8, n_features_to_select=5, random_state=0).fit(X)

@@ -1,5 +1,6 @@
 """Lower bounds and fixed features, against exhaustive search."""
 
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import DenseOperator
-from featsieve.solvers import RowSparseRegression, certify
+from featsieve.solvers import RowSparseRegression, certificate, certify
+from featsieve.solvers.certificate import ColumnRelaxation, SampleRelaxation
 
 fast = settings(max_examples=20, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -111,3 +113,58 @@ def test_ridge_zero_is_refused(options):
 def test_a_support_larger_than_the_limit_is_refused():
     with pytest.raises(ValueError, match="has 5 features, but the problem allows 2"):
         certify(regression(0, ridge=1.0, n_features=2), np.arange(5))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("ridge", [0.01, 1.0, 30.0])
+def test_the_form_through_columns_is_the_form_through_samples(ridge, kind):
+    X, Y = draw(3, d=12, n=50, c=3)
+    problem = RowSparseRegression(DenseOperator(X.astype(kind)), Y, ridge=ridge, sparsity=0.1)
+    tall, wide = ColumnRelaxation(problem), SampleRelaxation(problem)
+    rng = np.random.default_rng(0)
+    for s in (np.zeros(12), np.ones(12), rng.random(12), np.clip(rng.normal(size=12), 0.0, 1.0)):
+        (h, slope), (same_h, same_slope) = tall.at(s), wide.at(s)
+        assert h == pytest.approx(same_h, rel=1e-8)
+        np.testing.assert_allclose(slope, same_slope, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_features", [None, 3])
+def test_the_certificate_does_not_depend_on_the_form(n_features, monkeypatch):
+    X, Y = draw(5, d=12, n=50)
+    problem = RowSparseRegression(
+        DenseOperator(X), Y, ridge=1.0, sparsity=0.5, n_features=n_features
+    )
+    assert isinstance(certificate.relaxation_of(problem), ColumnRelaxation)
+    support = np.array([0, 1, 4])
+    tall = certify(problem, support)
+    monkeypatch.setattr(certificate, "relaxation_of", SampleRelaxation)
+    wide = certify(problem, support)
+    assert tall.value == pytest.approx(wide.value, rel=1e-8)
+    assert tall.lower_bound == pytest.approx(wide.lower_bound, rel=1e-8)
+    np.testing.assert_array_equal(tall.excluded, wide.excluded)
+    np.testing.assert_array_equal(tall.included, wide.included)
+
+
+def test_wide_tables_are_bounded_through_samples():
+    X, Y = draw(2, d=25, n=10)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=1.0, sparsity=0.5)
+    assert isinstance(certificate.relaxation_of(problem), SampleRelaxation)
+    support = np.array([0, 1])
+    found = certify(problem, support)
+    assert found.value == pytest.approx(problem.value(support), rel=1e-10)
+    assert found.lower_bound <= found.value
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_memory_does_not_grow_with_the_square_of_the_samples(kind):
+    X, Y = draw(0, d=30, n=21_000, c=3)
+    X = X.astype(kind)
+    tracemalloc.start()
+    try:
+        problem = RowSparseRegression(DenseOperator(X, scale="unit"), Y, ridge=1.0, sparsity=0.1)
+        found = certify(problem, np.array([0, 1]))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60e6
+    assert found.lower_bound <= found.value

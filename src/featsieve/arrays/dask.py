@@ -44,11 +44,11 @@ class DaskOperator(DataOperator):
         self.xp, self.device = xnp, "cpu"
         half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
         self.dtype = np.dtype(np.float32 if half else np.float64)
-        self.n_stored = moments_of(X).n_stored
+        self._moments = moments_of(X)
+        self.n_stored = self._moments.n_stored
 
     def _column_statistics(self) -> tuple[np.ndarray, np.ndarray]:
-        moments = moments_of(self._X)
-        return moments.mean, moments.spread
+        return self._moments.mean, self._moments.spread
 
     def parts(self) -> DaskParts:
         """Return the table in parts: its chunks."""

@@ -1,6 +1,5 @@
 """One pass over a Dask array: means, spreads, minima, and whether all numbers are finite."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,8 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.operator import ColumnStatistics, DenseOperator
 from featsieve.arrays.sparse import SparseOperator
 
-# Tables whose moments are remembered: a fit makes several operators of the same table.
-MOST_KNOWN = 4
+# Where a table carries its moments: a fit makes several operators of the same table.
+MOMENTS = "_featsieve_moments"
 
 
 @dataclass(frozen=True)
@@ -41,30 +40,36 @@ class Moments:
     has_nan: bool
 
 
-def moments_of(X: Any, *, anew: bool = False) -> Moments:
-    """Return the moments of a Dask array; ``anew``: even if they are known already.
+def measured(X: Any) -> Any:
+    """Return the same Dask array as a new object that carries its moments, for one call of ours.
 
-    A Dask array's name stands for its contents, by Dask's own rule.
+    The object ends with the call: a later one measures anew what may have changed meanwhile.
     """
-    if anew:
-        _known.pop(X.name, None)
-    if X.name not in _known:
-        from dask import delayed
+    from dask.array import Array
 
-        _, groups = grouped_chunks(X)
-        run = delayed(block_moments, pure=False)
-        n_columns = leaf(X.shape[1])
-        (_known[X.name],) = compute([tree([run(group, n_columns) for group in groups], merge)])
-        while len(_known) > MOST_KNOWN:
-            _known.popitem(last=False)
-    return _known[X.name]
+    if MOMENTS in vars(X):  # we are inside of a call that has measured it
+        return X
+    carrier = Array(X.dask, X.name, X.chunks, meta=X._meta)
+    vars(carrier)[MOMENTS] = moments_of(X)
+    return carrier
 
 
-_known: "OrderedDict[str, Moments]" = OrderedDict()
+def moments_of(X: Any) -> Moments:
+    """Return the moments of a Dask array: those it carries, or else by a pass over the table."""
+    if MOMENTS in vars(X):
+        return vars(X)[MOMENTS]
+    from dask import delayed
+
+    _, groups = grouped_chunks(X)
+    run = delayed(block_moments, pure=False)
+    n_columns = leaf(X.shape[1])
+    (moments,) = compute([tree([run(group, n_columns) for group in groups], merge)])
+    return moments
 
 
 def block_moments(chunks: list[Any], n_columns: int) -> Moments:
     """Return the moments of some chunks."""
+    refuse_masked(*chunks)
     X = stacked(chunks)
     n, d = X.shape
     if d != n_columns:
@@ -94,6 +99,15 @@ def block_moments(chunks: list[Any], n_columns: int) -> Moments:
             n_bad = np.count_nonzero(~np.isfinite(X), axis=0)
             has_nan = bool(np.isnan(X).any())
     return Moments(n, operator.n_stored, mean, spread, smallest, n_bad, has_nan)
+
+
+def refuse_masked(*chunks: Any) -> None:
+    """Raise if a chunk is a masked array, whose mask would be lost."""
+    if any(isinstance(chunk, np.ma.MaskedArray) for chunk in chunks):
+        raise ValueError(
+            "X is a masked array: fill the masked entries first, for example with "
+            "dask.array.ma.filled(X, 0.0), or leave those rows or columns out."
+        )
 
 
 def merge(one: Moments, other: Moments) -> Moments:

@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
-from featsieve.arrays.dask_moments import moments_of
+from featsieve.arrays.dask_moments import measured, moments_of, refuse_masked
 from featsieve.arrays.dask_parts import compute, stacked
+from featsieve.arrays.namespace import is_sparse
 
 # Bytes of a chunk that workers handle well: what the messages suggest.
 CHUNK_BYTES = 2**26
@@ -17,13 +20,17 @@ def check_dask_table(estimator: Any, X: Any) -> Any:
     Sets ``n_features_in_``. One pass over the table looks for numbers that are not finite (and
     finds means and spreads on the way).
     """
-    X = check_dask_array(X, owner=type(estimator).__name__, anew=True)
+    X = check_dask_array(X, owner=type(estimator).__name__)
     estimator.n_features_in_ = X.shape[1]
     return X
 
 
-def check_dask_array(X: Any, *, owner: str, anew: bool = False) -> Any:
-    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it."""
+def check_dask_array(X: Any, *, owner: str) -> Any:
+    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it.
+
+    The array that is returned carries its moments: whoever is handed it need not measure again.
+    """
+    refuse_masked(X._meta)
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead: rows are samples, columns are "
@@ -54,7 +61,8 @@ def check_dask_array(X: Any, *, owner: str, anew: bool = False) -> Any:
         )
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
         X = X.astype(np.float64)
-    moments = moments_of(X, anew=anew)
+    X = measured(X)
+    moments = moments_of(X)
     if moments.n_bad.any():
         # After A's and our in-memory message: the same words wherever the table lives.
         from featsieve.validation import not_finite
@@ -66,15 +74,30 @@ def check_dask_array(X: Any, *, owner: str, anew: bool = False) -> Any:
 
 
 def check_dask_rows(estimator: Any, X: Any) -> Any:
-    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong."""
+    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong.
+
+    Nothing is computed yet: numbers that are not finite are refused when their chunk is read.
+    """
+    refuse_masked(X._meta)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X.")
-    if X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
-    return X
+    X = validate_data(estimator, X, skip_check_array=True, reset=False)
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+    bounds = np.cumsum((0, *X.chunks[1]))
+    settings = {"owner": type(estimator).__name__, "names": names, "bounds": bounds}
+    return X.map_blocks(_finite_chunk, **settings, dtype=X.dtype, meta=X._meta)
+
+
+def _finite_chunk(
+    chunk: Any, *, owner: str, names: np.ndarray, bounds: np.ndarray, block_id: tuple[int, int]
+) -> Any:
+    """Return a chunk, or say what in its columns is not finite."""
+    from featsieve.validation import check_finite
+
+    refuse_masked(chunk)
+    column = block_id[1]
+    check_finite(chunk, owner=owner, names=names[bounds[column] : bounds[column + 1]])
+    return chunk
 
 
 def gather_rows(X: Any, rows: np.ndarray | None = None) -> Any:
@@ -118,6 +141,31 @@ def select_columns(X: Any, indices: np.ndarray) -> Any:
 def _take_columns(chunk: Any, indices: np.ndarray) -> Any:
     """Return some columns of a chunk."""
     return chunk[:, indices]
+
+
+def place_columns(X: Any, support: np.ndarray) -> Any:
+    """Return the selected columns in their places, zeros in those of the others, lazily."""
+    n_selected = int(support.sum())
+    if X.ndim != 2 or X.shape[1] != n_selected:
+        raise ValueError(
+            f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
+            "what transform returns."
+        )
+    X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+    chunks = (X.chunks[0], (len(support),))
+    return X.map_blocks(_placed, support, chunks=chunks, dtype=X.dtype, meta=X._meta)
+
+
+def _placed(chunk: Any, support: np.ndarray) -> Any:
+    """Return the columns of a chunk in their places."""
+    shape = (chunk.shape[0], len(support))
+    if is_sparse(chunk):
+        stored = chunk.tocoo()
+        places = stored.row, np.flatnonzero(support)[stored.col]
+        return type(chunk)(sp.coo_array((stored.data, places), shape=shape))
+    placed = np.zeros(shape, dtype=chunk.dtype)
+    placed[:, support] = chunk
+    return placed
 
 
 def map_rows(function: Any, X: Any, *, dtype: Any) -> Any:

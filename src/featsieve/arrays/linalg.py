@@ -1,7 +1,11 @@
 """Linear algebra that the array API does not name, on whatever array library holds the matrix."""
 
+from inspect import signature
+from typing import Any
+
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from featsieve.arrays.namespace import Array, device_of, namespace_of
 
@@ -34,6 +38,19 @@ def largest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarra
     except scipy.linalg.LinAlgError:
         values, vectors = scipy.linalg.eigh(A)
         return values[n - count :], vectors[:, n - count :]
+
+
+def largest_by_lanczos(
+    operator: LinearOperator, count: int, start: np.ndarray, **settings: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenpairs of a symmetric operator; the same for the same start.
+
+    Where the Krylov space closes early (a graph in many parts), newer versions of SciPy go on from
+    random vectors, which have a seed of their own.
+    """
+    if "rng" in signature(eigsh).parameters:
+        settings["rng"] = np.random.default_rng(0)
+    return eigsh(operator, k=count, which="LA", v0=start, **settings)
 
 
 def inverse_root(A: np.ndarray, *, smallest: float = 1e-10) -> np.ndarray:

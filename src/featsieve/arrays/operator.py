@@ -72,11 +72,6 @@ class ColumnStatistics:
     norms: Array
 
 
-# Names of what an operator computes once: not true of a part of its rows.
-_CACHED = {"_cached_gram", "_cached_row_norms", "_lipschitz", "_centred"}
-_CACHED |= {"_by_column", "_scaled", "_transposed"}  # of sparse tables
-
-
 class DataOperator(ABC):
     """A table seen through products with its centred and scaled columns.
 
@@ -156,8 +151,9 @@ class DataOperator(ABC):
     def part(self, start: int, stop: int) -> "DataOperator":
         """Return the operator of some rows, with the means and scales of the whole table."""
         part = copy(self)
-        for name in _CACHED & vars(part).keys():
-            del vars(part)[name]
+        for name in [*vars(part)]:  # what was computed once is not true of a part of the rows
+            if isinstance(getattr(type(part), name, None), cached_property):
+                del vars(part)[name]
         part._X = self._X[start:stop, :]
         part.shape = (stop - start, self.shape[1])
         part.n_stored = self.n_stored * (stop - start) // max(self.shape[0], 1)

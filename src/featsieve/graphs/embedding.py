@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
-from featsieve.arrays.linalg import largest_eigenpairs
+from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
 from featsieve.graphs.affinity import degrees, normalised_adjacency
 
 # Up to this many samples, or for more than this share of the spectrum, the solver is a dense one.
@@ -156,7 +156,7 @@ def _lanczos(N: sp.csr_array, known: np.ndarray, count: int) -> tuple[np.ndarray
             return N @ x - 3.0 * ((rows @ x) @ rows)
 
         operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-        return eigsh(operator, k=count, which="LA", v0=start, tol=tol)
+        return largest_by_lanczos(operator, count, start, tol=tol)
 
     values, vectors = pairs(known, count, 0.0)
     while True:

@@ -36,6 +36,8 @@ ROWS_PER_LANDMARK = 20
 KMEANS_STEPS = 5
 # Rows per landmark from which the landmarks' own graph is counted.
 LINKS_PER_LANDMARK = 100
+# Landmarks that differ by less than this, relative to the largest coordinate, are one.
+COINCIDENCE = 1e-5
 # Elements of a block of distances to the landmarks, on the host and on a device.
 BLOCK_ELEMENTS = {True: 2**21, False: 2**28}
 # Landmarks are compared in groups of this many: only the nearest groups are searched.
@@ -89,7 +91,14 @@ def choose_landmarks(
     centres = operator.xp.take(points, operator.place(first), axis=0)
     for _ in range(KMEANS_STEPS):
         centres = _kmeans_step(points, centres, by_angle=by_angle)
-    return Landmarks(directions, to_numpy(centres), sample, coordinates)
+    return Landmarks(directions, _distinct(to_numpy(centres)), sample, coordinates)
+
+
+def _distinct(points: np.ndarray) -> np.ndarray:
+    """Return the points without those that coincide with another: where samples do, centres do."""
+    grid = COINCIDENCE * (float(np.abs(points).max()) or 1.0)
+    _, first = np.unique(np.round(points / grid), axis=0, return_index=True)
+    return points[np.sort(first)]
 
 
 def coordinates_at(part: DataOperator, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -153,12 +162,17 @@ class LandmarkGraph:
         every = max(1, n // (LINKS_PER_LANDMARK * self.n_landmarks))
         sizes = (self.n_landmarks, every)
         (counted,) = self.parts.total(shared_links, self.links, shared=sizes, table=False)
-        graph = sp.csr_array(counted)
-        graph.setdiag(0.0)
-        graph.eliminate_zeros()
-        bridge = unit_rows(self.landmarks.points.astype(np.float64))
-        found = spectral_labels(graph, n_clusters, random_state=random_state, bridge=bridge)
-        votes = np.eye(n_clusters)[found]
+        linked = np.flatnonzero(counted.diagonal() > 0.0)  # the others have no vote either
+        votes = np.zeros((self.n_landmarks, n_clusters))
+        if len(linked) <= n_clusters:
+            votes[linked, np.arange(len(linked))] = 1.0
+        else:
+            graph = sp.csr_array(counted)[linked][:, linked]
+            graph.setdiag(0.0)
+            graph.eliminate_zeros()
+            bridge = unit_rows(self.landmarks.points[linked].astype(np.float64))
+            found = spectral_labels(graph, n_clusters, random_state=random_state, bridge=bridge)
+            votes[linked, found] = 1.0
         return self.parts.map(vote, self.links, shared=(votes,), table=False)
 
     def cluster_mass(self, labels: Rows, n_clusters: int) -> np.ndarray:

@@ -5,11 +5,11 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from featsieve.arrays.linalg import largest_eigenpairs
+from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
@@ -218,9 +218,8 @@ def _leading_eigenvectors(
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     k = count - known.shape[1]
     try:
-        energy, vectors = eigsh(operator, k=k, which="LA", v0=start)
+        energy, vectors = largest_by_lanczos(operator, k, start)
     except ArpackNoConvergence:
         # A flat spectrum. Clusters need no more than rough vectors.
-        basis = min(n, 4 * k + 100)
-        energy, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=basis, tol=ROUGH)
+        energy, vectors = largest_by_lanczos(operator, k, start, ncv=min(n, 4 * k + 100), tol=ROUGH)
     return np.hstack([known.toarray(), vectors[:, np.argsort(-energy)]])

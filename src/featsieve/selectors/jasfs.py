@@ -346,15 +346,18 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         weights = (centers * self._selected_scale).T
         offset = mean @ weights + 0.5 * np.sum(centers**2, axis=1)
         if is_dask_array(X):
-            from featsieve.arrays.dask_table import map_rows
+            from featsieve.arrays.dask_table import map_rows, select_columns
 
             nearest = partial(_nearest_center, weights=weights, offset=offset)
-            return map_rows(nearest, self.transform(X), dtype=np.intp)
+            selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))
+            return map_rows(nearest, selected, dtype=np.intp)
         selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
         return _nearest_center(selected, weights, offset)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
         """Fit, and return ``labels_`` in the array library of X, and on its device.
+
+        The labels of a Dask array are a NumPy array, as ``labels_`` is.
 
         Parameters
         ----------
@@ -368,7 +371,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         array of shape (n_samples,)
         """
         labels = self.fit(X).labels_
-        return like(labels, X) if is_foreign_array(X) else labels
+        # A copy: the array of another library may share the memory it is made from.
+        return like(labels.copy(), X) if is_foreign_array(X) else labels
 
     def certify(self, X: Any) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.

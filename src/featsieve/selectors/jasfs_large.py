@@ -10,7 +10,9 @@ and on the graph through the mass p_ib of the neighbours of a sample that lie in
 
     -beta sum_i log sum_b kappa_ab p_ib,   kappa_ab = exp(-gamma (1/n_a + 1/n_b)) for a != b, else 1
 
-(a is the cluster of sample i): the graph term with S eliminated, exactly.
+(a is the cluster of sample i): the graph term with S eliminated, exactly. The label step takes the
+prior in the place of S at its optimum, which differs from it by a factor of at most
+exp(gamma (1/n_a + 1/n_b)); a step that would raise J is not taken (``solve_joint``).
 """
 
 from dataclasses import dataclass, field

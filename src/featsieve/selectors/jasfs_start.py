@@ -14,10 +14,11 @@ from featsieve.graphs.knn import hat_distances
 from featsieve.graphs.landmarks import N_LANDMARKS, LandmarkGraph, choose_landmarks
 from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import fill_empty, kmeans_labels
-from featsieve.graphs.views import PLAIN, SampleView, sample_view
+from featsieve.graphs.views import DOUBTFUL, PLAIN, SampleView, sample_view
 from featsieve.selectors.jasfs_joint import JointProblem, Problem, refine_labels
 from featsieve.selectors.jasfs_large import LargeProblem
 from featsieve.terms import NeighbourGraph
+from featsieve.validation import warn
 
 # Above this many samples init="auto" takes landmarks: the exact graph costs O(n^2).
 LARGEST_EXACT = 20_000
@@ -134,7 +135,7 @@ def large_start(
     c = settings.n_clusters
     directions = hat_directions(operator, shrinkage=settings.shrinkage, n_directions=2 * c)
     parts = operator.parts()
-    n_landmarks = min(N_LANDMARKS, max(operator.shape[0] // SAMPLES_PER_LANDMARK, 10 * c))
+    n_landmarks = max(min(N_LANDMARKS, operator.shape[0] // SAMPLES_PER_LANDMARK), 10 * c)
     landmarks = choose_landmarks(
         operator, directions, n_landmarks=n_landmarks, random_state=random_state
     )
@@ -152,16 +153,25 @@ def large_start(
     if labels is not None:
         return Start(problem, parts.scatter(labels), "given", None, n_landmarks)
     if settings.init == "k-means":
+        source = "k-means"
         found = kmeans_labels(landmarks.sample_coordinates, c, random_state=random_state)
         centres = np.stack(
             [landmarks.sample_coordinates[found == k].mean(axis=0) for k in range(c)]
         )
         rows = parts.map(nearest_centre, shared=(directions, centres))
-        return Start(problem, rows, "k-means", None, n_landmarks)
-    rows = graph.labels(c, random_state=random_state)
-    if problem.cluster_sizes(rows).min() == 0:  # a cluster of landmarks that no sample voted for
+    else:
+        source = "landmarks"
+        rows = graph.labels(c, random_state=random_state)
+    if problem.cluster_sizes(rows).min() == 0:  # a cluster to which no sample has come
         rows = parts.scatter(fill_empty(problem.host_labels(rows), c))
-    return Start(problem, rows, "landmarks", None, n_landmarks)
+    if settings.init == "auto" and problem.accuracy(rows) < DOUBTFUL:
+        warn(
+            "The clusters in which the fit starts are hardly predictable from one another. Up to "
+            f"{LARGEST_EXACT} samples other distances would be tried now: fit a sample of the rows "
+            "(JASFS().fit(X[rows])), and see whether it finds clearer ones (label_accuracy_). "
+            "init='landmarks' silences this warning."
+        )
+    return Start(problem, rows, source, None, n_landmarks)
 
 
 def nearest_centre(part: DataOperator, directions: np.ndarray, centres: np.ndarray) -> Any:

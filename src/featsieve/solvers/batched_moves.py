@@ -82,9 +82,7 @@ class ClusterSums:
         return hat + problem.weight * np.sum(self.graph**2 / _mass(problem)[:, None], axis=0)
 
     def value(self, problem: LandmarkPartition) -> float:
-        """Return what is maximised; -infinity where a cluster has become too small."""
-        if self.sizes.min() < SMALLEST_CLUSTER:
-            return -np.inf
+        """Return what is maximised."""
         return float(np.sum(self.within(problem) / self.sizes))
 
 
@@ -161,7 +159,9 @@ class BatchedMoves:
                 )
             )
             tried = sums.plus(changes)
-            value = tried.value(problem)
+            # No cluster may become too small; one that is may stay as it is, or grow.
+            kept = np.all(tried.sizes >= np.minimum(sums.sizes, SMALLEST_CLUSTER))
+            value = tried.value(problem) if kept else -np.inf
             if value > state.value:
                 labels = parts.map(
                     moved_labels, state.labels, proposals, shared=(least,), table=False

@@ -3,10 +3,17 @@
 For s in [0, 1]^d put T(s) = (I + Z diag(s) Z'/mu)^(-1) Y and h(s) = 1/2 <Y, T(s)>. On 0/1 vectors
 h is the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/(2 mu). Its tangent
 at ANY s therefore lies below it: minimising the tangent over all supports bounds the best one.
+
+With more samples than columns nothing of size n is needed: by Woodbury's identity, with D = diag(s),
+
+    Z'T = C - G D^(1/2) (mu I + D^(1/2) G D^(1/2))^(-1) D^(1/2) C,    G = Z'Z,  C = Z'Y,
+
+and likewise for h, which needs ||Y||^2 besides.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -45,10 +52,11 @@ class Certificate:
 def certify(
     problem: RowSparseRegression, support: np.ndarray, *, max_iter: int = 200
 ) -> Certificate:
-    """Bound the optimum from below by the convex relaxation (needs a ridge; n x n or smaller work).
+    """Bound the optimum from below by the convex relaxation (needs a ridge).
 
     Projected gradient with backtracking minimises the relaxation, to make the bound tight; the best
-    bound of all iterates is kept, so that every iterate is a valid certificate.
+    bound of all iterates is kept, so that every iterate is a valid certificate. An iteration solves
+    a system of the smaller of n and d equations, and keeps one matrix of that size.
 
     Examples
     --------
@@ -70,21 +78,12 @@ def certify(
         raise ValueError(
             f"The support has {len(support)} features, but the problem allows {problem.n_features}."
         )
-    operator = problem.operator
-    xp = operator.xp
-    value = problem.value(operator.place(np.asarray(support, dtype=np.intp)))
-    table = _Columns(operator)
     lam, k = problem.sparsity, problem.n_features
-
-    def relaxation(s: np.ndarray) -> tuple[float, np.ndarray]:
-        K = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
-        for live, Z in table.blocks(np.flatnonzero(s > 0.0)):
-            K = K + (Z * operator.place(s[live] / problem.ridge)[None, :]) @ Z.T
-        T = xp.linalg.solve(K, problem.target)
-        slope = np.empty(len(s))
-        for columns, Z in table.blocks(np.arange(len(s))):
-            slope[columns] = to_numpy(row_norms(Z.T @ T)) / (-2.0 * problem.ridge)
-        return 0.5 * float(xp.sum(problem.target * T)), slope
+    relaxation = relaxation_of(problem)
+    s = np.zeros(problem.operator.shape[1])
+    s[np.asarray(support, dtype=np.intp)] = 1.0
+    h, slope = relaxation.at(s)
+    value = h + lam * len(support)  # on 0/1 vectors h is the loss itself
 
     def bound(s: np.ndarray, h: float, slope: np.ndarray) -> float:
         tangent = h - slope @ s
@@ -104,14 +103,11 @@ def certify(
             low, high = (middle, high) if np.clip(s - middle, 0, 1).sum() > k else (low, middle)
         return np.clip(s - high, 0.0, 1.0)
 
-    s = np.zeros(operator.shape[1])
-    s[np.asarray(support, dtype=np.intp)] = 1.0
-    h, slope = relaxation(s)
     best, price = bound(s, h, slope), lam + slope
     size = 1.0 / max(float(np.abs(slope).max()), 1e-300)
     for _ in range(max_iter):
         trial = project(s - size * (slope + lam))
-        trial_h, trial_slope = relaxation(trial)
+        trial_h, trial_slope = relaxation.at(trial)
         move = trial - s
         if np.abs(move).max() < 1e-9:
             break
@@ -130,6 +126,83 @@ def certify(
     fixed_in = np.flatnonzero(certain & (price < 0.0)) if k is None else np.zeros(0, dtype=np.intp)
     gap = (value - best) / max(abs(value), 1e-300)
     return Certificate(value, best, gap, fixed_out, fixed_in)
+
+
+class Relaxation(Protocol):
+    """h and its gradient."""
+
+    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return h(s) and its slopes dh/ds_j."""
+
+
+def relaxation_of(problem: RowSparseRegression) -> Relaxation:
+    """Return the relaxation in the form that suits the shape of the table."""
+    n, d = problem.operator.shape
+    return ColumnRelaxation(problem) if n > d else SampleRelaxation(problem)
+
+
+class SampleRelaxation:
+    """Few samples: T(s) itself, from the n x n matrix I + Z diag(s) Z'/mu."""
+
+    def __init__(self, problem: RowSparseRegression) -> None:
+        self.problem = problem
+        self.table = _Columns(problem.operator)
+
+    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return h(s) and its slopes."""
+        problem, operator, xp = self.problem, self.problem.operator, self.problem.operator.xp
+        K = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
+        for live, Z in self.table.blocks(np.flatnonzero(s > 0.0)):
+            K = K + (Z * operator.place(s[live] / problem.ridge)[None, :]) @ Z.T
+        T = xp.linalg.solve(K, problem.target)
+        slope = np.empty(len(s))
+        for columns, Z in self.table.blocks(np.arange(len(s))):
+            slope[columns] = to_numpy(row_norms(Z.T @ T)) / (-2.0 * problem.ridge)
+        return 0.5 * float(xp.sum(problem.target * T)), slope
+
+
+class ColumnRelaxation:
+    """Few columns: everything from Z'Z, Z'Y and ||Y||^2, which are read off the table once."""
+
+    def __init__(self, problem: RowSparseRegression) -> None:
+        self.problem = problem
+        self.gram, self.moments = sums_of(problem)
+        self.energy = problem.energy()
+
+    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return h(s) and its slopes."""
+        operator, xp = self.problem.operator, self.problem.operator.xp
+        ridge, moments = self.problem.ridge, self.moments
+        live = np.flatnonzero(s > 0.0)
+        explained = 0.0
+        if len(live):
+            place, root = operator.place(live), operator.place(np.sqrt(s[live]))
+            scaled = xp.take(self.gram, place, axis=1) * root[None, :]  # G D^(1/2)
+            inner = xp.take(scaled, place, axis=0) * root[:, None]
+            eye = xp.eye(len(live), dtype=xp.float64, device=operator.device)
+            right = xp.take(self.moments, place, axis=0) * root[:, None]
+            W = xp.linalg.solve(inner + ridge * eye, right)
+            moments = moments - scaled @ W
+            explained = float(xp.sum(right * W))
+        slope = to_numpy(row_norms(moments)) / (-2.0 * ridge)
+        return 0.5 * (self.energy - explained), slope
+
+
+def sums_of(problem: RowSparseRegression) -> tuple[Array, Array]:
+    """Return Z'Z and Z'Y in double precision, whatever that of the table: bounds are proofs."""
+    operator, xp = problem.operator, problem.operator.xp
+    if operator.dtype != xp.float32:
+        return operator.gram(), problem.correlation()
+    d, c = operator.shape[1], problem.target.shape[1]
+    gram = xp.zeros((d, d), dtype=xp.float64, device=operator.device)
+    moments = xp.zeros((d, c), dtype=xp.float64, device=operator.device)
+    start = 0
+    for Z in operator.row_blocks():
+        stop = start + Z.shape[0]
+        gram = gram + Z.T @ Z
+        moments = moments + Z.T @ problem.target[start:stop, :]
+        start = stop
+    return gram, moments
 
 
 class _Columns:

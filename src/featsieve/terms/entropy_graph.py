@@ -48,6 +48,7 @@ class BlockedKernel:
     error = 0.0
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
+        F = F - F.mean(axis=0)  # distances need no origin; fewer digits cancel
         self.F, self.gamma = F, gamma
         self.step = max(1, BLOCK_ELEMENTS // F.shape[0])
         # [2F, -|f|^2, -1] [F, 1, |f|^2]' = -||f_i - f_j||^2: one product, no temporaries.
