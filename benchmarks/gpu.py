@@ -41,6 +41,7 @@ STEPS = {
     "alternation": (jasfs_module, "solve_joint"),
     "ranking (path of 300 features)": (jasfs_module, "rank_features"),
 }
+TESTS = Path(__file__).parent.parent / "tests" / "test_array_libraries.py"
 PRODUCT_KERNELS = ("gemm", "gemv", "cutlass", "splitKreduce")
 
 
@@ -127,9 +128,8 @@ def fit(X: Any) -> JASFS:
     return JASFS(N_CLUSTERS, n_features_to_select=N_INFORMATIVE, random_state=0).fit(X)
 
 
-def run_tests() -> str:
+def run_tests(tests: Path = TESTS) -> str:
     """Return the last line of the tests of array libraries on this machine; end if one fails."""
-    tests = Path(__file__).parent.parent / "tests" / "test_array_libraries.py"
     # The suite's own settings need its tools, which a machine with a device may not have.
     plain = ["--noconftest", "-o", "addopts=", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-q", *plain, str(tests)]

@@ -47,6 +47,7 @@ VARIANTS = {
     "JASFS, iht": quick("JASFS", w_step="iht"),
     "JASFS, local": quick("JASFS", w_step="local"),
     "JASFS, k-means": quick("JASFS", init="k-means"),
+    "JASFS, landmarks": quick("JASFS", init="landmarks"),
     "AUFS, reconstruction": quick("AUFS", reconstruction=0.5),
     "MCFS, auto": MCFS("auto", n_features_to_select=8),
     "MaxVariance, auto": MaxVariance("auto"),
@@ -64,6 +65,28 @@ VARIANTS = {
 }
 # These published updates amplify rounding: the selection agrees, the scores in some digits only.
 SENSITIVE = ("RUFS, paper", "UGFS, paper")
+# The path of JASFS for many samples, in small: module-level limits that lead into its branches.
+START, PARTS = "featsieve.selectors.jasfs_start", "featsieve.arrays.row_parts"
+LARGE_STEP, FORWARD = "featsieve.selectors.jasfs_large", "featsieve.solvers.forward_selection"
+MANY = {f"{START}.LARGEST_EXACT": 10}
+CUT = {f"{PARTS}.HOST_ELEMENTS": 1, f"{PARTS}.DEVICE_ELEMENTS": 1, f"{PARTS}.FEWEST_ROWS": 70}
+NO_GRAM = {
+    f"{LARGE_STEP}.LARGEST_GRAM": 10,
+    f"{FORWARD}.LARGEST_GRAM": 10,
+    f"{FORWARD}.LARGEST_REREAD": 10,
+    f"{FORWARD}.FEW_SAMPLES": 10,
+}
+LANDMARKS = {
+    "landmarks": ("landmarks", {}),
+    "auto": ("auto", MANY),
+    "k-means": ("k-means", MANY),
+    "given": ("given", MANY),
+    "in parts": ("landmarks", CUT),
+    "k-means, in parts": ("k-means", MANY | CUT),
+    "given, in parts": ("given", MANY | CUT),
+    "no Gram matrix": ("landmarks", NO_GRAM),
+    "no Gram matrix, in parts": ("landmarks", CUT | NO_GRAM),
+}
 # scikit-learn indexes the table by itself there, as NumPy and torch can be indexed.
 ONLY_TORCH = ("LabelFreeSearchCV",)
 
@@ -216,6 +239,24 @@ def check_same_selection(
         tolerance = (2e-2 if library.single else 1e-7) * scale
         np.testing.assert_allclose(found.scores_, reference.scores_, rtol=0.0, atol=tolerance)
     return found
+
+
+def check_same_landmarks(init: str, library: Library, made: Planted, *, reference: Any) -> None:
+    """Check that JASFS through landmarks finds what it finds in NumPy's float64."""
+    found = fitted(landmark_sieve(init, made, library.convert), library.convert(made.X))
+    assert found.init_ == reference.init_
+    assert found.n_landmarks_ == reference.n_landmarks_ > 0
+    np.testing.assert_array_equal(found.support_, reference.support_)
+    np.testing.assert_array_equal(found.labels_, reference.labels_)
+    scale = float(np.abs(reference.coef_).max())
+    tolerance = (1e-3 if library.single else 1e-8) * scale
+    np.testing.assert_allclose(found.coef_, reference.coef_, rtol=0.0, atol=tolerance)
+
+
+def landmark_sieve(init: str, made: Planted, convert: Callable[[np.ndarray], Any]) -> Any:
+    """Return JASFS for a table; "given" labels are the true ones with every seventh wrong."""
+    labels = np.where(np.arange(len(made.labels)) % 7 == 0, 0, made.labels)
+    return quick("JASFS", init=convert(labels) if init == "given" else init)
 
 
 def check_results_stay(selector: Any, library: Library, X: np.ndarray) -> None:

@@ -8,18 +8,24 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve import JASFS, LaplacianScore
-from featsieve.arrays import namespace
+from featsieve.arrays import as_operator, namespace
+from featsieve.solvers import ForwardSelection, RowSparseRegression
 from featsieve.tuning import explain, structure_score, suggest_n_clusters
 from tests.array_library_checks import (
+    CUT,
+    LANDMARKS,
+    NO_GRAM,
     ONLY_TORCH,
     SELECTORS,
     SENSITIVE,
     VARIANTS,
     assert_beside,
     check_results_stay,
+    check_same_landmarks,
     check_same_selection,
     check_stays_on_device,
     fitted,
+    landmark_sieve,
     libraries,
     planted,
 )
@@ -35,6 +41,7 @@ DOUBLE = [name for name, library in LIBRARIES.items() if not library.single]
 # What leaves CuPy cannot be watched: its methods are not Python's.
 WATCHED = [name for name in LIBRARIES if not name.startswith("cupy")]
 WIDE, TALL = (60, 120), (90, 40)
+MANY_ROWS = (240, 40)
 # More columns than any criterion looks at: what goes to the host is smaller than this table.
 LARGE = (40, 600)
 
@@ -84,6 +91,43 @@ def test_selections_in_tall_tables(name, library, references):
     check_same_selection(SELECTORS[name], library, X, reference=references(name, TALL))
 
 
+@pytest.fixture(scope="module")
+def landmark_references():
+    """Return fits of JASFS to NumPy's float64, the table whole: each is made once."""
+    known = {}
+
+    def fit(init, made):
+        if init not in known:
+            known[init] = fitted(landmark_sieve(init, made, np.asarray), made.X)
+        return known[init]
+
+    return fit
+
+
+@pytest.mark.parametrize("name", LANDMARKS)
+def test_jasfs_through_landmarks(name, library, landmark_references, monkeypatch):
+    init, limits = LANDMARKS[name]
+    made = planted(*MANY_ROWS)
+    for limit in limits.keys() - CUT.keys() - NO_GRAM.keys():
+        monkeypatch.setattr(limit, limits[limit])
+    reference = landmark_references(init, made)
+    for limit, value in limits.items():
+        monkeypatch.setattr(limit, value)
+    check_same_landmarks(init, library, made, reference=reference)
+
+
+def test_the_limits_lead_into_the_branches(library, monkeypatch):
+    operator = as_operator(library.convert(planted(*MANY_ROWS).X))
+    target = operator.place(np.zeros((MANY_ROWS[0], 2)))
+    problem = RowSparseRegression(operator, target, ridge=1.0)
+    assert len(operator.parts().bounds) == 1
+    assert ForwardSelection().init(problem).form.batch == 0
+    for limit, value in {**CUT, **NO_GRAM}.items():
+        monkeypatch.setattr(limit, value)
+    assert len(operator.parts().bounds) == 4
+    assert ForwardSelection().init(problem).form.batch > 0
+
+
 @pytest.mark.parametrize("where", [name for name in WATCHED if name in DOUBLE])
 @pytest.mark.parametrize("name", SELECTORS)
 def test_the_table_stays_on_its_device(name, where, monkeypatch):
@@ -126,6 +170,9 @@ def test_jasfs_predicts_and_certifies_on_the_device(name):
     labels = sieve.fit_predict(table)
     assert_beside(labels, table)
     np.testing.assert_array_equal(namespace.to_numpy(labels), sieve.labels_)
+    found = sieve.labels_.copy()
+    labels[:] = -1  # the caller's own
+    np.testing.assert_array_equal(sieve.labels_, found)
     with library.sent() as sizes:
         ours = sieve.certify(table)
     assert max(sizes, default=0) < X.size

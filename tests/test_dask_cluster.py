@@ -22,7 +22,7 @@ from featsieve import (
     MaxVariance,
     StabilitySelection,
 )
-from featsieve.arrays import as_operator
+from featsieve.arrays import as_operator, dask_parts
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 from featsieve.bench.workbench import workbench
@@ -86,12 +86,13 @@ def same_fit(one, other):
 
 
 def where(part, n):
-    """Return the process that works on a part, for every row of it."""
+    """Return the process that works on a part, for every row of it, after a while."""
+    time.sleep(0.05)
     return np.full(part.shape[0], os.getpid() + 0 * n)
 
 
 def test_products_are_those_in_memory_and_are_made_on_both_workers(client, planted):
-    operator = as_operator(da.from_array(planted.X, chunks=(75, 40)), scale="unit")
+    operator = as_operator(da.from_array(planted.X, chunks=(25, 40)), scale="unit")
     in_memory = as_operator(planted.X, scale="unit")
     rng = np.random.default_rng(0)
     W, R = rng.normal(size=(40, 3)), rng.normal(size=(600, 3))
@@ -99,9 +100,10 @@ def test_products_are_those_in_memory_and_are_made_on_both_workers(client, plant
     np.testing.assert_allclose(operator.rmatmul(R), in_memory.rmatmul(R), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(operator.gram(), in_memory.gram(), rtol=1e-9, atol=1e-12)
     parts = operator.parts()
-    assert len(parts.bounds) == 8
+    assert len(parts.bounds) == 24
     processes = set(parts.gather(parts.map(where, shared=(1,))).tolist())
-    assert processes <= pids(client)
+    assert processes == pids(client)
+    assert len(processes) == 2
     assert os.getpid() not in processes
 
 
@@ -206,6 +208,25 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
     assert sum(own) > 0.9 * n
     assert pids(client) == before  # nobody was killed for its memory
     assert max(client.run(peak_bytes).values()) < MEMORY
+
+
+def test_columns_that_are_not_kept_are_read_again(client, planted, monkeypatch):
+    asked = []
+    keep_columns = dask_parts.DaskParts.keep_columns
+
+    def noted(self, indices):
+        asked.append(keep_columns(self, indices))
+        return asked[-1]
+
+    monkeypatch.setattr(dask_parts, "KEPT_SHARE", 0.0)
+    monkeypatch.setattr(dask_parts.DaskParts, "keep_columns", noted)
+    selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
+    found = clone(selector).fit(da.from_array(planted.X, chunks=(200, 40)))
+    assert asked
+    assert all(columns == [None] * 3 for columns in asked)
+    expected = selector.fit(planted.X)
+    same_fit(found, expected)
+    assert found.n_iter_ == expected.n_iter_ > 0
 
 
 def test_a_file_is_read_by_the_workers(client, planted, tmp_path):

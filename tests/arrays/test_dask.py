@@ -191,56 +191,6 @@ def test_rows_come_to_the_host(kind):
     np.testing.assert_array_equal(found, expected)
 
 
-# What is refused, and how ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (da.zeros((9, 6), chunks=(3, 2)), r"pass X\.rechunk\(\{1: -1\}\)"),
-        (da.zeros((9, 6), chunks=(3, 2)), r"X\.rechunk\(\{0: 1398101, 1: -1\}\)"),
-        (da.zeros(9, chunks=3), "2D array"),
-        (da.zeros((9, 6), chunks=3)[:, :0], "1 feature"),
-        (da.zeros((1, 6), chunks=6), "at least 2 samples"),
-        (da.zeros((9, 6), chunks=(3, 6), dtype=complex), "real numbers"),
-        (
-            da.zeros((9, 6), chunks=(3, 6))[da.arange(9, chunks=3) > 2],
-            r"X\.compute_chunk_sizes\(\)",
-        ),
-        (da.zeros((9, 6), chunks=(3, 6)), "All 6 columns of X are constant"),
-    ],
-)
-def test_what_cannot_be_used_is_refused_with_the_way_out(X, message):
-    with pytest.raises(ValueError, match=message):
-        MaxVariance(n_features_to_select=1).fit(X)
-
-
-def test_numbers_that_are_not_finite_are_counted_in_one_pass():
-    X = np.random.default_rng(0).normal(size=(20, 5))
-    X[[3, 17], 2] = np.nan
-    X[11, 4] = np.inf
-    with pytest.raises(ValueError, match=r"^Input X contains NaN: 3 .* 2 columns \(2, 4\)\. JASFS"):
-        JASFS(2).fit(da.from_array(X, chunks=(6, 5)))
-    with pytest.raises(ValueError, match="contains NaN: 3"):
-        JASFS(2).fit(da.from_array(X, chunks=(6, 5)).map_blocks(sp.csr_array))
-
-
-def test_data_frames_of_dask_are_refused():
-    frames = pytest.importorskip("dask.dataframe")
-    import pandas as pd
-
-    frame = frames.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0]}), 2)
-    with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
-        MaxVariance(n_features_to_select=1).fit(frame)
-    X = frame.to_dask_array(lengths=True)
-    selector = MaxVariance(n_features_to_select=1).fit(X)
-    assert selector.support_.tolist() == [True, False]
-    with pytest.raises(TypeError, match="Dask data frame"):
-        selector.transform(frame)
-    with pytest.raises(ValueError, match="has 1 features, but MaxVariance is expecting 2"):
-        selector.transform(X[:, :1])
-
-
 # Every selector ----------------------------------------------------------------------------------
 
 

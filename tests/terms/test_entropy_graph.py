@@ -141,6 +141,14 @@ def test_the_partition_kernel_accepts_rounding_only_where_it_is_harmless():
     assert PartitionKernel.of(F, 5e5) is None  # 5e5 x 1e-9 would show
 
 
+def test_the_origin_of_the_labels_does_not_matter():
+    F = np.random.default_rng(0).integers(0, 1024, (20, 3)) / 1024.0  # shifted without rounding
+    here, there = BlockedKernel(F, 0.7), BlockedKernel(F + 2.0**20, 0.7)
+    K = np.exp(-0.7 * squared_distances(F))
+    np.testing.assert_allclose(here.matmul(np.eye(20)), K, rtol=1e-13)
+    np.testing.assert_allclose(there.matmul(np.eye(20)), K, rtol=1e-13)
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds, elements=st.integers(1, 100))
 def test_the_block_size_does_not_matter(seed, elements):

@@ -61,8 +61,7 @@ class DaskOperator(DataOperator):
     def part(self, start: int, stop: int) -> DataOperator:
         """Return the operator of some rows, with the means and scales of the whole table."""
         part = super().part(start, stop)
-        for name in ("_parts", "_cached_sample_gram", "_products"):
-            vars(part).pop(name, None)
+        vars(part).pop("_products", None)  # the last block of the whole table's
         return part
 
     def at_rows(self, rows: np.ndarray) -> DataOperator:

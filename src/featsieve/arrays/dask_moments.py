@@ -1,5 +1,6 @@
 """One pass over a Dask array: means, spreads, minima, and whether all numbers are finite."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,11 +46,9 @@ def measured(X: Any) -> Any:
 
     The object ends with the call: a later one measures anew what may have changed meanwhile.
     """
-    from dask.array import Array
-
     if MOMENTS in vars(X):  # we are inside of a call that has measured it
         return X
-    carrier = Array(X.dask, X.name, X.chunks, meta=X._meta)
+    carrier = copy(X)
     vars(carrier)[MOMENTS] = moments_of(X)
     return carrier
 

@@ -82,21 +82,18 @@ def check_dask_rows(estimator: Any, X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X.")
     X = validate_data(estimator, X, skip_check_array=True, reset=False)
-    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
-    bounds = np.cumsum((0, *X.chunks[1]))
-    settings = {"owner": type(estimator).__name__, "names": names, "bounds": bounds}
+    X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+    names = getattr(estimator, "feature_names_in_", None)
+    settings = {"owner": type(estimator).__name__, "names": names}
     return X.map_blocks(_finite_chunk, **settings, dtype=X.dtype, meta=X._meta)
 
 
-def _finite_chunk(
-    chunk: Any, *, owner: str, names: np.ndarray, bounds: np.ndarray, block_id: tuple[int, int]
-) -> Any:
+def _finite_chunk(chunk: Any, *, owner: str, names: np.ndarray | None) -> Any:
     """Return a chunk, or say what in its columns is not finite."""
     from featsieve.validation import check_finite
 
     refuse_masked(chunk)
-    column = block_id[1]
-    check_finite(chunk, owner=owner, names=names[bounds[column] : bounds[column + 1]])
+    check_finite(chunk, owner=owner, names=names)
     return chunk
 
 
@@ -131,9 +128,7 @@ def column_minima(X: Any) -> np.ndarray:
 
 
 def select_columns(X: Any, indices: np.ndarray) -> Any:
-    """Return X[:, indices], lazily, for chunks of any kind."""
-    if X.numblocks[1] != 1:
-        return X[:, indices]
+    """Return X[:, indices], lazily, for chunks of any kind that hold whole rows."""
     chunks = (X.chunks[0], (len(indices),))
     return X.map_blocks(_take_columns, indices, chunks=chunks, dtype=X.dtype, meta=X._meta)
 
@@ -170,6 +165,5 @@ def _placed(chunk: Any, support: np.ndarray) -> Any:
 
 def map_rows(function: Any, X: Any, *, dtype: Any) -> Any:
     """Return function(chunk), one number for every row, of all chunks as a lazy Dask array."""
-    X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
     meta = np.zeros(0, dtype=dtype)
     return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=meta)

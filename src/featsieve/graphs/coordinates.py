@@ -83,9 +83,7 @@ def mean_energy(operator: DataOperator) -> float:
     return float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
 
 
-def _leading_directions(
-    operator: DataOperator, n_directions: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _leading_directions(operator: DataOperator, n_directions: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading eigenpairs of Z'Z by subspace iteration over the parts of the table."""
     parts, d = operator.parts(), operator.shape[1]
     Q = np.random.default_rng(0).standard_normal((d, n_directions + 20))

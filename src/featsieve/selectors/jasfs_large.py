@@ -137,7 +137,8 @@ class LargeProblem:
     def columns(self) -> Any:
         """Return what the W-step works on: the operator, or its Gram matrix on the host."""
         operator = self.operator
-        if operator.on_host or operator.shape[1] > LARGEST_GRAM:
+        n, d = operator.shape
+        if operator.on_host or d > min(n, LARGEST_GRAM):  # a search through samples needs the table
             return operator
         return self._once("columns", operator, lambda: ColumnGram(operator))
 

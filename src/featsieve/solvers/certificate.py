@@ -4,7 +4,7 @@ For s in [0, 1]^d put T(s) = (I + Z diag(s) Z'/mu)^(-1) Y and h(s) = 1/2 <Y, T(s
 h is the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/(2 mu). Its tangent
 at ANY s therefore lies below it: minimising the tangent over all supports bounds the best one.
 
-With more samples than columns nothing of size n is needed: by Woodbury's identity, with D = diag(s),
+With more samples than columns nothing of size n is kept. By Woodbury's identity, with D = diag(s),
 
     Z'T = C - G D^(1/2) (mu I + D^(1/2) G D^(1/2))^(-1) D^(1/2) C,    G = Z'Z,  C = Z'Y,
 
@@ -120,6 +120,7 @@ def certify(
         lower = bound(s, h, slope)
         if lower > best:
             best, price = lower, lam + slope
+    best = min(best, value)  # but for rounding it is
     # Moving one feature against the sign of its price costs |price|: beyond the value, it is fixed.
     certain = best + np.abs(price) > value
     fixed_out = np.flatnonzero(certain & (price > 0.0)) if k is None else np.zeros(0, dtype=np.intp)

@@ -1,0 +1,216 @@
+"""Dask arrays as a user passes them in: what is refused, and what comes back."""
+
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from featsieve import JASFS, LaplacianScore, MaxVariance
+from featsieve.arrays import as_operator
+from featsieve.datasets import make_planted
+from featsieve.tuning import structure_score, suggest_n_clusters
+
+if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
+    pytest.importorskip("dask.array")
+
+from dask import array as da
+
+from featsieve.arrays import dask_moments
+from featsieve.arrays.dask_parts import tree
+
+CHUNKS = ((50, 5, 0, 68, 80), (31,))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_threads():
+    """Let Dask use two threads, whatever machine runs the tests."""
+    import dask
+
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+def tables(kind):
+    """Return a table in memory, and as a Dask array."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(203, 31)) * rng.uniform(0.1, 10.0, 31) + 5.0 * rng.normal(size=31)
+    if kind == "sparse":
+        X = np.where(np.abs(X) > 8.0, X, 0.0)
+        return sp.csr_array(X), da.from_array(X, chunks=CHUNKS).map_blocks(sp.csr_array)
+    return X, da.from_array(X, chunks=CHUNKS)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (da.zeros((9, 6), chunks=(3, 2)), r"pass X\.rechunk\(\{1: -1\}\)"),
+        (da.zeros((9, 6), chunks=(3, 2)), r"X\.rechunk\(\{0: 1398101, 1: -1\}\)"),
+        (da.zeros(9, chunks=3), "2D array"),
+        (da.zeros((9, 6), chunks=3)[:, :0], "1 feature"),
+        (da.zeros((1, 6), chunks=6), "at least 2 samples"),
+        (da.zeros((9, 6), chunks=(3, 6), dtype=complex), "real numbers"),
+        (
+            da.zeros((9, 6), chunks=(3, 6))[da.arange(9, chunks=3) > 2],
+            r"X\.compute_chunk_sizes\(\)",
+        ),
+        (da.zeros((9, 6), chunks=(3, 6)), "All 6 columns of X are constant"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_the_way_out(X, message):
+    with pytest.raises(ValueError, match=message):
+        MaxVariance(n_features_to_select=1).fit(X)
+
+
+def test_numbers_that_are_not_finite_are_counted_in_one_pass():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[[3, 17], 2] = np.nan
+    X[11, 4] = np.inf
+    with pytest.raises(ValueError, match=r"^Input X contains NaN: 3 .* 2 columns \(2, 4\)\. JASFS"):
+        JASFS(2).fit(da.from_array(X, chunks=(6, 5)))
+    with pytest.raises(ValueError, match="contains NaN: 3"):
+        JASFS(2).fit(da.from_array(X, chunks=(6, 5)).map_blocks(sp.csr_array))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
+def test_new_rows_that_are_not_finite_are_refused_when_they_are_read(kind):
+    X, chunked = tables("dense")
+    sieve = JASFS(2, n_features_to_select=4, random_state=0).fit(chunked)
+    X = X.copy()
+    X[[60, 61], 20] = np.nan  # in a column that need not be selected, as in memory
+    bad = da.from_array(X, chunks=(CHUNKS[0], (16, 15)) if kind == "columns" else CHUNKS)
+    if kind == "sparse":
+        bad = bad.map_blocks(sp.csr_array)
+    message = r"^Input X contains NaN: 2 .* 1 column \(20\)\. JASFS does not accept"
+    for lazy in (sieve.transform(bad), sieve.predict(bad)):
+        with pytest.raises(ValueError, match=message):
+            lazy.compute()
+        assert lazy.partitions[0].compute().shape[0] == 50
+    with pytest.raises(ValueError, match=message):
+        sieve.certify(bad)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_masked_arrays_are_refused(told):
+    X = tables("dense")[0]
+    selector = MaxVariance(n_features_to_select=1).fit(X)
+    masked = da.from_array(X, chunks=CHUNKS).map_blocks(
+        np.ma.masked_greater, 3.0, meta=None if told else np.zeros((0, 0))
+    )
+    assert isinstance(masked._meta, np.ma.MaskedArray) == told
+    with pytest.raises(ValueError, match=r"masked array: fill .* dask\.array\.ma\.filled"):
+        clone(selector).fit(masked)
+    with pytest.raises(ValueError, match="masked array: fill"):
+        selector.transform(masked).compute()
+    filled = da.ma.filled(masked, 0.0)
+    assert clone(selector).fit(filled).n_features_in_ == 31
+
+
+def file_chunk(path, block_info=None):
+    """Return the rows of a chunk as they are in the file now."""
+    (start, stop), _ = block_info[None]["array-location"]
+    return np.load(path)[start:stop]
+
+
+def test_what_was_measured_before_a_file_changed_is_forgotten(tmp_path):
+    path = tmp_path / "table.npy"
+    X = make_planted(60, 12, n_informative=4, n_clusters=3, signal=3.0, random_state=0).X
+    np.save(path, X)
+    chunks = ((25, 25, 10), (12,))
+    meta = np.zeros((0, 0))
+    chunked = da.map_blocks(file_chunk, path, chunks=chunks, dtype=np.float64, meta=meta)
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(chunked)
+    labels = sieve.labels_
+    assert suggest_n_clusters(chunked).n_clusters == suggest_n_clusters(X).n_clusters
+    score = structure_score(chunked, labels, random_state=0)
+    assert score == pytest.approx(structure_score(X, labels, random_state=0))
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    changed = 7.0 + (X + 0.3 * noise) * np.linspace(0.1, 9.0, 12)
+    np.save(path, changed)
+    score = structure_score(chunked, labels, random_state=0)
+    assert score == pytest.approx(structure_score(changed, labels, random_state=0))
+    found, expected = sieve.certify(chunked), sieve.certify(changed)
+    assert found.lower_bound == pytest.approx(expected.lower_bound)
+    assert expected.lower_bound != pytest.approx(sieve.certify(X).lower_bound)
+    np.testing.assert_allclose(as_operator(chunked).original_mean, changed.mean(axis=0))
+    changed[3, 5] = np.nan
+    np.save(path, changed)
+    message = r"contains NaN: 1 .* 1 column \(5\)"
+    for ask in (
+        lambda: structure_score(chunked, labels),
+        lambda: suggest_n_clusters(chunked),
+        lambda: sieve.certify(chunked),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+def test_a_fit_measures_the_table_once(monkeypatch):
+    passes = []
+    monkeypatch.setattr(
+        dask_moments, "tree", lambda tasks, merge: passes.append(1) or tree(tasks, merge)
+    )
+    chunked = da.from_array(tables("dense")[0], chunks=CHUNKS)
+    LaplacianScore(n_features_to_select=4).fit(chunked)
+    assert len(passes) == 1
+    assert dask_moments.MOMENTS not in vars(chunked)
+
+
+@pytest.mark.parametrize("frames", ["pandas", "polars"])
+def test_data_frames_are_not_made_of_dask_arrays(frames):
+    chunked = tables("dense")[1]
+    sieve = JASFS(2, n_features_to_select=4, random_state=0).fit(chunked)
+    sieve.set_output(transform=frames)
+    with pytest.raises(ValueError, match=rf'{frames} .* set_output\(transform="default"\)'):
+        sieve.transform(chunked)
+    assert sieve.predict(chunked).compute().shape == (203,)
+    sieve.set_output(transform="default")
+    assert isinstance(sieve.transform(chunked), da.Array)
+
+
+def test_missing_names_are_warned_of_as_in_memory():
+    import pandas as pd
+
+    X, chunked = tables("dense")
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(31)])
+    selector = MaxVariance(n_features_to_select=2).fit(frame)
+    for table in (X, chunked):
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            selector.transform(table)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
+def test_selected_columns_go_back_to_their_places_lazily(kind):
+    X, chunked = tables("dense" if kind == "columns" else kind)
+    selector = MaxVariance(n_features_to_select=3).fit(X)
+    expected, columns = (
+        selector.inverse_transform(selector.transform(X)),
+        selector.transform(chunked),
+    )
+    placed = selector.inverse_transform(columns.rechunk({1: 2}) if kind == "columns" else columns)
+    assert isinstance(placed, da.Array)
+    assert placed.chunks == CHUNKS
+    chunk = placed.partitions[3].compute()
+    if kind == "sparse":
+        assert sp.issparse(chunk)
+        chunk, expected = chunk.toarray(), expected.toarray()
+    np.testing.assert_array_equal(chunk, expected[55:123])
+    with pytest.raises(ValueError, match="the 3 selected columns"):
+        selector.inverse_transform(chunked)
+
+
+def test_data_frames_of_dask_are_refused():
+    frames = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    frame = frames.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0]}), 2)
+    with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
+        MaxVariance(n_features_to_select=1).fit(frame)
+    X = frame.to_dask_array(lengths=True)
+    selector = MaxVariance(n_features_to_select=1).fit(X)
+    assert selector.support_.tolist() == [True, False]
+    with pytest.raises(TypeError, match="Dask data frame"):
+        selector.transform(frame)
+    with pytest.raises(ValueError, match="has 1 features, but MaxVariance is expecting 2"):
+        selector.transform(X[:, :1])
