@@ -49,10 +49,13 @@ class Killer(threading.Thread):
 
     def run(self):
         while not self.stop:
-            for path in self.folder.glob(self.pattern):
+            paths = []
+            with contextlib.suppress(OSError):  # the folder appears, and files go, as one looks
+                paths = list(self.folder.glob(self.pattern))
+            for path in paths:
                 number = int(path.name.split(".")[-2])
                 if number not in self.killed and number != self.spared:
-                    with contextlib.suppress(ProcessLookupError):
+                    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
                         if not self.killed:
                             (self.folder / f".{self.beside.id}.{number}.tmp").touch()
                         os.kill(number, signal.SIGKILL)
