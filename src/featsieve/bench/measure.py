@@ -73,19 +73,22 @@ def time_limit(seconds: float) -> Iterator[None]:
 @contextmanager
 def _limited_thread(seconds: float) -> Iterator[None]:
     """Raise ``TimeUpError`` in this thread after so many seconds: another one watches the clock."""
-    number, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    limited, over, lock = threading.current_thread(), threading.Event(), threading.Lock()
+    number = threading.get_ident()
 
     def watch() -> None:
         wait = seconds
-        while not over.wait(wait):
+        # The number of a thread that has ended is soon that of another: nothing may ring there.
+        while not over.wait(wait) and limited.is_alive():
             with lock:
                 if not over.is_set():
                     _raise_in(number, TimeUpError)
             wait = AGAIN
 
-    threading.Thread(target=watch, daemon=True).start()
     try:
         try:
+            # Short limits ring before `start` returns: from here on somebody must end the watch.
+            threading.Thread(target=watch, daemon=True).start()
             yield
         finally:
             over.set()
