@@ -1,10 +1,17 @@
 """Files that are there whole or not at all, whoever is killed while they are written."""
 
+import errno
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from featsieve.processes import is_alive
+
+# Errors that go away when there is room again.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -12,17 +19,24 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a hidden name beside ``path`` to write under, and rename it at the end.
 
     The hidden name holds the number of the process. What was written is forced to the disk before
-    it is renamed; after an error or an interruption it is removed, and ``path`` is as it was.
+    it is renamed; after an error or an interruption it is removed, and ``path`` is as it was. What
+    a process that was killed has left beside ``path`` is removed by the next one.
 
     Parameters
     ----------
     path : str or path
-        Replaced if it is there; its folder is made if needed.
+        Replaced if it is there; its folder is made if needed. Of a symbolic link, what it points to
+        is replaced. What is neither file nor folder (a pipe, ``/dev/stdout``) is written directly.
 
     Yields
     ------
     path
         Where to write.
+
+    Raises
+    ------
+    OSError
+        With the name of the file and the reason, if it cannot be written.
 
     Examples
     --------
@@ -36,16 +50,24 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     b'abc'
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            to_disk(file)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with told_of(path):
+            yield path
+        return
+    target = path.resolve()
+    temporary = temporary_name(target)
+    with told_of(path, temporary, target, *target.parents):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        clean_up(target)
+        try:
+            yield temporary
+            with temporary.open("rb+") as file:
+                to_disk(file)
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):  # the error that is on its way says more
+                temporary.unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -76,6 +98,109 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         unfinished.open("w", encoding="utf-8", newline="") as file,
     ):
         file.write(text)
+
+
+@contextmanager
+def told_of(path: Path, *hidden: Path) -> Iterator[None]:
+    """Let errors of the system in the block name the file, the reason and a way out.
+
+    Parameters
+    ----------
+    path : Path
+        The file as the user knows it.
+    *hidden : Path
+        Other names that it has while it is written. Errors about other files stay as they are.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from featsieve.files import told_of
+    >>> with told_of(Path("a.csv")):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: a.csv cannot be written (No space left on device): make room, or name another place.
+    """
+    try:
+        yield
+    except OSError as error:
+        # an error without a reason of the system is a sentence already
+        if error.strerror is None or error.errno is None:
+            raise
+        if error.filename is not None and Path(os.fsdecode(error.filename)) not in (path, *hidden):
+            raise
+        way_out = "make room, or name another place" if error.errno in _NO_ROOM else None
+        reason = os.strerror(error.errno)  # libraries add words of their own
+        told = type(error)(
+            f"{path} cannot be written ({reason}): {way_out or 'name another place'}."
+        )
+        told.errno = error.errno
+        raise told from error
+
+
+def temporary_name(path: Path) -> Path:
+    """Return the hidden name beside a path under which this process writes.
+
+    Examples
+    --------
+    >>> import os
+    >>> from pathlib import Path
+    >>> from featsieve.files import temporary_name
+    >>> temporary_name(Path("a.csv")).name == f".a.csv.{os.getpid()}.tmp"
+    True
+    """
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def clean_up(path: Path) -> None:
+    """Remove what processes that are no more have left beside a path, under its hidden names.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder that they were to write.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from featsieve.files import clean_up
+    >>> clean_up(Path("not-there") / "a.csv")
+    """
+    start, end = f".{path.name}.", ".tmp"
+    with suppress(OSError):  # nobody needs the room so badly
+        for name in os.listdir(path.parent):
+            number = name[len(start) : -len(end)]
+            if name == f"{start}{number}{end}" and number.isdigit():
+                left = path.with_name(name)
+                if is_alive(int(number), since=left.lstat().st_mtime):
+                    continue
+                if left.is_dir() and not left.is_symlink():
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink(missing_ok=True)
+
+
+def legible(text: str) -> str:
+    r"""Return a name or a command that can be written as UTF-8.
+
+    Where the locale cannot tell the letters (``LC_ALL=C``), or a file's name is not in UTF-8,
+    Python hands its bytes on as half characters, which no file can hold.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        The letters, if the bytes are UTF-8; a replacement for those that are not.
+
+    Examples
+    --------
+    >>> from featsieve.files import legible
+    >>> legible("table-\udcc3\udcbc.csv"), legible("table-\udcff.csv")
+    ('table-ü.csv', 'table-\ufffd.csv')
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def to_disk(file: Any) -> None:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,70 @@ def test_files_that_belong_together_are_all_moved(tmp_path, monkeypatch, number)
     assert [(tmp_path / name).read_text() for name in names] == ["new"] * 3
     assert signal.getsignal(number) is before
     assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_what_others_write_in_the_meantime_is_not_replaced(tmp_path):
+    for there_before in (False, True):
+        out = tmp_path / str(there_before)
+        if there_before:
+            out.mkdir()
+
+        def late(out=out):
+            with staged(out, names=["a"]) as folder:
+                (folder / "a").write_text("late")
+                out.mkdir(exist_ok=True)
+                (out / "a").write_text("theirs")
+
+        with pytest.raises(FileExistsError, match=r"holds results already \(a\): add --force"):
+            late()
+        assert [(path.name, path.read_text()) for path in out.iterdir()] == [("a", "theirs")]
+
+
+def test_a_folder_of_the_same_moment_is_shared(tmp_path):
+    out = tmp_path / "out"
+    with staged(out, names=["a"]) as folder:
+        (folder / "a").write_text("ours")
+        out.mkdir()
+        (out / "mine").write_text("theirs")
+    assert sorted(os.listdir(out)) == ["a", "mine"]
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_files_that_vanish_are_told(tmp_path):
+    out = tmp_path / "out"
+
+    def vanish():
+        with staged(out, names=["a", "b"]) as folder:
+            (folder / "a").write_text("new")
+            (folder / "b").write_text("new")
+            (folder / "a").unlink()
+
+    with pytest.raises(FileNotFoundError, match=r"out were removed .*: run the same command again"):
+        vanish()
+    assert os.listdir(tmp_path) == []
+
+
+def test_errors_name_the_folder_that_the_user_knows(tmp_path):
+    def fill():
+        with staged(tmp_path / "out") as folder:
+            raise OSError(f"{folder / 'a'} cannot be written")
+
+    with pytest.raises(OSError, match=rf"^{tmp_path}/out/a cannot be written$"):
+        fill()
+
+
+def test_what_the_killed_have_left_is_removed(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    number = int(ended.stdout)
+    for left in (tmp_path / f".out.{number}.tmp", out / f".out.{number}.tmp"):
+        left.mkdir()
+        (left / "a").write_text("half")
+    (tmp_path / ".out.mine.tmp").mkdir()
+    with staged(out) as folder:
+        (folder / "a").write_text("new")
+    assert sorted(os.listdir(tmp_path)) == [".out.mine.tmp", "out"]
+    assert os.listdir(out) == ["a"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.datasets.readers.guard import read_small
 from featsieve.files import write_text
 
 FILE = "plan.json"
@@ -100,8 +101,12 @@ def read_listing(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileNotFoundError(
             f"{folder} holds no results. Write some: featsieve bench run PLAN --out {folder}"
         )
-    about = json.loads(path.read_text(encoding="utf-8"))
-    if about.get("version") != SCHEMA_VERSION:
+    try:
+        about = json.loads(read_small(path, what="list of a benchmark's cells"))
+        version = about.get("version")
+    except (json.JSONDecodeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: remove it and run the plan again.") from error
+    if version != SCHEMA_VERSION:
         raise ValueError(f"{folder} was written by another version of featsieve: run again.")
     return about
 

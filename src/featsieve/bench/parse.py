@@ -32,6 +32,8 @@ def parse_plan(text: str, *, name: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise ValueError(f"The plan {name!r} has lists inside of lists without end.") from error
     try:
         content = _extended(content)
         return replace(_plan(content, name=name), text=text, resolved=_resolved(content))

@@ -43,6 +43,7 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import Cell
+from featsieve.datasets.readers.guard import read_small
 
 # RandomSelector is given as many selections to choose from as the method with the most.
 LARGEST_GRID = "largest grid"
@@ -266,4 +267,4 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
             f"There is no plan {given!r}: it must be one of {', '.join(plan_names())}, or the path "
             "of a TOML file."
         )
-    return parse_plan(path.read_text(encoding="utf-8"), name=path.stem)
+    return parse_plan(read_small(path, what="plan"), name=path.stem)

@@ -61,7 +61,14 @@ def run_in_pool(
     concurrent.futures.process.BrokenProcessPool
         If a worker died.
     """
-    executor = _executor(jobs, dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables())
+    try:
+        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables()
+        executor = _executor(jobs, variables)
+    except OSError as error:  # such as no room for their locks
+        raise OSError(
+            f"Worker processes cannot be started ({error.strerror or error}): make room in "
+            "/dev/shm and in the folder for temporary files."
+        ) from error
     ended: SimpleQueue[Any] = SimpleQueue()
     waiting = deque(cells)
     under_way = 0

@@ -111,7 +111,8 @@ def run_plan(
     FileNotFoundError
         If none of the data sets can be loaded.
     OSError
-        If nothing can be written to the folder, or no worker process can be kept alive.
+        If nothing can be written to the folder, results go away from it in the meantime, or no
+        worker process can be kept alive.
     KeyboardInterrupt
         After Ctrl-C or SIGTERM, with how far the run came. Finished cells are kept.
 
@@ -140,12 +141,12 @@ def run_plan(
             run = _Run(plan, Store(out), data, download, _n_jobs(jobs), retry, progress)
             return run.whole()
     except KeyboardInterrupt as stop:
-        Store(out).clean()
         kind = Terminated if isinstance(stop, Terminated) else KeyboardInterrupt
         raise kind(
             f"{progress.done} of {progress.total} cells done; run the same command again to go on"
         ) from None
     finally:
+        Store(out).clean()
         progress.end()
 
 
@@ -184,12 +185,14 @@ class _Run:
         beside = {name: cell for name, cell in waiting.items() if name not in alone}
         self.progress.to_follow = " and ".join(follow)
         waves.run(beside, jobs=self.jobs, threads=threads_of(self.jobs))
+        waves.check_there()
         second = self.following(first, tables)
         self.adopt([*first, *second], keep=tables.left_out)
         self.progress.to_follow = ""
         after = waves.expect(second, tables.sizes)
         waves.run(after, jobs=self.jobs, threads=threads_of(self.jobs))
         waves.run(alone, jobs=1, threads=1)
+        waves.check_there()
         self.store.clean()
 
         known = self.store.statuses()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, STATUSES, Cell
+from featsieve.datasets.readers.guard import check_file, first_line
 
 _KEY = b"featsieve"
 UNKNOWN = "unknown"
@@ -92,17 +93,18 @@ def part_about(path: Path) -> PartAbout:
     ValueError
         If the file is not a part of this version, or damaged.
     """
-    pa = _pyarrow()
+    _pyarrow()
     from pyarrow.parquet import read_schema
 
     if path.suffix != ".parquet":
         raise ValueError("not a Parquet file")
     try:
+        check_file(path)
         metadata = read_schema(path).metadata or {}
     except FileNotFoundError:
         raise
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"damaged, or not a Parquet file ({error})") from error
+    except Exception as error:  # pyarrow fails on broken files in many ways
+        raise ValueError(f"damaged, or not a Parquet file ({first_line(error)})") from error
     about = metadata.get(_KEY, b"").decode(errors="replace").split(" ")
     if len(about) < 3:
         raise ValueError("not written by featsieve")

@@ -12,14 +12,16 @@ Parts of other plans stay, are found again when that plan is run again, and are 
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, Cell
 from featsieve.bench.listing import OF_THE_PLAN, csv_text, read_listing
-from featsieve.bench.processes import is_alive
 from featsieve.bench.schema import PartAbout, arrow_table, part_about
-from featsieve.files import folder_to_disk, to_disk, write_text
+from featsieve.datasets.readers.guard import first_line
+from featsieve.files import folder_to_disk, to_disk, told_of, write_text
+from featsieve.processes import is_alive
 
 # What tells rows apart, and the order in which they are read and exported.
 _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
@@ -93,12 +95,14 @@ class Store:
 
     def begin(self, cell: Cell) -> None:
         """Note that this process works on a cell from now on."""
-        self.parts.mkdir(parents=True, exist_ok=True)
-        self._temporary(cell).touch()
+        with self._told_of(cell):
+            self.parts.mkdir(parents=True, exist_ok=True)
+            self._temporary(cell).touch()
 
     def abandon(self, cell: Cell) -> None:
         """Take back what ``begin`` noted."""
-        self._temporary(cell).unlink(missing_ok=True)
+        with suppress(OSError):  # whoever comes next does it
+            self._temporary(cell).unlink(missing_ok=True)
 
     def begun(self) -> set[str]:
         """Return the cells that some process began and did not finish."""
@@ -132,13 +136,18 @@ class Store:
         from pyarrow.parquet import write_table
 
         table = arrow_table(cell, rows)
-        self.parts.mkdir(parents=True, exist_ok=True)
         temporary = self._temporary(cell)
-        with temporary.open("wb") as file:
-            write_table(table, file)
-            to_disk(file)
-        temporary.replace(self._part(cell.id))
-        folder_to_disk(self.parts)
+        try:
+            with self._told_of(cell):
+                self.parts.mkdir(parents=True, exist_ok=True)
+                with temporary.open("wb") as file:
+                    write_table(table, file)
+                    to_disk(file)
+                temporary.replace(self._part(cell.id))
+                folder_to_disk(self.parts)
+        except BaseException:
+            self.abandon(cell)
+            raise
 
     def clean(self) -> list[str]:
         """Remove the temporary files of processes that are no more, and return their names."""
@@ -191,9 +200,10 @@ class Store:
             try:
                 with ParquetFile(self._part(cell)) as part:
                     tables.append(part.read(use_threads=False))
-            except (pa.ArrowInvalid, OSError) as error:
+            except Exception as error:  # pyarrow fails on broken files in many ways
                 raise ValueError(
-                    f"cells/{cell}.parquet is damaged: remove it and run the plan again ({error})."
+                    f"cells/{cell}.parquet is damaged: remove it and run the plan again "
+                    f"({first_line(error)})."
                 ) from error
         if not tables:
             return pd.DataFrame({name: [] for name in SCHEMA})
@@ -219,6 +229,10 @@ class Store:
     def _temporary(self, cell: Cell) -> Path:
         """Return the name under which this process writes the part of a cell."""
         return self.parts / f".{cell.id}.{os.getpid()}.tmp"
+
+    def _told_of(self, cell: Cell) -> AbstractContextManager[None]:
+        """Let errors of the system in the block name the part of a cell."""
+        return told_of(self._part(cell.id), self._temporary(cell), self.parts, self.folder)
 
     def _about(self, path: Path) -> PartAbout:
         """Return what a part says about itself, without reading it twice."""

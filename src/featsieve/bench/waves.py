@@ -39,6 +39,8 @@ class Waves:
         One line for each cell without a result.
     computed : int
         Cells that were run.
+    settled : set of str
+        Cells that have a part, found there or written.
     """
 
     store: Store
@@ -49,6 +51,7 @@ class Waves:
     client: Any = None
     failures: list[str] = field(default_factory=list)
     computed: int = 0
+    settled: set[str] = field(default_factory=set)
     _in_vain: int = 0  # crashes since the last outcome
 
     def expect(self, cells: Sequence[Cell], sizes: Mapping[str, float]) -> dict[str, Cell]:
@@ -73,6 +76,7 @@ class Waves:
             if not is_settled(known.get(cell.id), retry=self.retry)
         }
         failed = sum(known[cell.id] != "done" for cell in there)
+        self.settled.update(cell.id for cell in there)
         self.progress.expect(waiting.values(), done=len(there), failed=failed)
         return waiting
 
@@ -105,6 +109,15 @@ class Waves:
                 time.sleep(TICK)
                 self.progress.tick()
 
+    def check_there(self) -> None:
+        """Raise if parts have gone that were there: the rest must not pass for the results."""
+        gone = len(self.settled - self.store.finished())
+        if gone:
+            raise FileNotFoundError(
+                f"{gone} finished cell{'s have' if gone > 1 else ' has'} gone from "
+                f"{self.store.folder}: run the same command again, and what is missing is computed."
+            )
+
     def _outcomes(
         self, cells: Iterable[Cell], *, jobs: int, threads: int
     ) -> Generator[Outcome, None, None]:
@@ -125,6 +138,8 @@ class Waves:
         cell = outcome.cell
         self._in_vain = 0
         self.computed += outcome.computed
+        if outcome.status != "skipped":
+            self.settled.add(cell.id)
         if outcome.status != "done":
             what = f"{cell.method} on {cell.dataset} ({cell.experiment}, {cell.params_json})"
             self.failures.append(f"{outcome.status}: {what}: {outcome.reason}")

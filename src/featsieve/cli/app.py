@@ -12,12 +12,13 @@ import featsieve
 from featsieve.cli.apply import apply_command
 from featsieve.cli.bench import bench
 from featsieve.cli.compare import compare_command
-from featsieve.cli.console import show_all_letters
+from featsieve.cli.console import open_streams, show_all_letters
 from featsieve.cli.demo import demo_command
 from featsieve.cli.doctor import doctor_command
 from featsieve.cli.inspect import inspect_command
 from featsieve.cli.report import report_command
 from featsieve.cli.select import select_command
+from featsieve.files import legible
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
 # A mistake of the user, or input that cannot be used; 1 is for checks that failed.
@@ -74,10 +75,11 @@ def featsieve_command(
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake ends in one sentence, not in a traceback."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    open_streams()
     show_all_letters()
     try:
         # commands that write down how they were called find it as the object of their context
-        app(words, prog_name="featsieve", obj=shlex.join(["featsieve", *words]))
+        app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
@@ -92,4 +94,7 @@ def _one_line(error: Exception) -> str:
             f"There is not enough memory ({error or 'it ran out'}): use fewer rows or columns, or "
             "a sparse table."
         )
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        # errors of files have their names: see featsieve.files
+        return f"What is printed cannot be written ({error.strerror})."
     return " ".join(str(error).split()) or type(error).__name__

@@ -67,6 +67,7 @@ def apply_command(
             write_applied,
         )
         from featsieve.workflow.destinations import check_outputs
+        from featsieve.workflow.replacing import settle
 
         if table_format(model) is not None:
             raise ValueError(
@@ -79,6 +80,7 @@ def apply_command(
         check_writer(output_file, like=table, instead="write another format, with -o FILE.csv")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # such as another version of scikit-learn
+            settle(table)
             fitted = load_selection(model)
             applied = apply_model(fitted, table, predict=clusters is not None)
             write_applied(applied, output_file, clusters=clusters, source=table)

@@ -60,6 +60,9 @@ def compare_command(
             help="Write the numbers, and the selected features, as a table.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there already.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Let several methods select as many features, and compare: agreement, stability, time.
@@ -84,10 +87,12 @@ def compare_command(
         from featsieve.workflow.compare import compare_methods
         from featsieve.workflow.destinations import check_outputs
         from featsieve.workflow.methods import find_method
+        from featsieve.workflow.replacing import settle
 
         for name in names:
             find_method(name)  # mistakes are told before a large table is read
-        check_outputs([output_file], sources=[table], tables=False)
+        check_outputs([output_file], sources=[table], tables=False, overwrite=force)
+        settle(table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
             data = read_table(

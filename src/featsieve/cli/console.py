@@ -1,6 +1,7 @@
 """What is printed, and where: results on stdout, progress and notes on stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -34,10 +35,27 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False))
 
 
+def open_streams() -> None:
+    """Let what is printed to a stream that is closed (``>&-``) go nowhere."""
+    if os.name == "posix":
+        # The next file that is opened would get the number of the closed stream, and what libraries
+        # and other processes print would go into it.
+        while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(handle, True)
+        os.close(handle)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (it stays open)
+            setattr(sys, name, nowhere)
+
+
 def show_all_letters() -> None:
-    """Let letters that a terminal or pipe cannot show become "?": work must not fail of them."""
+    """Let letters that a terminal or pipe cannot show become "?": work must not fail of them.
+
+    Among them are bytes of a file's name that are no letters: no encoding can show these.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure") and "utf" not in (stream.encoding or "").lower():
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from featsieve.cli.stopping import stoppable
+
 
 def demo_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the reports.")] = Path(
@@ -18,10 +20,11 @@ def demo_command(
 
     Example: `featsieve demo -o demo-report`
     """
-    from rich.console import Console
+    with stoppable():
+        from rich.console import Console
 
-    from featsieve.demo import run_demo
+        from featsieve.demo import run_demo
 
-    console = Console()
-    report = run_demo(output, console=console)
+        console = Console()
+        report = run_demo(output, console=console)
     console.print(f"\nOpen [bold]{report}[/] in a browser.", soft_wrap=True)

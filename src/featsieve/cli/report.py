@@ -34,12 +34,18 @@ def report_command(
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     with stoppable():
+        from featsieve.workflow.replacing import settle
+
+        settle(run)
         summary = run if run.name == SUMMARY else run / SUMMARY
         if summary.is_file():
+            from featsieve.workflow.replacing import finish, locked
             from featsieve.workflow.summary import render_again
 
             target = output_file or summary.with_name("report.html")
-            render_again(summary, target)
+            with locked(summary.parent):  # nobody puts another summary beside the page meanwhile
+                finish(summary.parent)
+                render_again(summary, target)
             _tell(target, as_json=as_json)
             return
         if not (run / "cells").is_dir():

@@ -87,17 +87,18 @@ def select_command(
             check_libraries,
             check_source,
             file_names,
-            replaced_files,
+            staged_selection,
             write_files,
         )
+        from featsieve.workflow.replacing import settle
         from featsieve.workflow.select import select_features
-        from featsieve.workflow.staging import staged
         from featsieve.workflow.summary import outcome, unreported
 
         find_method(method)  # mistakes are told before a large table is read
         names = file_names(table, ending)
         check_source(table, output_folder, names.values())
         check_libraries(names, table)
+        settle(table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
             data = read_table(
@@ -109,32 +110,31 @@ def select_command(
                 header=header,
             )
             check_image(image_shape, data)
-            with staged(output_folder, names=names.values(), overwrite=force) as folder:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # they are among the notes
-                    run = select_features(
-                        data,
-                        method=method,
-                        n_clusters=n_clusters,
-                        n_features=n_features,
-                        standardize=standardize,
-                        impute=fill,
-                        n_subsamples=subsamples,
-                        random_state=seed,
-                        progress=progress,
-                    )
-                    progress("writing", 1, 1)
-                    summary = write_files(
-                        run,
-                        folder,
-                        source=table,
-                        names=names,
-                        image_shape=image_shape,
-                        command=context.obj,
-                    )
-                stale = replaced_files(output_folder, names) if force else []
-            for path in stale:
-                path.unlink(missing_ok=True)
+            with (
+                staged_selection(output_folder, names, overwrite=force) as folder,
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")  # they are among the notes
+                run = select_features(
+                    data,
+                    method=method,
+                    n_clusters=n_clusters,
+                    n_features=n_features,
+                    standardize=standardize,
+                    impute=fill,
+                    n_subsamples=subsamples,
+                    random_state=seed,
+                    progress=progress,
+                )
+                progress("writing", 1, 1)
+                summary = write_files(
+                    run,
+                    folder,
+                    source=table,
+                    names=names,
+                    image_shape=image_shape,
+                    command=context.obj,
+                )
     files = {kind: output_folder / name for kind, name in names.items()}
     if as_json:
         print_json(outcome(run, summary, files))

@@ -29,8 +29,11 @@ from featsieve.report import write_selection_report
 from featsieve.report.render import render_html, render_markdown
 from featsieve.selectors.jasfs import JASFS
 from featsieve.tuning import StabilitySelection
+from featsieve.workflow.staging import check_place, staged
 
 __all__ = ["run_demo"]
+
+FILES = ("report.html", "report.md", "planted.html", "digits.html")
 
 
 def run_demo(folder: Path, *, console: Any) -> Path:
@@ -47,6 +50,7 @@ def run_demo(folder: Path, *, console: Any) -> Path:
     Path
         The report to open first.
     """
+    check_place(folder, names=FILES, overwrite=True)
     console.rule("Planted columns: are they found?")
     console.print(PLANTED, highlight=False)
     found = found_rows()
@@ -61,12 +65,12 @@ def run_demo(folder: Path, *, console: Any) -> Path:
     print_pixels(console, digits)
     print_table(console, clustering_table(digits))
     page = demo_page(found, automatic, digits)
-    report = folder / "report.html"
-    write_text(report, render_html(page))
-    write_text(folder / "report.md", render_markdown(page))
-    _write_planted(folder / "planted.html")
-    _write_digits(digits, folder / "digits.html")
-    return report
+    with staged(folder, names=FILES, overwrite=True) as new:
+        write_text(new / "report.html", render_html(page))
+        write_text(new / "report.md", render_markdown(page))
+        _write_planted(new / "planted.html")
+        _write_digits(digits, new / "digits.html")
+    return folder / "report.html"
 
 
 def _write_planted(path: Path) -> None:

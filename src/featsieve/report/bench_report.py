@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from featsieve.files import write_text
+from featsieve.files import whole_file, write_text
 from featsieve.report.bench_page import bench_page
 from featsieve.report.bench_summary import summarise_bench
 from featsieve.report.render import render_html, render_markdown
@@ -46,6 +46,10 @@ def write_bench_report(
         If jinja2 or matplotlib is missing.
     """
     page = bench_page(summarise_bench(rows, planned=planned), title=title)
-    write_text(output, render_html(page))
-    if markdown is not None:
-        write_text(markdown, render_markdown(page))
+    text = render_html(page)
+    if markdown is None:
+        write_text(output, text)
+        return
+    with whole_file(markdown) as unfinished:  # none of the two if one cannot be written
+        unfinished.write_text(render_markdown(page), encoding="utf-8")
+        write_text(output, text)

@@ -10,11 +10,13 @@ import numpy as np
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.datasets.names import MissingColumnError, named_or_places
 from featsieve.datasets.table import table_format
+from featsieve.files import whole_file
 from featsieve.persistence import load_model
 from featsieve.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
 from featsieve.workflow.prepare import as_dataset
+from featsieve.workflow.replacing import settle
 from featsieve.workflow.words import count_of, in_words, missing_facts, sentence
 
 MODEL = "model.skops"
@@ -164,6 +166,7 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
     SelectionModel
     """
     path = Path(path)
+    settle(path)
     model = load_model(path / MODEL if path.is_dir() else path)
     if not isinstance(model, SelectionModel):
         raise ValueError(
@@ -265,9 +268,13 @@ def write_applied(
     source : str or path, optional
         The file of the rows: of a .h5ad file, all that belongs to the selected genes is kept.
     """
-    write_table(output, applied.table, like=source)
-    if clusters is not None:
-        applied.samples.to_csv(clusters)
+    if clusters is None:
+        write_table(output, applied.table, like=source)
+        return
+    with whole_file(clusters) as unfinished:  # none of the two is replaced if one cannot be written
+        with unfinished.open("w", encoding="utf-8", newline="") as file:
+            applied.samples.to_csv(file)
+        write_table(output, applied.table, like=source)
 
 
 def _check_predicts(model: SelectionModel) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,41 @@ def save_run(
     """
     names = file_names(source, ending)
     check_libraries(names, source)
-    with staged(folder, names=names.values(), overwrite=overwrite) as temporary:
+    with staged_selection(folder, names, overwrite=overwrite) as temporary:
         write_files(run, temporary, names=names, source=source, image_shape=image_shape)
-        stale = replaced_files(folder, names) if overwrite else []
-    for path in stale:
-        path.unlink(missing_ok=True)
     return {kind: Path(folder) / name for kind, name in names.items()}
+
+
+def staged_selection(
+    folder: str | os.PathLike[str], names: dict[str, str], *, overwrite: bool = False
+) -> AbstractContextManager[Path]:
+    """Give a temporary folder for the files of a selection, see `featsieve.workflow.staging`.
+
+    Parameters
+    ----------
+    folder : str or path
+    names : dict
+        See `file_names`.
+    overwrite : bool, default=False
+        Whether the files of an earlier selection are replaced: all of them, whatever their format.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> from featsieve.workflow.outputs import file_names, staged_selection
+    >>> with staged_selection("a-new-folder", file_names()):
+    ...     raise ValueError("nothing is left of the folder")
+    Traceback (most recent call last):
+    ValueError: nothing is left of the folder
+    """
+
+    def stale() -> list[str]:
+        return [path.name for path in replaced_files(folder, names)] if overwrite else []
+
+    return staged(folder, names=names.values(), overwrite=overwrite, stale=stale)
 
 
 def check_source(source: Path, folder: Path, names: Iterable[str]) -> None:

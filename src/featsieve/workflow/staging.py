@@ -4,29 +4,38 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from featsieve.files import folder_to_disk
+from featsieve.files import clean_up, folder_to_disk, temporary_name
+from featsieve.workflow.replacing import finish, locked, replace_together, settle
 
 
 @contextmanager
 def staged(
-    folder: str | os.PathLike[str], *, names: Iterable[str] = (), overwrite: bool = False
+    folder: str | os.PathLike[str],
+    *,
+    names: Iterable[str] = (),
+    overwrite: bool = False,
+    stale: Callable[[], Iterable[str]] = tuple,
 ) -> Iterator[Path]:
     """Give a temporary folder for the files of a folder; move them there when all is well.
 
-    An error or Ctrl-C in the block leaves the folder as it was: absent, or with its old files.
+    An error or Ctrl-C in the block leaves the folder as it was: absent, or with its old files. So
+    does kill -9, but for a hidden folder, which the next call removes. The new files take the place
+    of the old ones all at once: see `featsieve.workflow.replacing`.
 
     Parameters
     ----------
     folder : str or path
         Made if it is not there. Other files in it stay.
     names : iterable of str
-        Files that must not be there already, unless ``overwrite``.
+        Files that are written. They must not be there already, unless ``overwrite``.
     overwrite : bool, default=False
         Whether files of the same names are replaced.
+    stale : callable
+        Called before the files are moved: the names of files that are removed then.
 
     Yields
     ------
@@ -36,9 +45,9 @@ def staged(
     Raises
     ------
     FileExistsError
-        If one of the files is there.
+        If one of the files is there: found out before the block begins, and again after it.
     OSError
-        If nothing can be written there. Both are found out before the block begins.
+        If nothing can be written there.
 
     Examples
     --------
@@ -51,10 +60,16 @@ def staged(
     ...     sorted(path.name for path in Path(home).rglob("*"))
     ['a.txt', 'out']
     """
-    folder = Path(folder)
+    folder, names = Path(folder), tuple(names)
+    settle(folder)
     check_place(folder, names=names, overwrite=overwrite)
-    made = _missing_parents(folder)
-    temporary = _temporary(folder)
+    target = folder.resolve()
+    inside = target / (target.name or "results")
+    for place in (target, inside):
+        clean_up(place)
+    made = _missing_parents(target)
+    # hidden, and on the same disk: in the folder where it exists, else beside it
+    temporary = temporary_name(inside if target.is_dir() else target)
     try:
         try:
             temporary.mkdir(parents=True)
@@ -64,10 +79,19 @@ def staged(
             ) from error
         yield temporary
         with _uninterrupted():
-            _move(temporary, folder)
-    except BaseException:
+            _check_complete(temporary, folder, names)
+            if target.exists() or not _renamed(temporary, target):
+                with locked(target):
+                    finish(target)
+                    # others may have written there in the meantime
+                    check_place(folder, names=names, overwrite=overwrite)
+                    replace_together(temporary, target, stale=stale())
+    except BaseException as error:
         with _uninterrupted():
             _remove(temporary, made)
+        if isinstance(error, OSError) and str(temporary) in str(error):
+            # the user knows the folder, not its hidden name
+            raise type(error)(str(error).replace(str(temporary), str(folder))) from error
         raise
 
 
@@ -118,24 +142,26 @@ def _remove(temporary: Path, made: list[Path]) -> None:
             break
 
 
-def _temporary(folder: Path) -> Path:
-    """Return a hidden place on the same disk: in the folder where it exists, else beside it."""
-    name = f".{folder.resolve().name}.{os.getpid()}.tmp"
-    return folder / name if folder.is_dir() else folder.with_name(name)
-
-
 def _missing_parents(folder: Path) -> list[Path]:
     """Return the parents that would have to be made, the deepest first."""
     return [parent for parent in folder.parents if not parent.exists()]
 
 
-def _move(temporary: Path, folder: Path) -> None:
-    """Move a finished folder, or its files one by one into one that is there."""
-    if not folder.exists():
+def _check_complete(temporary: Path, folder: Path, names: Iterable[str]) -> None:
+    """Raise if files are missing that were written: the rest must not pass for a result."""
+    if not all((temporary / name).exists() for name in names):
+        raise FileNotFoundError(
+            f"Files of {folder} were removed while they were written: run the same command again."
+        )
+
+
+def _renamed(temporary: Path, folder: Path) -> bool:
+    """Make a finished folder the one that was asked for; say whether nobody else was faster."""
+    try:
         temporary.rename(folder)
-        folder_to_disk(folder.parent)
-        return
-    for path in sorted(temporary.iterdir()):
-        path.replace(folder / path.name)
-    temporary.rmdir()
-    folder_to_disk(folder)
+    except OSError:
+        if folder.exists():
+            return False
+        raise
+    folder_to_disk(folder.parent)
+    return True

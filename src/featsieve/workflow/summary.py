@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.files import write_text
+from featsieve.datasets.readers.guard import read_small
+from featsieve.files import legible, write_text
 from featsieve.report import render_selection, summarize_selection
 from featsieve.workflow.select import SelectionRun
 from featsieve.workflow.words import Note
@@ -44,8 +45,8 @@ def summarize(
     """
     table, clusters = run.table, run.settings["clusters"]
     about = {
-        "title": f"Selected features of {table.name}",
-        "file": None if source is None else Path(source).name,
+        "title": legible(f"Selected features of {table.name}"),
+        "file": None if source is None else legible(Path(source).name),
         "command": command,
         "seconds": run.seconds,
         "dropped": table.dropped,
@@ -134,8 +135,8 @@ def read_summary(path: Path) -> dict[str, Any]:
     dict
     """
     try:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        summary = json.loads(read_small(path, what="summary of a selection"))
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is no summary of a selection: {error}.") from error
     if not isinstance(summary, dict) or "format" not in summary:
         raise ValueError(f"{path} is no summary of a selection: it has no format number.")

@@ -49,7 +49,9 @@ def test_sparse_and_dense_tables_have_the_same_report():
 
 
 def test_a_sparse_table_is_not_densified(monkeypatch):
-    X = sp.random_array((300, 20_000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array(
+        (300, 20_000), density=0.01, format="csr", random_state=np.random.default_rng(0)
+    )
     sieve = MaxVariance(60).fit(X)
     largest = []
     toarray = sp.csr_array.toarray

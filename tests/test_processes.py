@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from featsieve.bench.processes import SLACK, is_alive
+from featsieve.processes import SLACK, is_alive
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc")
 

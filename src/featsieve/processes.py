@@ -26,7 +26,7 @@ def is_alive(number: int, *, since: float) -> bool:
     Examples
     --------
     >>> import os, time
-    >>> from featsieve.bench.processes import is_alive
+    >>> from featsieve.processes import is_alive
     >>> is_alive(os.getpid(), since=time.time()), is_alive(os.getpid(), since=0.0)
     (True, False)
     """

@@ -1,0 +1,228 @@
+"""Kill -9 in the middle of `featsieve select` and `featsieve bench run`, and what is left then.
+
+Commands are started as users start them, and killed with all their processes (or, where it says so,
+one worker of a benchmark alone): at moments drawn evenly over the length of an undisturbed run, and
+just before chosen file operations in the folder of the results, since the risky moments are short.
+
+After every kill: visible files must be whole (else they count as corrupt); an earlier selection
+must be there, or the new one, never some files of each (a mixture) and never less (a loss); cells
+of a benchmark that were told as done must be there (else a loss). Then the same command is run
+again: it must leave every finished cell as it is, give exactly what an undisturbed run gives, times
+aside (else it is not exact), and leave no temporary file (else a leftover).
+
+Usage: python benchmarks/kills.py [--output benchmarks/results/kills.md]
+"""
+
+import argparse
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import kill_hook
+from featsieve.datasets import Dataset, make_planted, write_table
+from featsieve.workflow.replacing import settle
+from kill_checks import (
+    benchmark_rows,
+    corrupt_files,
+    hidden_files,
+    parts_of,
+    selection_content,
+)
+from kill_runner import Runner
+
+# What `Runner.run` takes.
+Moment = dict[str, Any]
+
+OLD = ("--clusters", "2", "--features", "6", "--subsamples", "0")
+NEW = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--format", "tsv")
+PLAN = """
+datasets = ["iris", "planted_small"]
+experiments = ["default", "grid", "label-free", "curve"]
+counts = [2, 4]
+kmeans_seeds = 3
+
+[[methods]]
+name = "MaxVariance"
+selector = "MaxVariance"
+
+[[methods]]
+name = "NDFS"
+selector = "NDFS"
+grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
+"""
+FIELDS = ("kills", "resumes", "losses", "mixtures", "corrupt", "leftovers", "not exact")
+
+
+def kill_select(
+    runner: Runner, *, force: bool, times: int, operations: int | None, seed: int
+) -> Counter:
+    """Kill `select`: into a folder that is not there, or over an earlier result."""
+    count: Counter = Counter()
+    table, trial = runner.home / "table.csv", runner.home / "trial"
+    planted = make_planted(60, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=3)
+    write_table(table, Dataset("table", planted.X, feature_names=[f"g{j}" for j in range(20)]))
+    out, kept = trial / "deep" / "out", runner.home / "old"
+    command = ["select", str(table), "-o", str(out)]
+
+    def prepare() -> None:
+        _empty(trial)
+        if kept.exists():
+            shutil.copytree(kept, out)
+
+    prepare()
+    runner.warm_up([*command, *OLD])
+    if force:
+        prepare()
+        _expect_success(runner.run([*command, *OLD]))
+        (out / "mine.txt").write_text("mine")
+        shutil.copytree(out, kept)
+    prepare()
+    old = selection_content(out)
+    command += [*NEW, "--force"] if force else NEW
+    begun = time.monotonic()
+    _expect_success(runner.run(command, watch=trial))
+    length, n = time.monotonic() - begun, runner.operations("main")
+    new = selection_content(out)
+    rng = random.Random(seed)
+    chosen = range(1, n + 1) if operations is None else rng.sample(range(1, n + 1), operations)
+    moments: list[Moment] = [{"at": k, "watch": trial} for k in chosen]
+    moments += [{"after": rng.uniform(0.0, length)} for _ in range(times)]
+    for moment in moments:
+        _kill(runner, command, moment, prepare)
+        count["kills"] += 1
+        count["corrupt"] += len(corrupt_files(trial))
+        settle(out)
+        found = selection_content(out)
+        if found not in (old, new):
+            some_of_each = found is not None and {"summary.json", "model.skops"} <= set(found)
+            count["mixtures" if some_of_each else "losses"] += 1
+        status, told = runner.run(command)
+        there = found == new and not force and "holds results already" in told
+        count["resumes"] += status == (2 if there else 0)
+        count["not exact"] += selection_content(out) != new
+        count["leftovers"] += len(hidden_files(trial))
+    return count
+
+
+def kill_bench(runner: Runner, *, whom: str, times: int, operations: int, seed: int) -> Counter:
+    """Kill `bench run`: all processes of it ("group"), or one worker alone ("self")."""
+    count: Counter = Counter()
+    plan, trial = runner.home / "tiny.toml", runner.home / "trial"
+    plan.write_text(PLAN)
+    out = trial / "out"
+    command = ["bench", "run", str(plan), "--out", str(out), "--jobs", "2"]
+    _empty(trial)
+    begun = time.monotonic()
+    _expect_success(runner.run(command, watch=trial))
+    length = time.monotonic() - begun
+    most = {"main": runner.operations("main"), "worker": runner.operations("worker") // 2}
+    expected = benchmark_rows(out)
+    rng = random.Random(seed)
+    moments: list[Moment] = [{"after": rng.uniform(0.0, length)} for _ in range(times)]
+    for i in range(operations):
+        who = "worker" if whom == "self" or i % 2 else "main"
+        moments.append({"who": who, "whom": whom, "at": rng.randint(1, most[who]), "watch": trial})
+    for moment in moments:
+        status, told = _kill(runner, command, moment, lambda: _empty(trial))
+        count["kills"] += 1
+        count["corrupt"] += len(corrupt_files(trial))
+        before = parts_of(out)
+        told_done = max(map(int, re.findall(r"^(\d+) of \d+ cells", told, re.M)), default=0)
+        count["losses"] += max(0, told_done - len(before))
+        if status != 0:  # a run that only lost a worker goes on by itself
+            status = runner.run(command)[0]
+        count["resumes"] += status == 0
+        after = parts_of(out)
+        count["losses"] += sum(after.get(name) != part for name, part in before.items())
+        count["not exact"] += not benchmark_rows(out).equals(expected)
+        count["leftovers"] += len(hidden_files(trial))
+    return count
+
+
+def _kill(
+    runner: Runner, command: list[str], moment: Moment, prepare: Callable[[], None]
+) -> tuple[int, str]:
+    """Run a command and kill it; earlier if it ended before the moment came."""
+    while True:
+        prepare()
+        ended = runner.run(command, **moment)
+        if ended[0] == -signal.SIGKILL or runner.operations(kill_hook.KILLED):
+            return ended
+        moment = {**moment, "at": moment.get("at", 0) * 3 // 4}
+        if "after" in moment:
+            moment["after"] *= 0.75
+
+
+def _empty(folder: Path) -> None:
+    """Make an empty folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def _expect_success(ended: tuple[int, str]) -> None:
+    """Raise if an undisturbed run did not end well: then there is nothing to compare with."""
+    if ended[0] != 0:
+        raise RuntimeError(f"an undisturbed run ended with {ended[0]}: {ended[1]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--select-times", type=int, default=12, help="random moments, twice")
+    parser.add_argument("--select-operations", type=int, help="twice [default: all]")
+    parser.add_argument("--bench-times", type=int, default=20, help="random moments")
+    parser.add_argument("--bench-operations", type=int, default=20)
+    parser.add_argument("--bench-workers", type=int, default=10)
+    parser.add_argument("--warm", action="store_true", help="fork select instead of starting it")
+    parser.add_argument("--jobs", type=int, default=2, help="commands at the same time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=None, help="write the table there")
+    arguments = parser.parse_args()
+    # sparse.py of this folder is not the library of that name, which dask looks for
+    sys.path[:] = [entry for entry in sys.path if Path(entry) != Path(__file__).resolve().parent]
+    of_select = {"times": arguments.select_times, "operations": arguments.select_operations}
+    of_bench = {"times": arguments.bench_times, "operations": arguments.bench_operations}
+    of_workers = {"times": 0, "operations": arguments.bench_workers}
+    work: dict[str, Callable[..., Counter]] = {
+        "select": partial(kill_select, force=False, **of_select),
+        "select --force": partial(kill_select, force=True, **of_select),
+        "bench run": partial(kill_bench, whom="group", **of_bench),
+        "bench run, one worker": partial(kill_bench, whom="self", **of_workers),
+    }
+    with tempfile.TemporaryDirectory() as home:
+        runners = {
+            case: Runner(Path(home).resolve() / str(i), warm=arguments.warm)
+            for i, case in enumerate(work)
+        }
+        if arguments.warm:  # a process with threads is not forked
+            cases = {case: work[case](runners[case], seed=arguments.seed) for case in work}
+        else:
+            with ThreadPoolExecutor(arguments.jobs) as pool:
+                begun = {
+                    case: pool.submit(work[case], runners[case], seed=arguments.seed)
+                    for case in work
+                }
+                cases = {case: future.result() for case, future in begun.items()}
+    cases["all"] = sum(cases.values(), Counter())
+    text = ["# Kills", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
+    text += [f"| killed | {' | '.join(FIELDS)} |", "|---" * (len(FIELDS) + 1) + "|"]
+    text += [f"| {name} | {' | '.join(str(n[f]) for f in FIELDS)} |" for name, n in cases.items()]
+    print("\n".join(text))
+    if arguments.output is not None:
+        arguments.output.write_text("\n".join(text) + "\n")
+    faults = sum(cases["all"][name] for name in FIELDS[2:])
+    if faults or cases["all"]["resumes"] != cases["all"]["kills"]:
+        sys.exit("something was lost, mixed up, corrupt, left over or not exact")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,283 @@
+"""Faults around the commands: full disks, closed pipes, odd surroundings, two at a time."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+
+from featsieve.workflow.replacing import READY
+from tests.bench.test_faults import on_a_small_disk
+from tests.bench.test_run import write_plan
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="faults of Unix")
+
+FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0", "--drop-text")
+ONE = """
+datasets = ["iris"]
+experiments = ["default"]
+counts = [2]
+kmeans_seeds = 2
+methods = [{name = "variance", selector = "MaxVariance"}]
+"""
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Let files not grow beyond a size, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def table(people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+@pytest.fixture(scope="module")
+def home(people, tmp_path_factory):
+    """Return a folder with a table, a selection of it, a benchmark, and a page that was there."""
+    from featsieve.bench.run import run_plan
+    from featsieve.datasets import read_table
+    from featsieve.workflow import save_run, select_features
+
+    home = tmp_path_factory.mktemp("home")
+    people.to_csv(home / "people.csv", index=False)
+    data = read_table(home / "people.csv", drop_text=True)
+    run = select_features(data, n_clusters=3, n_features=6, n_subsamples=0)
+    save_run(run, home / "results")
+    run_plan(write_plan(home, ONE, "one"), home / "bench")
+    (home / "there.csv").write_text("old")
+    return home
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (("select", "people.csv", "-o", "results", *FAST, "--force"), "results/selected.csv"),
+        (("select", "people.csv", "-o", "new/deep", *FAST), "new/deep/selected.csv"),
+        (("apply", "results", "people.csv", "-o", "there.csv", "--force"), "there.csv"),
+        (("apply", "results", "people.csv", "-o", "a.csv.gz"), "a.csv.gz"),
+        (("apply", "results", "people.csv", "-o", "a.parquet"), "a.parquet"),
+        (("apply", "results", "people.csv", "-o", "a.npz"), "a.npz"),
+        (("apply", "results", "people.csv", "-o", "a.mat"), "a.mat"),
+        (("apply", "results", "people.csv", "-o", "a.h5ad"), "a.h5ad"),
+        (("apply", "results", "people.csv", "-o", "a.csv", "--clusters", "c.csv"), "c.csv"),
+        (("compare", "people.csv", "-o", "c.csv", "--methods", "maxvariance", *FAST), "c.csv"),
+        (("report", "results"), "results/report.html"),
+        (("report", "bench"), "bench/report.html"),
+        (("bench", "export", "bench", "-o", "there.csv"), "there.csv"),
+        (("bench", "run", "one.toml", "--out", "bench"), "bench/plan.json"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_full_disk(call, home, monkeypatch, arguments, file):
+    """One sentence that names the file and the reason; what was there stays as it was."""
+    monkeypatch.chdir(home)
+    before = content(home)
+    with files_of_at_most(300):
+        code, shown, told = call(*arguments)
+    assert (code, shown) == (2, "")
+    assert told.splitlines()[-1] == (
+        f"featsieve: {file} cannot be written (File too large): make room, or name another place."
+    )
+    assert told.count("\n") == 1
+    assert content(home) == before
+    assert not (home / "new").exists()
+
+
+def test_a_full_disk_and_the_demo(tmp_path):
+    command = (sys.executable, "-m", "featsieve", "demo", "-o", tmp_path / "disk" / "out")
+    done = on_a_small_disk("50k", tmp_path / "disk", tmp_path / "copy", *command)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"featsieve: {tmp_path}/disk/out/report.html cannot be written (No space left on device): "
+        "make room, or name another place.\n"
+    )
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+def test_a_mixture_is_never_read(call, home, people, tmp_path):
+    """Somebody was killed while the results were replaced: whoever reads them finishes first."""
+    call("select", home / "people.csv", "-o", tmp_path / "new", *FAST, "--features", 3)
+    new = {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()}
+    reading = {
+        "apply": ("{out}", home / "people.csv", "-o", tmp_path / "a.csv"),
+        "report": ("{out}", "-o", tmp_path / "page.html"),
+        "inspect": ("{out}/selected.csv", "--no-structure"),
+        "compare": ("{out}/selected.csv", "--methods", "maxvariance", *FAST[:-1], "--features", 2),
+    }
+    for command, arguments in reading.items():
+        out = tmp_path / command
+        (out / READY).mkdir(parents=True)
+        for name, text in new.items():
+            folder = out / READY if name != "features.csv" else out  # one was moved
+            (folder / name).write_bytes(text)
+        for name in ("selected.csv", "summary.json", "model.skops"):
+            (out / name).write_bytes((home / "results" / name).read_bytes())
+        words = [str(word).format(out=out) for word in arguments]
+        assert call(command, *words)[0] == 0
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == new
+    assert pd.read_csv(tmp_path / "a.csv").shape == (90, 3)
+
+
+def test_a_comparison_is_replaced_on_request_only(call, table, tmp_path):
+    out = tmp_path / "c.csv"
+    out.write_text("precious")
+    arguments = ("compare", table, "--methods", "maxvariance", *FAST, "-o", out)
+    code, shown, told = call(*arguments)
+    assert (code, shown) == (2, "")
+    assert told == (
+        f"featsieve: {out} is there already: add --force to replace it, or name another file.\n"
+    )
+    assert out.read_text() == "precious"
+    assert call(*arguments, "--force")[0] == 0
+    assert "MaxVariance" in out.read_text()
+
+
+def test_two_selections_at_the_same_time(spawn, table, tmp_path):
+    """Without --force the slower one gives up; nothing of it is left."""
+    out = tmp_path / "out"
+    both = [
+        spawn("select", table, "-o", out, *FAST, "--features", k, "--seed", k, wait=False)
+        for k in (4, 5)
+    ]
+    ended = [process.communicate(timeout=300) for process in both]
+    codes = [process.returncode for process in both]
+    assert sorted(codes) == [0, 2], ended
+    (_, told) = ended[codes.index(2)]
+    assert told.startswith(f"featsieve: {out} holds results already (")
+    assert told.count("\n") == 1
+    k = (4, 5)[codes.index(0)]
+    assert pd.read_csv(out / "selected.csv").shape == (90, k)
+    assert pd.read_csv(out / "features.csv")["selected"].sum() == k
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "people.csv"]
+    assert len(list(out.iterdir())) == 6
+
+
+# Replace the files of a folder again and again, each time with those of one author.
+AUTHOR = """
+import sys
+from featsieve.workflow.staging import staged
+for number in range(150):
+    with staged(sys.argv[1], names="abc", overwrite=True) as folder:
+        for name in "abc":
+            (folder / name).write_text(f"{sys.argv[2]} {number}")
+"""
+
+
+def test_results_that_two_replace_are_always_those_of_one(tmp_path):
+    from featsieve.workflow.replacing import finish, locked
+
+    out = tmp_path / "out"
+    out.mkdir()
+    authors = [subprocess.Popen([sys.executable, "-c", AUTHOR, out, name]) for name in "AB"]
+    seen = set()
+    while any(author.poll() is None for author in authors):
+        with locked(out):
+            finish(out)
+            texts = {path.name: path.read_text() for path in out.glob("[!.]*")}
+        assert len(set(texts.values())) <= 1
+        assert set(texts) in (set(), set("abc"))
+        seen |= set(texts.values())
+    assert [author.returncode for author in authors] == [0, 0]
+    assert {text.split()[0] for text in seen} == {"A", "B"}
+    assert sorted(os.listdir(out)) == ["a", "b", "c"]
+
+
+def test_a_closed_pipe_ends_it_quietly(spawn, home):
+    process = spawn("inspect", home / "people.csv", "--no-structure", wait=False)
+    process.stdout.close()  # as head does once it has its lines
+    assert process.stderr.read() == ""
+    process.wait()
+    process.stderr.close()
+    assert process.returncode in (0, 1, -signal.SIGPIPE)
+
+
+def test_streams_that_are_closed(home, tmp_path):
+    """What is printed goes nowhere, and never into a file that gets the number of the stream."""
+    out = tmp_path / "closed.csv"
+    words = [sys.executable, "-m", "featsieve", "bench", "export", home / "bench", "-o", out]
+    shell = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *map(str, words)]
+    assert subprocess.run(shell, check=False).returncode == 0
+    assert len(pd.read_csv(out)) == 1
+    words = [sys.executable, "-m", "featsieve", "bench", "export", tmp_path, "-o", out]
+    shell = ["sh", "-c", 'exec "$@" 2>&-', "sh", *map(str, words)]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_what_is_printed_to_a_full_disk(spawn, home):
+    with open("/dev/full", "w") as full:
+        done = spawn("bench", "list", stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "featsieve: What is printed cannot be written (No space left on device).\n"
+    )
+
+
+def test_odd_surroundings(spawn, home, tmp_path):
+    """No home, no temporary folder, no locale: a folder whose name Python cannot read will do."""
+    ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "OMP_NUM_THREADS": "1",
+        "TMPDIR": str(tmp_path / "gone"),
+        "PYTHONCOERCECLOCALE": "0",
+        **ascii_only,
+    }
+    out = os.path.join(os.fsencode(tmp_path), "größer".encode(), b"\xff")
+    command = [sys.executable, "-m", "featsieve", "select", home / "people.csv", "-o", out, *FAST]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    assert len(os.listdir(out)) == 6
+    with open(os.path.join(out, b"report.html"), encoding="utf-8") as page:
+        assert "größer" in page.read()
+
+
+def test_a_folder_that_is_read_only(home, tmp_path):
+    """Mounted so: nobody, not even root, can write there."""
+    script = (
+        'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99\nshift\n'
+        'for out in "$@"; do "$0" -m featsieve $out; echo "$?" >&2; done'
+    )
+    commands = [
+        f"select {home}/people.csv -o {home}/results --force {' '.join(FAST)}",
+        f"bench run {home}/one.toml --out {home}/bench",
+        f"report {home}/results",
+        f"report {home}/results -o {tmp_path}/page.html",
+    ]
+    shell = ["unshare", "-m", "sh", "-c", script, sys.executable, home, *commands]
+    try:
+        done = subprocess.run(map(str, shell), capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs unshare")
+    if done.returncode == 99 or "unshare failed" in done.stderr:
+        pytest.skip("nothing can be mounted here")
+    reason = "Read-only file system"
+    assert done.stderr.splitlines() == [
+        f"featsieve: Nothing can be written to {home}/results ({reason}): name another folder.",
+        "2",
+        f"featsieve: Results cannot be written to {home}/bench ({reason}): name another folder "
+        "with --out.",
+        "2",
+        f"featsieve: {home}/results/report.html cannot be written ({reason}): name another place.",
+        "2",
+        "0",
+    ]
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
