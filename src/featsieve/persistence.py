@@ -16,7 +16,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.archive import check_archive
+from featsieve.datasets.readers.guard import (
+    MEMORY_VARIABLE,
+    TooLargeError,
+    check_file,
+    first_line,
+    in_bytes,
+    memory_limit,
+    printable,
+)
 from featsieve.files import whole_file
+from featsieve.model_content import check_content
 from featsieve.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
 
@@ -29,6 +40,7 @@ LARGEST_HEADER = 100_000
 # What a file may unpack to: so many times its size, and this many bytes in any case.
 LARGEST_RATIO = 100
 ALWAYS_FINE = 2**28
+LONGEST_WORD = 200
 
 
 class ModelError(ValueError):
@@ -126,8 +138,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     skops_io = load_optional("skops.io", "Loading a model", extra="model")
     path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
+    check_file(path)
+    size = path.stat().st_size
+    limit = _most_bytes(size)
+    if size > limit:
+        raise ModelError(_too_large(path, limit))
     content = path.read_bytes()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -137,34 +152,41 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 )
             if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
                 raise ValueError("its header is too long")
-            unpacked = _unpacked_size(archive)
-            if unpacked > LARGEST_RATIO * len(content) + ALWAYS_FINE:
-                raise ValueError(f"it would unpack to {unpacked} bytes")
+            check_archive(archive, limit=limit)
             _check_header(path, json.loads(archive.read(HEADER)))
             refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
         if refused is not None:
             raise ModelError(_cannot_load(path, *refused))
-        return skops_io.loads(content, trusted=trusted_names())
+        model = skops_io.loads(content, trusted=trusted_names())
+        check_content(model)
+        return model
     except (ModelError, Warning):
         raise
-    except MemoryError:
-        raise
+    except TooLargeError as error:
+        raise ModelError(_too_large(path, limit)) from error
+    except MemoryError as error:
+        raise MemoryError(f"{path} cannot be loaded: there is not enough memory.") from error
     except Exception as error:  # zipfile, json, skops and numpy fail in ways of their own
-        reason = str(error).rstrip(".").splitlines() or [type(error).__name__]
         raise ModelError(
-            f"{path} is not a model of featsieve, or it is damaged ({reason[0]}): save it again."
+            f"{path} is not a model of featsieve, or it is damaged ({first_line(error)}): save it "
+            "again."
         ) from error
 
 
-def _unpacked_size(archive: zipfile.ZipFile) -> int:
-    """Return how many bytes an archive unpacks to, those inside of its own archives included."""
-    total = 0
-    for part in archive.infolist():
-        total += part.file_size
-        if part.filename.endswith(".npz"):  # a sparse matrix, compressed once more
-            with archive.open(part) as file, zipfile.ZipFile(io.BytesIO(file.read())) as inner:
-                total += sum(member.file_size for member in inner.infolist())
-    return total
+def _most_bytes(size: int) -> int:
+    """Return what a file of some size may unpack to: the variable says, or usual models do."""
+    if os.environ.get(MEMORY_VARIABLE):
+        return memory_limit()
+    return min(memory_limit(), LARGEST_RATIO * size + ALWAYS_FINE)
+
+
+def _too_large(path: Path, limit: int) -> str:
+    """Say that a file is larger than a model should be."""
+    return (
+        f"{path} would unpack to more than {in_bytes(limit)}, which is more than a model of its "
+        "size takes, or than there is memory: do not use it unless you know who wrote it; if you "
+        f"do, set the environment variable {MEMORY_VARIABLE} to more, such as 64G."
+    )
 
 
 def _check_fitted(model: Any) -> None:
@@ -201,13 +223,16 @@ def _check_header(path: Path, header: dict[str, Any]) -> None:
     """Refuse files of another format; warn of versions that may understand the model otherwise."""
     import featsieve
 
-    versions = {str(name): str(text) for name, text in dict(header["versions"]).items()}
+    versions = {
+        str(name): printable(str(text), longest=LONGEST_WORD)
+        for name, text in dict(header["versions"]).items()
+    }
     written = versions.get("featsieve", "an unknown version")
     if header["format"] != FORMAT:
         raise ModelError(
-            f"{path} has format {header['format']!r} of featsieve {written}, and featsieve "
-            f"{featsieve.__version__} reads format {FORMAT}: use the version that wrote it, or "
-            "fit and save the model again."
+            f"{path} has format {_word(header['format'])} of featsieve {written}, and "
+            f"featsieve {featsieve.__version__} reads format {FORMAT}: use the version that wrote "
+            "it, or fit and save the model again."
         )
     if _release(written) > _release(featsieve.__version__):
         warn(
@@ -220,6 +245,11 @@ def _check_header(path: Path, header: dict[str, Any]) -> None:
             f"{sklearn.__version__}: if its answers look wrong, use that version, or fit and save "
             "the model again.",
         )
+
+
+def _word(value: Any) -> str:
+    """Return what a file says, to be shown."""
+    return printable(repr(value), longest=LONGEST_WORD)
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -241,7 +271,8 @@ def _cannot_save(model: Any, place: str, what: str) -> str:
 
 def _cannot_load(path: Path, place: str, what: str) -> str:
     """Say what of a file is not trusted."""
-    where = f" (in {place})" if place else ""
+    where = f" (in {printable(place, longest=LONGEST_WORD)})" if place else ""
+    what = printable(what, longest=LONGEST_WORD)
     return (
         f"{path} holds {what}{where}, which models of featsieve are not made of: nothing of it was "
         "loaded. Do not use the file unless you know who wrote it; models are saved with "

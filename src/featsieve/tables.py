@@ -4,10 +4,11 @@ import csv
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import Any, TextIO
 
 import numpy as np
+
+from featsieve.files import whole_file
 
 # Rows and characters that ``repr`` shows.
 MOST_ROWS = 20
@@ -110,22 +111,25 @@ class Table(dict[str, np.ndarray]):
             raise ImportError("to_pandas needs pandas: pip install pandas.") from error
         return pandas.DataFrame(dict(self))
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
+    def to_csv(self, path: str | os.PathLike[str] | TextIO) -> None:
         """Write a CSV file (UTF-8, with a header): all digits, and nothing for NaN.
 
         The file appears under its name when it is complete: an interruption leaves what was there.
+        An open text file is written to directly.
         """
-        target = Path(path).resolve()
-        unfinished = target.with_name(f".{uuid4().hex}.tmp")
-        try:
-            with open(unfinished, "x", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(self)
-                columns = ([_cell(cell) for cell in values.tolist()] for values in self.values())
-                writer.writerows(zip(*columns, strict=True))
-            os.replace(unfinished, target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        if not isinstance(path, str | os.PathLike):
+            writer = csv.writer(path, lineterminator="\n")
+            writer.writerow(self)
+            columns = ([_cell(cell) for cell in values.tolist()] for values in self.values())
+            writer.writerows(zip(*columns, strict=True))
+            return
+        if not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(f"There is no folder {Path(path).parent}: make it first.")
+        with (
+            whole_file(path) as unfinished,
+            unfinished.open("w", encoding="utf-8", newline="") as file,
+        ):
+            self.to_csv(file)
 
     def __repr__(self) -> str:
         shown = self.rows(slice(MOST_ROWS))

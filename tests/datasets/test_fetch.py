@@ -113,3 +113,11 @@ def test_without_pooch_the_error_names_the_extra(cache, monkeypatch):
         ImportError, match=r"needs pooch: python -m pip install 'featsieve\[data\]'"
     ):
         fetch(toy_entry(CONTENT, url="http://127.0.0.1/toy.npz"))
+
+
+def test_a_download_without_end_is_ended(net, cache, monkeypatch):
+    monkeypatch.setattr("featsieve.datasets.fetch.LARGEST_DOWNLOAD", 100_000)
+    entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
+    with pytest.raises(OSError, match=r"sends more than 97\.7 KiB, which toy is not.*by hand"):
+        fetch(entry)
+    assert files_in(cache) == []

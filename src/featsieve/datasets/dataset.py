@@ -7,6 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.datasets.names import check_unique, place_names
+from featsieve.datasets.readers.guard import TableError, check_memory
+
+# For what a row or column is called, and where it begins.
+BYTES_PER_NAME = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +105,18 @@ def as_table(X: Any) -> np.ndarray | sp.csr_array:
     if not sparse:
         X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(
+        raise TableError(
             f"the table must have two dimensions, samples x features; it has shape {X.shape}"
         )
     if 0 in X.shape:
-        raise ValueError(f"the table is empty: its shape is {X.shape}")
+        raise TableError(f"the table is empty: its shape is {X.shape}")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"the table must hold real numbers; its type is {X.dtype}")
+        raise TableError(f"the table must hold real numbers; its type is {X.dtype}")
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    if sparse:  # of which a file can say any shape
+        check_memory(BYTES_PER_NAME * sum(X.shape), what=f"a table of shape {X.shape}")
+    elif dtype != X.dtype:
+        check_memory(dtype.itemsize * X.size)
     X = X.astype(dtype, copy=False)
     return sp.csr_array(X) if sparse else X
 
@@ -125,7 +133,7 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
     """Return labels as 0, 1, ... in their order (-1: missing), and the text of every class."""
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     if labels.ndim == 2 and 1 not in labels.shape:
-        raise ValueError(
+        raise TableError(
             f"the labels must be one column, one label per sample; they have shape {labels.shape}"
         )
     labels = labels.ravel()
@@ -133,9 +141,16 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
     if labels.dtype == object:
         missing = np.array([label is None or label != label for label in labels], dtype=bool)
     known = labels[~missing]
-    if known.dtype == object:
-        known = np.array(known.tolist())  # numbers, or text if any is text
     codes = np.full(len(labels), -1)
+    if known.dtype == object:
+        found = known.tolist()
+        if any(isinstance(label, str) for label in found):  # then all are taken as text
+            words = [str(label) for label in found]
+            names = sorted(set(words))
+            order = {name: k for k, name in enumerate(names)}
+            codes[~missing] = [order[word] for word in words]
+            return codes, names
+        known = np.array(found)
     classes, codes[~missing] = np.unique(known, return_inverse=True)
     if classes.dtype.kind == "f" and np.all(np.abs(classes) < 2**53) and np.all(classes % 1 == 0):
         classes = classes.astype(np.int64)  # MATLAB's whole numbers are fractions
@@ -148,15 +163,15 @@ def build_dataset(name: str, content: Content) -> Dataset:
     y, classes = (None, None) if content.labels is None else encode_classes(content.labels)
     if y is not None and len(y) != X.shape[0]:
         hint = "; samples must be rows: store its transpose" if len(y) == X.shape[1] else ""
-        raise ValueError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")
+        raise TableError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")
     names = content.feature_names
     if names is not None:
         if len(names) != X.shape[1]:
-            raise ValueError(f"there are {len(names)} feature names for {X.shape[1]} features")
+            raise TableError(f"there are {len(names)} feature names for {X.shape[1]} features")
         check_unique(names)
     samples = content.sample_names
     if samples is not None and len(samples) != X.shape[0]:
-        raise ValueError(f"there are {len(samples)} names of samples for {X.shape[0]} samples")
+        raise TableError(f"there are {len(samples)} names of samples for {X.shape[0]} samples")
     return Dataset(
         name=name,
         X=X,

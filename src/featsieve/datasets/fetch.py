@@ -4,9 +4,41 @@ import os
 from pathlib import Path
 
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.guard import in_bytes
 from featsieve.datasets.registry import DatasetInfo
 
 CACHE_VARIABLE = "FEATSIEVE_CACHE"
+# Many times the size of any registered file.
+LARGEST_DOWNLOAD = 2**30
+
+
+class _TooLongError(Exception):
+    """A download does not end."""
+
+
+class _Limit:
+    """Counts a download as a progress bar does, and ends one that is longer than any data set."""
+
+    def __init__(self, entry: DatasetInfo) -> None:
+        self.total = 0
+        self._count = 0
+        self._entry = entry
+
+    def update(self, count: int) -> None:
+        """Count some bytes that have come."""
+        self._count += count
+        if self._count > LARGEST_DOWNLOAD:
+            raise _TooLongError(
+                f"{self._entry.url} sends more than {in_bytes(LARGEST_DOWNLOAD)}, which "
+                f"{self._entry.name} is not: nothing of it was kept."
+            )
+
+    def reset(self) -> None:
+        """Begin again, as pooch does when all has come."""
+        self._count = 0
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
 
 
 def cache_folder() -> Path:
@@ -41,8 +73,10 @@ def fetch(entry: DatasetInfo) -> Path:
             known_hash=f"sha256:{entry.sha256}",
             fname=entry.file,
             path=folder,
-            downloader=pooch.HTTPDownloader(timeout=60),
+            downloader=pooch.HTTPDownloader(timeout=60, progressbar=_Limit(entry)),
         )
+    except _TooLongError as error:
+        raise OSError(f"{error} {by_hand}") from None
     except ValueError as error:  # pooch names the checksum it expected and the one it got
         raise ValueError(
             f"{entry.url} is not the file that the committed results of {entry.name} were computed "

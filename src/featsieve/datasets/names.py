@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 MOST_NAMES = 8  # that an error lists
+LONGEST_NAME = 100  # that an error shows in full
 MOST_HINTS = 3  # that get a "did you mean"
 NO_NAMES = (
     "these are numbers: is the line with the names of the columns missing, or are the samples "
@@ -24,9 +25,21 @@ class MissingColumnError(ColumnError):
 
 def shorten(names: Sequence[str]) -> str:
     """Return names for an error: the first few, and how many more."""
-    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    listed = ", ".join(shown(name) for name in names[:MOST_NAMES])
     more = len(names) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def shown(name: str) -> str:
+    """Return a name in quotation marks, cut where it is long: a file can name anything.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.names import shown
+    >>> shown("age"), len(shown("a" * 1000))
+    ("'age'", 105)
+    """
+    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
 
 
 def place_names(n_features: int) -> list[str]:
@@ -68,11 +81,12 @@ def _missing(missing: list[str], present: list[str], *, n_wanted: int, role: str
     hints = {name: did_you_mean(name, present) for name in missing[:MOST_HINTS]}
     listed = f"{role}s are: {shorten(present) or 'none'}"
     if len(missing) == 1:
-        return f"there is no {role} {missing[0]!r}{hints[missing[0]]}; {listed}"
-    shown = ", ".join(f"{name!r}{hints.get(name, '')}" for name in missing[:MOST_NAMES])
+        return f"there is no {role} {shown(missing[0])}{hints[missing[0]]}; {listed}"
+    first = missing[:MOST_NAMES]
+    told = ", ".join(f"{shown(name)}{hints.get(name, '')}" for name in first)
     more = len(missing) - MOST_NAMES
-    shown = f"{shown} and {more} more" if more > 0 else shown
-    return f"{len(missing)} of {n_wanted} {role}s are missing: {shown}; {listed}"
+    told = f"{told} and {more} more" if more > 0 else told
+    return f"{len(missing)} of {n_wanted} {role}s are missing: {told}; {listed}"
 
 
 def did_you_mean(name: str, present: Sequence[str]) -> str:
@@ -81,7 +95,7 @@ def did_you_mean(name: str, present: Sequence[str]) -> str:
     same = [other for other in present if other.strip().casefold() == key]
     others = [other for other in present if not _other_number(name, other)]
     close = same[:1] or difflib.get_close_matches(name, others, n=2, cutoff=0.75)
-    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+    return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
 
 
 def _other_number(name: str, other: str) -> bool:

@@ -1,5 +1,6 @@
 """Tables that stay on the disk: a file as a Dask array, of which only the header is read."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,16 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.archive import check_npy
+from featsieve.datasets.readers.guard import TableError, check_file, check_memory, reasons
 from featsieve.datasets.readers.parquet import index_columns
 from featsieve.datasets.readers.signature import check_parquet
+from featsieve.datasets.readers.zarr_metadata import check_zarr
 
 # Bytes of a chunk where nothing else is asked for.
 CHUNK_BYTES = 2**26
+# Dask keeps a note of every one.
+MOST_CHUNKS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -94,9 +100,13 @@ def open_table(
     """
     da = load_optional("dask.array", "Opening a table without reading it", extra="dask")
     place = Path(path)
-    if not place.exists():
+    if not os.path.lexists(place):
         raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
-    source = _source(place.resolve())
+    if not place.is_dir():
+        check_file(place)
+    place = place.resolve()
+    with reasons(path):
+        source = _source(place)
     n, d = source.shape
     if rows_per_chunk is None:
         rows_per_chunk = CHUNK_BYTES // max(1, d * source.dtype.itemsize)
@@ -104,24 +114,38 @@ def open_table(
         raise TypeError(f"rows_per_chunk must be an integer; got {rows_per_chunk!r}.")
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1; got {rows_per_chunk}.")
+    with reasons(path):
+        lengths = _chunk_lengths(n, max(1, int(rows_per_chunk)), source.edges)
+        longest = max(lengths, default=0)
+        check_memory(longest * d * source.dtype.itemsize, what=f"a part of {longest} rows")
     table = da.map_blocks(
-        partial(_block, source.read),
-        chunks=(_chunk_lengths(n, max(1, int(rows_per_chunk)), source.edges), (d,)),
+        partial(_block, source.read, str(path)),
+        chunks=(lengths, (d,)),
         dtype=source.dtype,
         meta=np.zeros((0, 0), dtype=source.dtype),
-        name=f"open-table-{da.core.tokenize(str(place.resolve()), source.stamp, rows_per_chunk)}",
+        name=f"open-table-{da.core.tokenize(str(place), source.stamp, rows_per_chunk)}",
     )
     return (table, source.names) if with_names else table
 
 
-def _block(read: Callable[[int, int], np.ndarray], block_info: Any = None) -> np.ndarray:
+def _block(read: Callable[[int, int], np.ndarray], path: str, block_info: Any = None) -> np.ndarray:
     """Return the rows of one chunk."""
     start, stop = block_info[None]["array-location"][0]
-    return read(start, stop)
+    with reasons(path):
+        rows = read(start, stop)
+        if len(rows) != stop - start:
+            raise TableError(f"rows {start} to {stop} are not there: it was changed or cut short")
+        return rows
 
 
 def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int, ...]:
     """Return how many rows the chunks have; they end at edges, if there are any."""
+    n_parts = len(edges) or n_rows // length
+    if n_parts > MOST_CHUNKS:
+        raise TableError(
+            f"it would be cut into {n_parts} parts, and at most {MOST_CHUNKS} make sense: save it "
+            "in larger chunks (or pass more rows_per_chunk)"
+        )
     if not len(edges):
         stops = [*range(length, n_rows, length), n_rows]
     else:
@@ -141,7 +165,7 @@ def _source(path: Path) -> Source:
         return _zarr(path)
     if path.suffix in (".parquet", ".pq") or path.is_dir():
         return _parquet(path)
-    raise ValueError(
+    raise TableError(
         f"{path.name} cannot be opened without reading it: open_table takes .npy, .zarr and "
         ".parquet. read_table reads other files into memory; for larger ones, convert them to "
         "Parquet first."
@@ -151,7 +175,7 @@ def _source(path: Path) -> Source:
 def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
     """Return the shape of a table of numbers, or say that it is none."""
     if len(shape) != 2 or dtype.kind not in "biuf":
-        raise ValueError(
+        raise TableError(
             f"{path.name} holds an array of shape {tuple(shape)} and dtype {dtype}: a table has "
             "two dimensions (samples, features) and holds real numbers."
         )
@@ -162,6 +186,8 @@ def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, in
 
 
 def _npy(path: Path) -> Source:
+    with path.open("rb") as file:
+        check_npy(file, path.stat().st_size, what=path.name)
     table = np.load(path, mmap_mode="r", allow_pickle=False)
     shape = _check(path, table.shape, table.dtype)
     return Source(shape, table.dtype, partial(_read_npy, path), stamp=path.stat().st_mtime_ns)
@@ -177,18 +203,29 @@ def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
 
 def _zarr(path: Path) -> Source:
     zarr = load_optional("zarr", "Opening a zarr array", extra="dask")
+    check_zarr(path)
     table = zarr.open(path, mode="r")
     if not hasattr(table, "chunks"):
         names = ", ".join(sorted(table.array_keys())) or "none"
-        raise ValueError(
+        raise TableError(
             f"{path.name} is a group of arrays ({names}): open one of them, such as "
             f"{path.name}/NAME."
         )
     shape = _check(path, table.shape, np.dtype(table.dtype))
-    step = table.chunks[0]
-    edges = [*range(step, shape[0], step), shape[0]]
-    stamp = max(file.stat().st_mtime_ns for file in path.rglob("*") if file.is_file())
+    step = max(1, int(table.chunks[0]))
+    edges = _steps(shape[0], step)
+    # zarr unpacks whole chunks, however little of one is needed
+    unpacked = math.prod(map(int, table.chunks)) * np.dtype(table.dtype).itemsize
+    check_memory(unpacked, what=f"a chunk of shape {table.chunks}")
+    stamp = max((f.stat().st_mtime_ns for f in path.rglob("*") if f.is_file()), default=0)
     return Source(shape, np.dtype(table.dtype), partial(_read_zarr, path), None, edges, stamp)
+
+
+def _steps(n_rows: int, step: int) -> Sequence[int]:
+    """Return the rows at which chunks end; of too many, only that they are."""
+    if n_rows // step > MOST_CHUNKS:
+        return range(step, n_rows + 1, step)
+    return [*range(step, n_rows, step), n_rows]
 
 
 def _read_zarr(path: Path, start: int, stop: int) -> np.ndarray:
@@ -233,7 +270,7 @@ class ParquetRows:
                 for j, name in enumerate(self.names):
                     column = rows.column(name)
                     if column.null_count and self.dtype.kind != "f":
-                        raise ValueError(
+                        raise TableError(
                             f"Column {name!r} of {Path(path).name} has missing entries: fill them, "
                             "or leave it out."
                         )
@@ -246,14 +283,16 @@ def _parquet(path: Path) -> Source:
     parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise ValueError(f"{path.name} is a folder without any .parquet file.")
+        raise TableError(f"{path.name} is a folder without any .parquet file.")
     groups, stops = [], [0]
+    for place in files:
+        check_file(place)
+        check_parquet(place)
     names, dtype = _numbers(parquet.read_schema(files[0]))
     for place in files:
-        check_parquet(place)
         about, numbers = parquet.read_metadata(place), _numbers(parquet.read_schema(place))
         if names != numbers[0]:
-            raise ValueError(
+            raise TableError(
                 f"{place.name} and {files[0].name} have other columns of numbers: write all files "
                 "with the same ones, in the same order."
             )
@@ -262,7 +301,7 @@ def _parquet(path: Path) -> Source:
             groups.append((str(place), group))
             stops.append(stops[-1] + about.row_group(group).num_rows)
     if not names:
-        raise ValueError(f"{path.name} has no column that holds numbers.")
+        raise TableError(f"{path.name} has no column that holds numbers.")
     rows = ParquetRows(tuple(groups), tuple(stops[1:]), names, np.dtype(dtype))
     stamp = [place.stat().st_mtime_ns for place in files]
     shape = (stops[-1], len(names))

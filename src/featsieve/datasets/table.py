@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets.dataset import Content, Dataset, build_dataset
-from featsieve.datasets.names import ColumnError, did_you_mean
+from featsieve.datasets.names import did_you_mean
+from featsieve.datasets.readers.guard import check_file, reasons
 from featsieve.datasets.readers.h5ad import read_h5ad
 from featsieve.datasets.readers.mat import read_mat
 from featsieve.datasets.readers.npz import read_npz
@@ -145,8 +146,11 @@ def read_table(
             f"{path}: the ending of the name does not say how to read it; use one of "
             f"{', '.join(READERS)}."
         )
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file{_others_like(path)}.")
+    try:
+        check_file(path)
+    except FileNotFoundError as error:
+        hint = "" if path.is_symlink() else _others_like(path)
+        raise FileNotFoundError(f"{str(error).rstrip('.')}{hint}.") from None
     request = make_request(
         label_column=label_column,
         id_column=id_column,
@@ -155,21 +159,9 @@ def read_table(
         columns=columns,
         header=header,
     )
-    try:
+    with reasons(path, kind=ending):
         content = READERS[ending](path, request)
         return build_dataset(path.name[: -len(ending)], content)
-    except (ImportError, MemoryError):
-        raise
-    except ColumnError as error:
-        raise type(error)(_sentence(f"{path}: {error}")) from error
-    except Exception as error:  # readers fail on broken files in ways of their own
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise ValueError(_sentence(f"{path} cannot be read as {ending}: {reason}")) from error
-
-
-def _sentence(text: str) -> str:
-    """Return a text with a full stop, unless it ends as a question."""
-    return text if text.endswith("?") else f"{text}."
 
 
 def _others_like(path: Path) -> str:

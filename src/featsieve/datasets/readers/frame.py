@@ -1,5 +1,6 @@
 """What files of named columns have in common: features, classes, names of samples, no text."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ from featsieve.datasets.names import (
     find_columns,
     named_or_places,
     shorten,
+    shown,
 )
+from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.request import Request
 
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
 FEWEST_NAMES = 3  # rows: other words in fewer rows mean nothing
+DECIMAL_COMMA = re.compile(r"[+-]?\d{1,99},\d{1,99}")
 NUMBER = r"[+-]?\d*[.,]?\d+([eE][+-]?\d+)?"
 EVERYTHING = Request()
 
@@ -36,7 +40,7 @@ def frame_content(
         rows = as_text(frame[request.id_column])
     kept = _features(list(frame.columns), request)
     if not len(frame) or not kept:
-        raise ValueError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
+        raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
     # A frame that is all features is the common case, and needs no copy.
     frame = frame[kept] if kept != list(frame.columns) else frame
     text = text_columns(frame)
@@ -113,7 +117,7 @@ def _ways_out(request: Request) -> str:
 
 def _names_rows(column: Any) -> bool:
     """Say whether a column of text has another word in every row, and not numbers."""
-    if len(column) < FEWEST_NAMES or column.isna().any():
+    if len(column) < FEWEST_NAMES or column.isna().any() or column.nunique() < len(column):
         return False
     words = column.astype(str).str.strip()
     numbers = words.str.fullmatch(NUMBER).sum()
@@ -127,15 +131,19 @@ def _about_text(frame: Any, text: list[str]) -> str:
     examples = []
     for name in text[:MOST_EXAMPLES]:
         column = frame[name].dropna()
-        if not pandas.api.types.is_string_dtype(column.dtype) or not len(column):
+        # A text is looked at once, in however many rows it stands.
+        codes, different = pandas.factorize(column)
+        texts = pandas.Series(np.asarray(different, dtype=object))
+        if not pandas.api.types.is_string_dtype(texts) or not len(column):
             continue
-        odd = column[pandas.to_numeric(column, errors="coerce").isna()]
+        numbers = pandas.to_numeric(texts, errors="coerce").notna().to_numpy()
+        odd = codes[~numbers[codes]]
         if 0 < len(odd) <= len(column) / 2:  # a column of numbers with a few cells that are none
-            cells = shorten([str(value) for value in odd.unique()[:2]])
+            cells = shorten([str(text) for text in texts[~numbers][:2]])
             where = f"{len(odd)} cell{'s'[: len(odd) != 1]}"
-            examples.append(f"{name!r} has numbers except in {where} ({cells})")
-        elif len(odd) and len(odd) == odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").sum():
-            examples.append(f"{name!r} has commas for decimal points ({odd.iloc[0]!r})")
+            examples.append(f"{shown(name)} has numbers except in {where} ({cells})")
+        elif len(odd) and all(DECIMAL_COMMA.fullmatch(str(text)) for text in texts[~numbers]):
+            examples.append(f"{shown(name)} has commas for decimal points ({texts[odd[0]]!r})")
     return "; ".join([f"columns that are not numbers: {shorten(text)}", *examples])
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import ColumnError, check_unique, find_columns
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.readers.h5_matrix import read_matrix
+from featsieve.datasets.readers.h5_parts import has_part, open_hdf5, part_of, read_part
 from featsieve.datasets.readers.matrix import chosen_columns, pick_features
-from featsieve.datasets.readers.signature import check_hdf5
 from featsieve.datasets.request import Request
 
 UNIQUE = "make them unique in Python with adata.var_names_make_unique() and write the file again"
@@ -19,18 +20,20 @@ UNIQUE = "make them unique in Python with adata.var_names_make_unique() and writ
 def read_h5ad(path: Path, request: Request) -> Content:
     """Return ``X`` with the names in ``var`` and ``obs``; label and id column are of ``obs``."""
     h5py = load_optional("h5py", "Reading a .h5ad file")
-    check_hdf5(path)
-    with h5py.File(path, "r") as file:
-        if "X" not in file:
-            raise ValueError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
-        for frame in ("obs", "var"):
-            if isinstance(file.get(frame), h5py.Dataset):
-                raise ValueError(
+    with open_hdf5(h5py, path) as file:
+        if not has_part(h5py, file, "X"):
+            raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
+        frames = {
+            name: part_of(h5py, file, name) for name in ("obs", "var") if has_part(h5py, file, name)
+        }
+        for frame, stored in frames.items():
+            if isinstance(stored, h5py.Dataset):
+                raise TableError(
                     f"{frame} is in the layout of anndata before 0.7: "
                     "read it with anndata and write it again"
                 )
-        obs = file.get("obs")
-        names = _index(h5py, file["var"]) if "var" in file else None
+        obs = frames.get("obs")
+        names = _index(h5py, frames["var"]) if "var" in frames else None
         check_unique(names or (), fix=UNIQUE)
         label, id_name = request.label_column, request.id_column
         if id_name is not None:
@@ -45,7 +48,7 @@ def read_h5ad(path: Path, request: Request) -> Content:
             chosen = chosen_columns(names, request)
             kept = names if chosen is None else [names[j] for j in chosen]
         content = Content(
-            X=read_matrix(h5py, file["X"], columns=chosen),
+            X=read_matrix(h5py, part_of(h5py, file, "X"), columns=chosen),
             labels=labels,
             feature_names=kept,
             sample_names=samples,
@@ -70,12 +73,14 @@ def _index_name(frame: Any) -> str | None:
 def _index(h5py: Any, frame: Any) -> list[str] | None:
     """Return the row names of a stored data frame."""
     name = _text(frame.attrs.get("_index", "_index"))
-    return [_text(value) for value in _array(h5py, frame[name])] if name in frame else None
+    if not has_part(h5py, frame, name):
+        return None
+    return [_text(value) for value in _array(h5py, part_of(h5py, frame, name))]
 
 
 def _column(h5py: Any, frame: Any, name: str) -> np.ndarray:
     """Return one column of a stored data frame, where missing values are None."""
-    if frame is None or name not in frame:
+    if frame is None or not has_part(h5py, frame, name):
         held = [] if frame is None else [*frame.attrs.get("column-order", frame)]
         index = None if frame is None else _index_name(frame)
         columns = [_text(column) for column in held] + ([] if index is None else [index])
@@ -83,25 +88,32 @@ def _column(h5py: Any, frame: Any, name: str) -> np.ndarray:
             find_columns([name], columns)
         except ColumnError as error:
             raise ColumnError(str(error).replace("there is", "obs has", 1)) from None
-    stored = frame[name]
-    parts = set(stored) if isinstance(stored, h5py.Group) else set()
+    stored = part_of(h5py, frame, name)
     if "categories" in stored.attrs:  # anndata before 0.8: behind a reference
-        codes, values = stored[()], frame.file[stored.attrs["categories"]][()]
-    elif "codes" in parts:
-        codes, values = stored["codes"][()], _array(h5py, stored["categories"])
+        codes, values = read_part(stored), read_part(frame.file[stored.attrs["categories"]])
+    elif has_part(h5py, stored, "codes"):
+        codes = read_part(part_of(h5py, stored, "codes"))
+        values = _array(h5py, part_of(h5py, stored, "categories"))
     else:
         values = _array(h5py, stored)
-        missing = stored["mask"][()] if "mask" in parts else False
+        masked = has_part(h5py, stored, "mask")
+        missing = read_part(part_of(h5py, stored, "mask")) if masked else False
         codes = np.where(missing, -1, np.arange(len(values)))
     values = [_text(value) if isinstance(value, bytes) else value for value in values]
+    if codes.dtype.kind not in "iu" or (codes.size and codes.max() >= len(values)):
+        raise TableError(f"column {name!r} of obs has codes without a category: save it again")
     return np.array([None if code < 0 else values[code] for code in codes], dtype=object)
 
 
 def _array(h5py: Any, stored: Any) -> np.ndarray:
-    """Return the values of an array, also of one that is stored beside a mask."""
-    if isinstance(stored, h5py.Group) and "values" not in stored:
-        raise ValueError(f"{stored.name.strip('/')} is stored in a way that is not read")
-    return (stored if isinstance(stored, h5py.Dataset) else stored["values"])[()]
+    """Return the values of a list, also of one that is stored beside a mask."""
+    if isinstance(stored, h5py.Group) and not has_part(h5py, stored, "values"):
+        raise TableError(f"{stored.name.strip('/')} is stored in a way that is not read")
+    if isinstance(stored, h5py.Group):
+        stored = part_of(h5py, stored, "values")
+    if stored.ndim != 1:
+        raise TableError(f"{stored.name.strip('/')} is not a list but of shape {stored.shape}")
+    return read_part(stored)
 
 
 def _text(value: Any) -> str:

@@ -2,19 +2,24 @@
 
 import csv
 import gzip
+import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from featsieve.datasets.names import ColumnError, place_names
+from featsieve.datasets.readers.guard import LimitedStream, TableError, memory_limit
 from featsieve.datasets.readers.signature import check_text
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 MOST_LINES = 20  # that are looked at
+ENOUGH = 2**22  # letters in the lines that are looked at
+LONGEST_LINE = 2**27
+MOST_COLUMNS = 2**22  # pandas takes a millisecond for twenty
 # Of a first line 0, 1, 2, ...: from so many columns on it can hardly be data.
 MANY_COLUMNS = 10
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -34,6 +39,7 @@ class Layout:
     has_header: bool
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
+    density: float = 0.0  # cells per byte of the file
 
     @property
     def row_names(self) -> bool:
@@ -47,35 +53,79 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     ``header`` says whether the first line names the columns, None lets it be found out; ``named``
     are columns that somebody asks for.
     """
-    zipped = path.name.lower().endswith(".gz")
-    opener = gzip.open if zipped else open
-    with opener(path, "rb") as file:
+    with open_text(path) as file:
         start = file.read(4096)
     check_text(start)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
     try:
-        with opener(path, "rt", encoding=encoding, newline="") as file:
-            lines = list(islice((line for line in file if line.strip()), MOST_LINES))
+        with io.TextIOWrapper(open_text(path), encoding=encoding, newline="") as file:
+            lines = _first_lines(file)
     except UnicodeDecodeError as error:
-        raise ValueError(not_text(error)) from error
+        raise TableError(not_text(error)) from error
     if not lines:
-        raise ValueError("the file is empty")
+        raise TableError("the file is empty")
     separator = "\t" if ".tsv" in path.name.lower() else _separator(lines[0])
     rows = _split(lines, separator)
     if not rows:
-        raise ValueError("its first line is no row of cells: is it a text table?")
+        raise TableError("its first line is no row of cells: is it a text table?")
     cells = [cell for row in rows for cell in row]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     decimal = "," if comma else "."
     has_header = _has_header(rows, decimal) if header is None else header
     if header is None and not has_header:
         _refuse_doubt([cell.strip() for cell in rows[0]], named)
+    n_bytes = sum(map(len, lines)) * (2 if encoding == "utf-16" else 1)
+    density = len(cells) / max(1, n_bytes)
     if not has_header:
-        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
+        names = place_names(len(rows[0]))
+        return Layout(separator, decimal, encoding, False, names, density=density)
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
     names = [unnamed.get(j, name) for j, name in enumerate(names)]
-    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
+    return Layout(
+        separator, decimal, encoding, True, names, tuple(unnamed.values()), density=density
+    )
+
+
+def open_text(
+    path: Path, *, limit: int | None = None, encoding: str = "utf-16"
+) -> io.BufferedReader:
+    """Open a text file, unpacking it if its name ends with .gz; of that at most ``limit`` bytes.
+
+    Only UTF-16 has zero bytes.
+    """
+    text = encoding != "utf-16"
+    if not path.name.lower().endswith(".gz"):
+        return io.BufferedReader(LimitedStream(path.open("rb"), None, text=text), 2**18)
+    limit = memory_limit() if limit is None else limit
+    return io.BufferedReader(LimitedStream(gzip.open(path, "rb"), limit, text=text), 2**18)
+
+
+def _first_lines(file: io.TextIOWrapper) -> list[str]:
+    """Return the first lines that are not blank: fewer where they are long."""
+    lines: list[str] = []
+    length = blank = 0
+    while len(lines) < MOST_LINES and length < ENOUGH:
+        line = file.readline(LONGEST_LINE)
+        if not line:
+            break
+        if len(line) == LONGEST_LINE or blank > LONGEST_LINE:
+            raise TableError(
+                f"it has a line of more than {LONGEST_LINE} letters: it is no text table, or the "
+                "ends of its lines are missing"
+            )
+        if not line.strip():
+            blank += len(line)
+            continue
+        n_cells = 1 + max(line.count(separator) for separator in SEPARATORS)
+        if n_cells > MOST_COLUMNS:
+            raise TableError(
+                f"it has {n_cells} columns, and at most {MOST_COLUMNS} are read from text: turn "
+                "the table around if its samples are columns, or save it as .npz"
+            )
+        lines.append(line)
+        length += len(line)
+    return lines
 
 
 def not_text(error: UnicodeDecodeError) -> str:

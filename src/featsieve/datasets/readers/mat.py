@@ -1,22 +1,29 @@
 """MATLAB files: ``fea``/``gnd`` or ``X``/``Y``, version 5 and version 7.3 (HDF5)."""
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import loadmat
+from scipy.io import loadmat, whosmat
 
 from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.compressed import checked_sparse, compressed_table
+from featsieve.datasets.readers.guard import TableError
+from featsieve.datasets.readers.h5_parts import has_part, open_hdf5, part_of, read_part
+from featsieve.datasets.readers.mat_elements import check_elements, is_plain
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
 from featsieve.datasets.readers.signature import HDF5, check_mat, first_bytes
 from featsieve.datasets.request import Request
 
 TABLE_NAMES = ("fea", "x")
 LABEL_NAMES = ("gnd", "y")
+# What MATLAB calls things that are neither numbers nor words.
+NO_VALUES = ("struct", "object", "function", "opaque", "unknown")
 
 
 def read_mat(path: Path, request: Request) -> Content:
@@ -34,10 +41,26 @@ def _is_hdf5(path: Path) -> bool:
 def _read_classic(path: Path, request: Request) -> Content:
     """Read version 4 to 7 through SciPy."""
     check_mat(path)
-    stored = loadmat(path, mat_dtype=True)
-    names = [name for name in stored if not name.startswith("__")]
+    check_elements(path)
+    size = path.stat().st_size
+    kinds: dict[str, str] = {}
+    for name, shape, kind in whosmat(path):
+        # Only packed files, of which all has been looked at, hold more than they are long.
+        if name in kinds or (is_plain(path) and kind != "sparse" and math.prod(shape) > size):
+            raise TableError("its list of variables is damaged: get it or save it again")
+        kinds[name] = kind
+    names = [name for name in kinds if not name.startswith("__")]
     table, labels = choose_variables(names, request.label_column)
     rows = _row_variable(names, request)
+    wanted = [name for name in names if name in (table, labels, rows, FEATURE_NAMES)]
+    for name in wanted:
+        if kinds[name] in NO_VALUES:
+            raise TableError(
+                f"variable {name!r} holds a MATLAB {kinds[name]}, which is not read: save numbers, "
+                "and words as a cell array"
+            )
+    found = loadmat(path, mat_dtype=True, variable_names=wanted)
+    stored = {name: checked_sparse(found[name]) for name in wanted}
     return Content(
         X=stored[table],
         labels=None if labels is None else _words(stored[labels]),
@@ -51,20 +74,21 @@ def _read_classic(path: Path, request: Request) -> Content:
 def _read_hdf5(path: Path, request: Request) -> Content:
     """Read version 7.3, which is HDF5 with every array's axes in reverse order."""
     h5py = load_optional("h5py", "Reading a .mat file of version 7.3")
-    with h5py.File(path, "r") as file:
+    with open_hdf5(h5py, path) as file:
         names = [name for name in file if not name.startswith("#")]
+        variables = {name: part_of(h5py, file, name) for name in names}
         table, labels = choose_variables(names, request.label_column)
         rows = _row_variable(names, request)
-        y = None if labels is None else np.ravel(_variable(h5py, file[labels]))
-        X = _variable(h5py, file[table])
+        y = None if labels is None else np.ravel(_variable(h5py, variables[labels]))
+        X = _variable(h5py, variables[table])
         if X.dtype.kind in "OU":
-            raise ValueError(f"variable {table!r} is not an array of numbers")
+            raise TableError(f"variable {table!r} is not an array of numbers")
         # MATLAB marks what it wrote. Other programs may keep the order: the labels tell.
-        marked = "MATLAB_class" in file[table].attrs
+        marked = "MATLAB_class" in variables[table].attrs
         if not marked and y is not None and X.shape[0] != len(y) == X.shape[1]:
             X = X.T
-        features = _variable(h5py, file[FEATURE_NAMES]) if FEATURE_NAMES in names else None
-        samples = None if rows is None else _variable(h5py, file[rows])
+        features = _variable(h5py, variables[FEATURE_NAMES]) if FEATURE_NAMES in names else None
+        samples = None if rows is None else _variable(h5py, variables[rows])
     return Content(
         X=X,
         labels=y,
@@ -78,7 +102,7 @@ def _read_hdf5(path: Path, request: Request) -> Content:
 def _variable(h5py: Any, stored: Any) -> Any:
     """Return one variable in MATLAB's order: arrays transposed, sparse ones from their columns."""
     if isinstance(stored, h5py.Dataset):
-        values = stored[()]
+        values = read_part(stored)
         if stored.attrs.get("MATLAB_class") == b"char":
             return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values.T)])
         if stored.dtype == h5py.ref_dtype:  # a cell array: of words, as far as it is read
@@ -87,27 +111,29 @@ def _variable(h5py: Any, stored: Any) -> Any:
         if stored.dtype.kind in "fiub":
             return values.T
     n_rows = stored.attrs.get("MATLAB_sparse")
-    if n_rows is None or "jc" not in stored:
-        raise ValueError(f"variable {stored.name.strip('/')!r} is not an array of numbers")
-    starts = stored["jc"][()].astype(np.int64)
-    if "data" not in stored:  # nothing but zeros
-        return sp.csc_array((int(n_rows), len(starts) - 1))
-    parts = (stored["data"][()], stored["ir"][()].astype(np.int64), starts)
-    return sp.csc_array(parts, shape=(int(n_rows), len(starts) - 1))
+    if n_rows is None or not has_part(h5py, stored, "jc"):
+        raise TableError(f"variable {stored.name.strip('/')!r} is not an array of numbers")
+    starts = read_part(part_of(h5py, stored, "jc")).astype(np.int64)
+    data, indices = np.zeros(0), np.zeros(0, dtype=np.int64)
+    if has_part(h5py, stored, "data"):  # else nothing but zeros
+        data = read_part(part_of(h5py, stored, "data"))
+        indices = read_part(part_of(h5py, stored, "ir")).astype(np.int64)
+    return compressed_table(sp.csc_array, (data, indices, starts), (n_rows, len(starts) - 1))
 
 
 def _cell(stored: Any) -> str:
     """Return the word in a cell of version 7.3; one of length 0 is stored as its size."""
     if "MATLAB_empty" in stored.attrs:
         return ""
-    return "".join(map(chr, np.ravel(stored[()].T)))
+    return "".join(map(chr, np.ravel(read_part(stored).T)))
 
 
 def _words(values: Any) -> Any:
     """Return a cell array of words as text, other variables as they are."""
     if values.dtype.kind != "O":
         return values
-    return np.array(["".join(map(str, np.ravel(cell))) for cell in values.ravel()])
+    words = ["".join(map(str, np.ravel(cell))) for cell in values.ravel()]
+    return np.array(words, dtype=object)  # one long word must not make all of them long
 
 
 def _text(values: Any) -> list[str]:
@@ -137,11 +163,11 @@ def choose_variables(
     table = next((by_lower[name] for name in TABLE_NAMES if name in by_lower), None)
     held = ", ".join(by_lower.values()) or "nothing"
     if table is None:
-        raise ValueError(
+        raise TableError(
             f"no variable is called fea or X, so there is no table; the file holds: {held}"
         )
     if label_column is None:
         return table, next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
     if label_column.lower() not in by_lower:
-        raise ValueError(f"no variable is called {label_column!r}; the file holds: {held}")
+        raise TableError(f"no variable is called {label_column!r}; the file holds: {held}")
     return table, by_lower[label_column.lower()]

@@ -8,6 +8,7 @@ import numpy as np
 
 from featsieve.datasets.dataset import Content, as_table
 from featsieve.datasets.names import check_unique, find_columns, named_or_places, place_names
+from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.request import Request
 
 # The names of features and samples, in files of variables.
@@ -23,7 +24,7 @@ def chosen_columns(names: Sequence[str], request: Request) -> np.ndarray | None:
         return None
     dropped = find_columns(request.drop, names, role="feature")
     if len(dropped) == len(names):
-        raise ValueError("the table is empty: all features are left out")
+        raise TableError("the table is empty: all features are left out")
     return np.setdiff1d(np.arange(len(names)), dropped)
 
 

@@ -1,5 +1,6 @@
 """NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is unpickled."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,9 @@ import scipy.sparse as sp
 
 from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
+from featsieve.datasets.readers.archive import check_archive
+from featsieve.datasets.readers.compressed import compressed_table
+from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.readers.mat import choose_variables
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
 from featsieve.datasets.readers.signature import check_npz
@@ -21,18 +25,23 @@ def read_npz(path: Path, request: Request) -> Content:
     with path.open("rb") as file:
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it holds a single array: save table and labels with numpy.savez")
+            raise TableError("it holds a single array: save table and labels with numpy.savez")
         sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
-        names = ["X", *archive.files] if sparse else archive.files
-        table, labels = choose_variables(names, request.label_column)
+        held = ["X", *archive.files] if sparse else archive.files
+        table, labels = choose_variables(held, request.label_column)
         id_column = request.id_column
         if id_column is not None:
             find_columns([id_column], archive.files, role="array")
+        names = FEATURE_NAMES, id_column or SAMPLE_NAMES
+        parts = {labels, *names, *((*SPARSE_PARTS, "format") if sparse else (table,))}
+        check_archive(
+            zipfile.ZipFile(file), names={key for part in parts for key in (part, f"{part}.npy")}
+        )
         content = Content(
             X=_sparse_table(archive) if sparse else _array(archive, table),
             labels=None if labels is None else _array(archive, labels),
-            feature_names=_names(archive, FEATURE_NAMES),
-            sample_names=_names(archive, id_column or SAMPLE_NAMES),
+            feature_names=_names(archive, names[0]),
+            sample_names=_names(archive, names[1]),
             id_name=id_column,
             label_name=labels,
         )
@@ -49,11 +58,16 @@ def _names(archive: np.lib.npyio.NpzFile, name: str) -> list[str] | None:
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
     """Return one array; those of Python objects are refused."""
     try:
-        return archive[name]
+        stored = archive[name]
+        if not isinstance(stored, np.ndarray):
+            raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
+        return stored
+    except TableError:
+        raise
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise
-        raise ValueError(
+        raise TableError(
             f"array {name!r} holds Python objects, and unpickling them could run any program: "
             "save it as numbers (or, for labels, as text: labels.astype(str))"
         ) from error
@@ -62,11 +76,9 @@ def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
 def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
     """Return the table whose compressed rows (or, as scipy may save them, columns) are stored."""
     data, indices, indptr, shape = (_array(archive, part) for part in SPARSE_PARTS)
-    layout = archive["format"].item() if "format" in archive else "csr"
+    layout = _array(archive, "format").ravel()[0] if "format" in archive else "csr"
     layout = layout.decode() if isinstance(layout, bytes) else str(layout)
     makers = {"csr": sp.csr_array, "csc": sp.csc_array}
     if layout not in makers:
-        raise ValueError(f"sparse layout {layout!r} is not read: save csr or csc")
-    matrix = makers[layout]((data, indices, indptr), shape=tuple(int(n) for n in shape))
-    matrix.check_format(full_check=True)
-    return sp.csr_array(matrix)
+        raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
+    return compressed_table(makers[layout], (data, indices, indptr), shape)

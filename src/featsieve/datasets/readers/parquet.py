@@ -9,10 +9,14 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import check_unique, find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import as_text, frame_content
+from featsieve.datasets.readers.guard import TableError, check_memory
 from featsieve.datasets.readers.signature import check_parquet
 from featsieve.datasets.request import Request
 
 UNNAMED = "__index_level_"  # what an index without a name is called in the file
+# For a number, and once more for the table that all of them go into.
+BYTES_PER_CELL = 16
+BYTES_PER_COLUMN = 1500
 
 
 def read_parquet(path: Path, request: Request) -> Content:
@@ -20,16 +24,27 @@ def read_parquet(path: Path, request: Request) -> Content:
     load_optional("pandas", "Reading a .parquet file")
     parquet = load_optional("pyarrow.parquet", "Reading a .parquet file")
     check_parquet(path)
-    with parquet.ParquetFile(path) as file:
-        names = file.schema_arrow.names
+    schema = parquet.read_schema(path)
+    # A text that stands in many rows is then kept once: a file may say it a billion times.
+    words = [field.name for field in schema if _is_text(field.type)]
+    with parquet.ParquetFile(path, read_dictionary=words) as file:
+        names = schema.names
         check_unique(names)
-        index = index_columns(file.schema_arrow)
+        index = index_columns(schema)
         find_columns(request.roles, names)
-        needed = None
+        needed = list(names)
         if request.columns is not None:
             find_columns(request.columns, [name for name in names if name not in index])
             needed = list(dict.fromkeys([*index, *request.roles, *request.columns]))
-        frame = file.read(columns=needed).to_pandas(ignore_metadata=True)
+        nested = [name for name in needed if _is_nested(schema.field(name).type)]
+        _check_roles([*index, *request.roles], nested)
+        read = [name for name in needed if name not in nested]
+        _check_size(file.metadata, set(read))
+        frame = file.read(columns=read).to_pandas(ignore_metadata=True)
+    # What is nested is no number, and need not be read to say so.
+    for name in nested:
+        frame[name] = None
+    frame = frame[needed] if nested else frame
     left = [name for name in index if name not in request.roles]
     levels = [as_text(frame[name]) for name in left]
     rows = ["/".join(names) for names in zip(*levels, strict=True)] if left else None
@@ -41,6 +56,48 @@ def read_parquet(path: Path, request: Request) -> Content:
 
 def index_columns(schema: Any) -> list[str]:
     """Return the columns that hold the index of a pandas.DataFrame; row numbers have none."""
-    about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    index = about.get("index_columns", [])
-    return [name for name in index if isinstance(name, str) and name in schema.names]
+    try:
+        about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = about.get("index_columns", [])
+        return [name for name in index if isinstance(name, str) and name in schema.names]
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise TableError("its notes for pandas are damaged: save it again") from error
+
+
+def _is_text(kind: Any) -> bool:
+    """Say whether a column holds text or bytes."""
+    from pyarrow import types
+
+    return types.is_string(kind) or types.is_binary(kind)
+
+
+def _is_nested(kind: Any) -> bool:
+    """Say whether the cells of a column hold lists, tables or the like."""
+    from pyarrow import BaseExtensionType, types
+
+    while types.is_dictionary(kind) or isinstance(kind, BaseExtensionType):
+        kind = kind.value_type if types.is_dictionary(kind) else kind.storage_type
+    return types.is_nested(kind)
+
+
+def _check_roles(names: list[str], nested: list[str]) -> None:
+    """Raise if names or classes of the samples are lists."""
+    for name in names:
+        if name in nested:
+            raise TableError(f"column {name!r} holds lists or tables: name one of words or numbers")
+
+
+def _check_size(about: Any, names: set[str]) -> None:
+    """Raise if the columns that will be read do not fit into memory, by what the file says."""
+    if about.num_rows < 0:
+        raise TableError("it says that it has fewer rows than none: it is damaged; save it again")
+    needed = len(names) * (BYTES_PER_CELL * about.num_rows + BYTES_PER_COLUMN)
+    check_memory(needed, what=f"the table of {about.num_rows} rows and {len(names)} columns")
+    unpacked = 0
+    for i in range(about.num_row_groups):
+        group = about.row_group(i)
+        for j in range(group.num_columns):
+            column = group.column(j)
+            if column.path_in_schema in names:
+                unpacked += max(0, column.total_uncompressed_size)
+    check_memory(unpacked, what="what it unpacks to")

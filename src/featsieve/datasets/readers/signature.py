@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from featsieve.datasets.readers.guard import TableError
+
 HDF5 = b"\x89HDF\r\n\x1a\n"
 PARQUET = b"PAR1"
 ZIP = b"PK\x03\x04"
@@ -48,28 +50,28 @@ def check_text(start: bytes) -> None:
         return
     kind = kind_of(start)
     if kind is not None or b"\0" in start:
-        raise ValueError(f"it is not a text table{_but(start)}: {WRONG_NAME}")
+        raise TableError(f"it is not a text table{_but(start)}: {WRONG_NAME}")
 
 
 def check_hdf5(path: Path) -> None:
     """Raise if a file does not begin as HDF5 does."""
     start = first_bytes(path)
     if not any(start[place:].startswith(HDF5) for place in HDF5_PLACES):
-        raise ValueError(f"it is not an HDF5 file{_but(start)}: {WRONG_NAME}")
+        raise TableError(f"it is not an HDF5 file{_but(start)}: {WRONG_NAME}")
 
 
 def check_parquet(path: Path) -> None:
     """Raise if a file does not begin as Parquet does."""
     start = first_bytes(path)
     if not start.startswith((PARQUET, b"PARE")):  # the second: encrypted
-        raise ValueError(f"it is not a Parquet file{_but(start)}: {WRONG_NAME}")
+        raise TableError(f"it is not a Parquet file{_but(start)}: {WRONG_NAME}")
 
 
 def check_npz(path: Path) -> None:
     """Raise if a file is neither an archive of arrays nor a single one."""
     start = first_bytes(path)
     if not start.startswith((ZIP, b"\x93NUMPY")):
-        raise ValueError(f"it is not an archive of NumPy{_but(start)}: {WRONG_NAME}")
+        raise TableError(f"it is not an archive of NumPy{_but(start)}: {WRONG_NAME}")
 
 
 def check_mat(path: Path) -> None:
@@ -77,7 +79,7 @@ def check_mat(path: Path) -> None:
     start = first_bytes(path)
     kind = kind_of(start)
     if b"\0" not in start[:128] or (kind is not None and "MATLAB" not in kind):
-        raise ValueError(f"it is not a MATLAB file{_but(start)}: {WRONG_NAME}")
+        raise TableError(f"it is not a MATLAB file{_but(start)}: {WRONG_NAME}")
 
 
 def _but(start: bytes) -> str:

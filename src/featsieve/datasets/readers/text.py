@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets.dataset import Content
-from featsieve.datasets.names import ColumnError, check_unique, find_columns
+from featsieve.datasets.names import ColumnError, check_unique, find_columns, shown
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import frame_content, text_columns
-from featsieve.datasets.readers.layout import Layout, find_layout, not_text
+from featsieve.datasets.readers.guard import (
+    TableError,
+    check_memory,
+    first_line,
+    memory_limit,
+)
+from featsieve.datasets.readers.layout import Layout, find_layout, not_text, open_text
 from featsieve.datasets.request import Request
 
 # Older ones read the last digit of many numbers wrong, unless they are asked not to.
 EXACT_FROM = 3, 1
+BYTES_PER_CELL = 24
+BYTES_PER_COLUMN = 1500
 
 
 def read_text(path: Path, request: Request) -> Content:
@@ -36,15 +44,17 @@ def read_text(path: Path, request: Request) -> Content:
     try:
         frame = _read(pandas, path, layout, request)
     except UnicodeDecodeError as error:
-        raise ValueError(not_text(error)) from error
+        raise TableError(not_text(error)) from error
     except pandas.errors.ParserError as error:
-        raise ValueError(uneven(error)) from error
+        if "out of memory" in str(error):
+            raise MemoryError from error
+        raise TableError(uneven(error)) from error
     except pandas.errors.ParserWarning as error:
-        raise ValueError("rows have more cells than the header: name every column") from error
+        raise TableError("rows have more cells than the header: name every column") from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
         raise ColumnError(
-            f"there is one column, {layout.names[0]!r}, and it does not hold numbers: cells must "
-            "be separated by commas, semicolons or tabulators"
+            f"there is one column, {shown(layout.names[0])}, and it does not hold numbers: cells "
+            "must be separated by commas, semicolons or tabulators"
         )
     rows = frame.pop("").tolist() if layout.row_names else None
     # "a,b," has a third column without name and content
@@ -64,11 +74,12 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         features = find_columns(request.columns, names)
         wanted = [*as_they_stand, *request.roles, *(names[j] for j in features)]
         needed = list(dict.fromkeys(wanted))
-    with warnings.catch_warnings():
+    limit = _most_bytes(path, layout)
+    with warnings.catch_warnings(), open_text(path, limit=limit, encoding=layout.encoding) as file:
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         frame = pandas.read_csv(
-            path,
+            file,
             sep=layout.separator,
             decimal=layout.decimal,
             encoding=layout.encoding,
@@ -77,7 +88,6 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
             usecols=needed,
             index_col=False,
             converters=dict.fromkeys(as_they_stand, _wrapped),
-            compression="gzip" if path.name.lower().endswith(".gz") else None,
             low_memory=False,
             **exact_numbers(pandas.__version__),
         )
@@ -85,6 +95,19 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         words = [word for (word,) in frame[name]]
         frame[name] = pandas.Series(words, index=frame.index, dtype=object)
     return frame
+
+
+def _most_bytes(path: Path, layout: Layout) -> int:
+    """Return how much text may be read; raise where the file is larger.
+
+    pandas keeps the text, and for every cell two places in it and a number; every column costs
+    something by itself.
+    """
+    per_byte = 1 + BYTES_PER_CELL * layout.density
+    columns = BYTES_PER_COLUMN * len(layout.names)
+    if not path.name.lower().endswith(".gz"):
+        check_memory(int(per_byte * path.stat().st_size) + columns)
+    return int(max(0, memory_limit() - columns) / per_byte)
 
 
 def _wrapped(word: str) -> tuple[str]:
@@ -100,9 +123,15 @@ def exact_numbers(version: str) -> dict[str, str]:
 
 def uneven(error: Exception) -> str:
     """Say in words which line of a table has more cells than the others."""
+    quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
+    if quote is not None:
+        return (
+            f"a quotation mark in row {quote[1]} of the cells is never closed: close it, or remove "
+            "it"
+        )
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if found is None:
-        return str(error)
+        return f"its cells cannot be told apart ({first_line(error)}): save it again"
     first, line, cells = found.groups()
     return (
         f"line {line} has {cells} cells where the first line has {first}: every line needs as many "

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets.dataset import Dataset
-from featsieve.datasets.names import ColumnError, find_columns
+from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.readers.guard import reasons
+from featsieve.datasets.readers.h5_parts import check_size, check_whole, open_hdf5
 from featsieve.datasets.writers.parts import LABEL, free_name, label_values
 
 # The parts of an AnnData file, besides X, obs and var, that must be there even if empty.
@@ -98,15 +100,14 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
     """Write a file with all that another one holds about the samples and the table's features."""
     anndata = load_optional("anndata", "Keeping what a .h5ad file holds", extra="anndata")
     h5py = load_optional("h5py", "Writing a .h5ad file")
-    with h5py.File(like, "r") as source:
+    with reasons(like), open_hdf5(h5py, like) as source:
+        check_whole(h5py, source)
         var = anndata.io.read_elem(source["var"])
-        try:
-            genes = find_columns(table.names, [str(name) for name in var.index], role="feature")
-        except ColumnError as error:
-            raise ColumnError(f"{like}: {error}.") from None
+        genes = find_columns(table.names, [str(name) for name in var.index], role="feature")
         n = len(source["obs"][source["obs"].attrs["_index"]])
-        if n != table.X.shape[0]:
-            raise ValueError(f"{like} has {n} samples, but the table has {table.X.shape[0]}.")
+    if n != table.X.shape[0]:
+        raise ValueError(f"{like} has {n} samples, but the table has {table.X.shape[0]}.")
+    with reasons(like), open_hdf5(h5py, like) as source:
         if any(OLD_CATEGORIES in source[name] for name in ("obs", "var")):
             _write_like_old(anndata, path, table, like=like, genes=genes)
             return
@@ -120,6 +121,7 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
                 elif name in BY_GENE:
                     _encode(target.create_group(name), "dict", "0.1.0")
                     for member in source[name]:
+                        check_size(h5py, source[name][member])
                         whole = anndata.io.read_elem(source[name][member])
                         part = _genes_of(name, whole, genes)
                         anndata.io.write_elem(target[name], member, part)

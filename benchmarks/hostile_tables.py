@@ -1,0 +1,337 @@
+"""Hostile files of MATLAB, Parquet, AnnData and zarr; see `hostile_cases`."""
+
+import json
+import os
+import pickle
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from scipy.io import savemat
+
+from hostile_cases import CUT, MIB, NOT_FREE, Bomb, case, raw, repeated
+
+# MATLAB -------------------------------------------------------------------------------------------
+
+MATRIX, COMPRESSED, CELL, FUNCTION, OPAQUE = 14, 15, 1, 16, 17
+HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
+
+
+def element(kind: int, body: bytes) -> bytes:
+    """Return one element, padded."""
+    return struct.pack("<II", kind, len(body)) + body + bytes(-len(body) % 8)
+
+
+def variable(name: bytes, kind: int, body: bytes, dims: tuple[int, int] = (1, 1)) -> bytes:
+    """Return a variable: flags, dimensions, name, and what follows."""
+    about = element(6, struct.pack("<II", kind, 0)) + element(5, struct.pack("<2i", *dims))
+    return element(MATRIX, about + element(1, name) + body)
+
+
+def numbers(name: bytes = b"X", dims: tuple[int, int] = (4, 3)) -> bytes:
+    """Return a variable of numbers."""
+    return variable(name, 6, element(9, np.arange(12.0).tobytes()), dims)
+
+
+def deep(depth: int) -> bytes:
+    """Return cells inside of cells."""
+    inner = numbers(b"", (1, 1))
+    heads, size = [], len(inner)
+    for i in range(depth):
+        name = element(1, b"gnd" if i == depth - 1 else b"")
+        head = element(6, struct.pack("<II", CELL, 0)) + element(5, struct.pack("<2i", 1, 1)) + name
+        size += len(head)
+        heads.append(struct.pack("<II", MATRIX, size) + head)
+        size += 8
+    return b"".join(reversed(heads)) + inner
+
+
+def packed(body: bytes) -> bytes:
+    """Return a compressed element."""
+    return struct.pack("<II", COMPRESSED, len(body)) + body
+
+
+NESTED = element(MATRIX, numbers(b"")[8:])
+raw("mat", "cells inside of cells, 100,000 deep (20 KB)", "table.mat",
+    lambda: HEADER + numbers() + packed(zlib.compress(deep(100_000))),
+    "cells inside of cells")  # fmt: skip
+raw("mat", "a function handle as the table", "table.mat",
+    HEADER + variable(b"X", FUNCTION, NESTED), "holds a MATLAB function")  # fmt: skip
+raw("mat", "a function handle beside the table", "table.mat",
+    HEADER + variable(b"run", FUNCTION, NESTED) + numbers(), "")  # fmt: skip
+raw("mat", "an object of a class of MATLAB", "table.mat",
+    HEADER + variable(b"X", OPAQUE, NESTED), f"opaque|{CUT}|no variable")  # fmt: skip
+raw("mat", "4 GiB in 4 MB", "table.mat",
+    lambda: HEADER + packed(b"\x78\xda" + repeated(bytes(8 * MIB), 512)),
+    f"{NOT_FREE}|{CUT}|no variable", slow=True)  # fmt: skip
+raw("mat", "a size beyond the end", "table.mat",
+    HEADER + struct.pack("<II", MATRIX, 2**32 - 1) + numbers()[8:], "cut short")  # fmt: skip
+raw("mat", "other dimensions than numbers", "table.mat",
+    HEADER + numbers(dims=(2**30, 2**30)), CUT)  # fmt: skip
+raw("mat", "cut short", "table.mat", (HEADER + numbers())[:-40], "cut short")
+raw("mat", "the header only", "table.mat", HEADER, "file holds: nothing")
+raw("mat", "version 4 with a giant shape", "table.mat",
+    struct.pack("<5i", 0, 2**30, 2**30, 0, 2) + b"X\0" + bytes(64), "damaged")  # fmt: skip
+
+
+@case("mat", "a struct as the table", "table.mat", "holds a MATLAB struct")
+def _struct(path: Path) -> None:
+    savemat(path, {"X": {"a": np.eye(3)}})
+
+
+@case("mat", "a sparse table with an index outside", "table.mat", "point outside")
+def _mat_sparse(path: Path) -> None:
+    savemat(path, {"X": sp.csc_array(np.eye(50))}, do_compression=False)
+    rows = np.arange(50, dtype="<i4")
+    path.write_bytes(path.read_bytes().replace(rows.tobytes(), (rows * 10**7).tobytes(), 1))
+
+
+def hdf5(group: str, what: str, says: str, file: str = "table.h5ad") -> Callable[[Any], Any]:
+    """Add a case of an HDF5 file, open to be written into."""
+
+    def add(fill: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def build(path: Path) -> None:
+            with h5py.File(path, "w") as stored:
+                fill(stored)
+
+        case(group, what, file, says)(build)
+        return fill
+
+    return add
+
+
+def secret(stored: Any) -> str:
+    """Write another file beside the one that is made, and return its name."""
+    path = Path(stored.filename).with_name("secret.h5")
+    with h5py.File(path, "w") as file:
+        file["X"] = np.full((4, 3), 42.0)
+    return path.name
+
+
+@hdf5("mat (7.3)", "a table in another file", "is a link", "table.mat")
+def _mat_link(stored: Any) -> None:
+    stored["X"] = h5py.ExternalLink(secret(stored), "X")
+
+
+@hdf5("mat (7.3)", "10^15 numbers that were never written", NOT_FREE, "table.mat")
+def _mat_giant(stored: Any) -> None:
+    stored.create_dataset("X", (10**9, 10**6), "f8", chunks=(10, 10))
+
+
+# AnnData ------------------------------------------------------------------------------------------
+
+
+@hdf5("h5ad", "nothing inside", "no table X; the file holds: nothing")
+def _nothing(stored: Any) -> None:
+    """Leave it empty."""
+
+
+@hdf5("h5ad", "a table in another file", "its part 'X' is a link")
+def _link(stored: Any) -> None:
+    stored["X"] = h5py.ExternalLink(secret(stored), "X")
+
+
+@hdf5("h5ad", "a table behind a group of another file", "its part 'data' is a link")
+def _group_link(stored: Any) -> None:
+    group = stored.create_group("X")
+    group.attrs["encoding-type"] = "csr_matrix"
+    group.attrs["shape"] = (4, 3)
+    group["indptr"] = np.zeros(5, dtype=int)
+    group["data"] = h5py.ExternalLink(secret(stored), "X")
+    group["indices"] = np.zeros(0, dtype=int)
+
+
+@hdf5("h5ad", "a table that is the bytes of another file", "is kept in other files")
+def _external(stored: Any) -> None:
+    secret(stored)
+    stored.create_dataset("X", (4, 3), "u1", external=[("secret.h5", 0, 12)])
+
+
+@hdf5("h5ad", "a table that is a mosaic of other files", "is kept in other files")
+def _virtual(stored: Any) -> None:
+    layout = h5py.VirtualLayout(shape=(4, 3), dtype="f8")
+    layout[:] = h5py.VirtualSource(secret(stored), "X", shape=(4, 3))
+    stored.create_virtual_dataset("X", layout)
+
+
+@hdf5("h5ad", "10^15 numbers that were never written", NOT_FREE)
+def _giant(stored: Any) -> None:
+    stored.create_dataset("X", (10**9, 10**6), "f4", chunks=(10, 10))
+
+
+@hdf5("h5ad", "one chunk of 2 GiB for six numbers", NOT_FREE)
+def _chunk(stored: Any) -> None:
+    stored.create_dataset("X", (2, 3), "f8", chunks=(2**14, 2**14), maxshape=(None, None))
+
+
+@hdf5("h5ad", "groups inside of themselves", "unknown group")
+def _cycle(stored: Any) -> None:
+    group = stored.create_group("X")
+    group["X"] = group
+
+
+@hdf5("h5ad", "a table of text", "must hold real numbers")
+def _words(stored: Any) -> None:
+    stored["X"] = np.array([["a", "b"]], dtype=object)
+
+
+@hdf5("h5ad", "fewer genes in var than in X", "2 feature names for 3 features")
+def _few(stored: Any) -> None:
+    stored["X"] = np.ones((4, 3))
+    stored.create_group("var")["_index"] = np.array(["a", "b"], dtype=object)
+
+
+@hdf5("h5ad", "names of genes in two dimensions", "is not a list")
+def _square(stored: Any) -> None:
+    stored["X"] = np.ones((4, 3))
+    stored.create_group("var")["_index"] = np.ones((3, 3))
+
+
+CSR: dict[str, tuple[dict[str, Any], str]] = {
+    "an index outside": ({"indices": [0, 1, 99]}, "point outside"),
+    "lines that go back": ({"indptr": [0, 2, 1, 3]}, "where its lines begin"),
+    "lines that begin at -5": ({"indptr": [-5, 1, 2, 3]}, "where its lines begin"),
+    "lines that end outside": ({"indptr": [0, 1, 2, 2**40]}, f"{NOT_FREE}|does not fit"),
+    "too few lines": ({"indptr": [0, 3]}, "where its lines begin"),
+    "10^12 columns": ({"shape": (3, 10**12)}, NOT_FREE),
+    "no shape": ({"shape": None}, "does not say its shape"),
+    "an unknown layout": ({"kind": "coo_matrix"}, "stored as 'coo_matrix'"),
+    "no values": ({"data": None}, "there is no part 'data' in X"),
+}
+
+
+def csr(stored: Any, change: dict[str, Any]) -> None:
+    """Write compressed rows with a fault."""
+    parts: dict[str, Any] = {
+        "data": [1.0, 2.0, 3.0], "indices": [0, 1, 2], "indptr": [0, 1, 2, 3],
+        "shape": (3, 4), "kind": "csr_matrix",
+    }  # fmt: skip
+    parts |= change
+    group = stored.create_group("X")
+    group.attrs["encoding-type"] = parts["kind"]
+    if parts["shape"] is not None:
+        group.attrs["shape"] = parts["shape"]
+    for name in ("data", "indices", "indptr"):
+        if parts[name] is not None:
+            group[name] = np.array(parts[name])
+
+
+for _what, (_change, _says) in CSR.items():
+    hdf5("h5ad (sparse)", _what, _says)(lambda stored, change=_change: csr(stored, change))
+raw("h5ad", "cut short", "table.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(200), CUT)
+raw("h5ad", "text", "table.h5ad", b"a,b\n1,2\n", "not an HDF5 file")
+
+
+# Parquet ------------------------------------------------------------------------------------------
+
+
+@case("parquet", "lists and structs in cells", "table.parquet", "columns that are not numbers")
+def _nested(path: Path) -> None:
+    cells = {"lists": [[1], [2, 3]], "structs": [{"a": 1}, {"a": 2}], "x": [1.0, 2.0]}
+    pq.write_table(pa.table(cells), path)
+
+
+@case("parquet", "lists in cells, left out by --drop-text", "table.parquet", "",
+      command=("inspect", "FILE", "--drop-text"))  # fmt: skip
+def _dropped(path: Path) -> None:
+    pq.write_table(pa.table({"lists": [[1], [2]], "x": [1.0, 2.0], "y": [2.0, 1.0]}), path)
+
+
+@case("parquet", "268 million rows in a few KB", "table.parquet", f"268435456 rows .* {NOT_FREE}")
+def _rows(path: Path) -> None:
+    flags = pa.nulls(2**26, pa.bool_())
+    with pq.ParquetWriter(path, pa.schema([("x", pa.bool_())])) as writer:
+        for _ in range(4):
+            writer.write_table(pa.table({"x": flags}), row_group_size=2**26)
+
+
+@case("parquet", "a text of 1 MB in 100,000 rows", "table.parquet", "not numbers")
+def _word(path: Path) -> None:
+    words = pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), ["w" * MIB])
+    table = pa.table({"word": words, "x": np.arange(100_000.0)})
+    pq.write_table(table, path, store_schema=False)
+
+
+@case("parquet", "notes for pandas that are none", "table.parquet", "notes for pandas are damaged")
+def _notes(path: Path) -> None:
+    schema = pa.schema([("x", pa.float64())], metadata={b"pandas": b"[1, 2"})
+    pq.write_table(pa.table({"x": [1.0, 2.0]}, schema=schema), path)
+
+
+@case("parquet", "two columns of one name", "table.parquet", "several columns have the same name")
+def _twice(path: Path) -> None:
+    pq.write_table(pa.table([[1.0], [2.0]], names=["x", "x"]), path)
+
+
+raw("parquet", "cut short", "table.parquet", b"PAR1" + bytes(100), CUT)
+raw("parquet", "a footer of 4 GiB", "table.parquet", b"PAR1\xff\xff\xff\xffPAR1", CUT)
+raw("parquet", "empty", "table.parquet", b"", "not a Parquet file")
+
+
+# Tables that stay on the disk ---------------------------------------------------------------------
+
+OPEN = ("open_table", "FILE")
+
+
+def zarr_array(path: Path, **change: Any) -> None:
+    """Write a zarr array of version 2 by hand."""
+    path.mkdir()
+    about = {
+        "zarr_format": 2, "shape": [4, 3], "chunks": [4, 3], "dtype": "<f8", "fill_value": 0.0,
+        "order": "C", "compressor": None, "filters": None,
+    }  # fmt: skip
+    (path / ".zarray").write_text(json.dumps(about | change))
+    (path / "0.0").write_bytes(np.arange(12.0).tobytes())
+
+
+@case("zarr", "unpacked by pickle", "table.zarr", "packed with 'pickle'", command=OPEN)
+def _zarr_pickle(path: Path) -> None:
+    zarr_array(path, filters=[{"id": "pickle"}])
+    (path / "0.0").write_bytes(pickle.dumps(Bomb()))
+
+
+@case("zarr", "version 3, unpacked by pickle", "table.zarr", "packed with 'pickle'", command=OPEN)
+def _zarr3_pickle(path: Path) -> None:
+    path.mkdir()
+    grid = {"name": "regular", "configuration": {"chunk_shape": [4, 3]}}
+    inner = {"codecs": [{"name": "numcodecs.pickle"}], "chunk_shape": [4, 3]}
+    about = {
+        "zarr_format": 3, "node_type": "array", "shape": [4, 3], "data_type": "float64",
+        "chunk_grid": grid, "fill_value": 0.0, "chunk_key_encoding": {"name": "default"},
+        "codecs": [{"name": "sharding_indexed", "configuration": inner}],
+    }  # fmt: skip
+    (path / "zarr.json").write_text(json.dumps(about))
+
+
+ZARR: dict[str, tuple[dict[str, Any], str]] = {
+    "10^12 chunks": ({"shape": [10**12, 3], "chunks": [1, 3]}, "cut into 1000000000000 parts"),
+    "a chunk of 10^15 numbers": ({"shape": [10**9, 10**6], "chunks": [10**9, 10**6]}, NOT_FREE),
+    "a chunk of no rows": ({"chunks": [0, 3]}, CUT),
+    "a shape below 0": ({"shape": [-4, 3]}, CUT),
+    "objects": ({"dtype": "|O"}, CUT),
+    "a program nobody knows": ({"compressor": {"id": "my.module"}}, "packed with 'my.module'"),
+}
+for _what, (_change, _says) in ZARR.items():
+    case("zarr", _what, "table.zarr", _says, command=OPEN)(
+        lambda path, change=_change: zarr_array(path, **change)
+    )
+
+
+@case("zarr", "a pipe as a chunk", "table.zarr", "which is not a file", command=OPEN)
+def _zarr_pipe(path: Path) -> None:
+    zarr_array(path)
+    (path / "0.0").unlink()
+    os.mkfifo(path / "0.0")
+
+
+@case("zarr", "a description that is none", "table.zarr", "is not JSON", command=OPEN)
+def _zarr_text(path: Path) -> None:
+    zarr_array(path)
+    (path / ".zarray").write_text("[" * 100_000)

@@ -1,0 +1,307 @@
+"""What every reader asks first: whether it is a file, and whether its content fits in memory.
+
+A file says how large its content is: the shape in a header, the sizes in the directory of an
+archive. That is compared with the memory that is free, before anything of that size is made. What
+says nothing of its size (text in gzip) is read through a stream that stops at a limit.
+"""
+
+import io
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+MEMORY_VARIABLE = "FEATSIEVE_MAX_MEMORY"
+# Less is never too much, unless the variable says so.
+ALWAYS_FINE = 2**20
+# Where nobody can tell how much memory there is.
+UNKNOWN_MEMORY = 2**33
+# Of plans, summaries and the like.
+LARGEST_TEXT = 2**26
+# Letters, of what is said of a file.
+LONGEST_MESSAGE = 2000
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
+
+
+class TableError(ValueError):
+    """A file that cannot be used; the message says why, and what to do."""
+
+
+class TooLargeError(TableError):
+    """What a file holds would take more memory than it may."""
+
+
+def check_file(path: Path) -> None:
+    """Raise unless a path leads to a regular file that may be read.
+
+    Pipes and devices have no end: whoever opens one may wait for ever.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        broken = path.is_symlink()
+        reason = "it is a link to a file that is not there" if broken else "there is no such file"
+        raise FileNotFoundError(f"{path}: {reason}.") from None
+    except (OSError, ValueError) as error:  # a loop of links, a name that no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OSError(f"{path!s:.1000} cannot be opened: {reason}.") from error
+    if not stat.S_ISREG(mode):
+        kind = next((kind for is_kind, kind in KINDS.items() if is_kind(mode)), "no file")
+        error_type = IsADirectoryError if stat.S_ISDIR(mode) else OSError
+        raise error_type(f"{path} is {kind}: name a file.")
+    if not os.access(path, os.R_OK):
+        raise PermissionError(f"{path} may not be read by you: change its permissions.")
+
+
+def memory_limit() -> int:
+    """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.readers.guard import memory_limit
+    >>> memory_limit() > 0
+    True
+    """
+    named = os.environ.get(MEMORY_VARIABLE, "").strip()
+    return free_memory() if not named else parse_size(named)
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes, written with or without a unit.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.readers.guard import parse_size
+    >>> parse_size("2G"), parse_size("500 MiB"), parse_size("1000")
+    (2147483648, 524288000, 1000)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if found is None:
+        raise ValueError(
+            f"{MEMORY_VARIABLE} must be a size such as 8G or 500M (K, M, G, T); got {text!r}."
+        )
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def in_bytes(size: int) -> str:
+    """Return a size for people.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.readers.guard import in_bytes
+    >>> in_bytes(999), in_bytes(3 * 2**29)
+    ('999 bytes', '1.5 GiB')
+    """
+    if size < 1024:
+        return f"{size} bytes"
+    power = min(int(math.log2(size) // 10), 6)
+    return f"{size / 1024**power:.3g} {'KMGTPE'[power - 1]}iB"
+
+
+def check_memory(needed: int, *, what: str = "the table", limit: int | None = None) -> None:
+    """Raise if something takes more memory than it may; ``limit`` is `memory_limit` by default."""
+    if limit is None:
+        if needed <= ALWAYS_FINE and MEMORY_VARIABLE not in os.environ:
+            return  # without asking the system: this may be asked for every column
+        limit = memory_limit()
+    if needed > limit:
+        raise TooLargeError(_too_large(f"{what} would take {in_bytes(needed)} of memory", limit))
+
+
+def _too_large(said: str, limit: int) -> str:
+    """Return why something is not read, and how it can be."""
+    named = os.environ.get(MEMORY_VARIABLE, "").strip()
+    source = "are free" if not named else f"are allowed ({MEMORY_VARIABLE})"
+    return (
+        f"{said}, and {in_bytes(limit)} {source}: read fewer columns, convert it to Parquet and "
+        f"open it with featsieve.datasets.open_table, or, if you trust the file, set the "
+        f"environment variable {MEMORY_VARIABLE} to more, such as 64G"
+    )
+
+
+def read_small(path: str | os.PathLike[str], *, what: str) -> str:
+    """Return a text file that should be small, such as a plan; ``what`` it is, for a message.
+
+    Raises
+    ------
+    OSError
+        If it is no file that can be read.
+    ValueError
+        If it is large, or no text in UTF-8.
+    """
+    path = Path(path)
+    check_file(path)
+    if path.stat().st_size > LARGEST_TEXT:
+        raise ValueError(
+            f"{path} is no {what}: it has {in_bytes(path.stat().st_size)}, and at most "
+            f"{in_bytes(LARGEST_TEXT)} are read."
+        )
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no {what}: it is not text in UTF-8 (byte {error.start}); save it as UTF-8."
+        ) from error
+
+
+class LimitedStream(io.RawIOBase):
+    """A stream that raises once more than a number of bytes has come out of another one.
+
+    If it is ``text``, also if one of them is zero: libraries take it for the end of a cell.
+    """
+
+    def __init__(self, source: Any, limit: int | None, *, text: bool = False) -> None:
+        self._source = source
+        self._limit = limit
+        self._count = 0
+        self._text = text
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes into a buffer."""
+        count = self._source.readinto(buffer)
+        if self._text and b"\0" in bytes(buffer[:count]):
+            place = self._count + bytes(buffer[:count]).index(0)
+            raise TableError(f"it has a zero byte ({place}), which no text has: it is damaged")
+        self._count += count
+        if self._limit is not None and self._count > self._limit:
+            said = f"it unpacks to more than {in_bytes(self._limit)} of text"
+            raise TooLargeError(_too_large(said, memory_limit()))
+        return count
+
+    def close(self) -> None:
+        """Close the other stream, too."""
+        self._source.close()
+        super().close()
+
+
+@contextmanager
+def reasons(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
+    """Turn what goes wrong in the block into one sentence with the name of the file.
+
+    Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
+    featsieve itself says as it is, and other errors with the advice to get the file again. Errors
+    of columns that were asked for keep their type.
+
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        What the file is read as, such as ".csv".
+    """
+    from featsieve.datasets.names import ColumnError
+
+    how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
+    try:
+        yield
+    except ImportError:
+        raise
+    except ColumnError as error:
+        raise type(error)(sentence(f"{path}: {error}")) from error
+    except TableError as error:
+        raise type(error)(sentence(f"{how}: {error}")) from error
+    except MemoryError as error:
+        raise TooLargeError(
+            f"{how}: there is not enough memory; read fewer columns, or convert it to Parquet and "
+            "open it with featsieve.datasets.open_table."
+        ) from error
+    except PermissionError as error:
+        raise PermissionError(f"{how}: {error.strerror}.") from error
+    except Exception as error:
+        raise ValueError(
+            f"{how}: it is damaged, cut short or of a kind that is not read "
+            f"({first_line(error)}); get it or save it again."
+        ) from error
+
+
+def first_line(error: BaseException, *, longest: int = 200) -> str:
+    """Return what an error says, in one line of no great length."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0].rstrip(".:") if lines else type(error).__name__
+    return printable(said, longest=longest)
+
+
+def sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a question.
+
+    Files name things as they like: commands to the terminal and long lists do not get out.
+    """
+    text = printable(text.rstrip("."), longest=LONGEST_MESSAGE)
+    return text if text.endswith("?") else f"{text}."
+
+
+def printable(text: str, *, longest: int) -> str:
+    r"""Return a text of no great length, without letters that a terminal would obey.
+
+    Examples
+    --------
+    >>> from featsieve.datasets.readers.guard import printable
+    >>> printable("a\x1b[31mb" * 9, longest=12)
+    'a?[31mba?[31...'
+    """
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text[:longest])
+    return shown if len(text) <= longest else f"{shown}..."
+
+
+# How much memory is free --------------------------------------------------------------------------
+
+
+def free_memory() -> int:
+    """Return how many bytes this process can still get, as far as that can be told."""
+    known = [found for found in (_of_machine(), _of_group(), _of_process()) if found is not None]
+    return max(0, min(known)) if known else UNKNOWN_MEMORY
+
+
+def _of_machine() -> int | None:
+    """Return what the machine has left; where that is not told, all that it has."""
+    try:
+        about = Path("/proc/meminfo").read_text(encoding="ascii", errors="replace")
+        return int(re.search(r"^MemAvailable:\s+(\d+) kB", about, re.M)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _of_group(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return what the container or control group has left, if it has a limit."""
+    try:
+        most = (folder / "memory.max").read_text(encoding="ascii").strip()
+        if most == "max":
+            return None
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        about = (folder / "memory.stat").read_text(encoding="ascii")
+        cached = re.search(r"^inactive_file (\d+)", about, re.M)  # given back when it is needed
+        return int(most) - used + (int(cached[1]) if cached else 0)
+    except (OSError, ValueError):
+        return None
+
+
+def _of_process() -> int | None:
+    """Return what the process may still ask for, if that is limited (ulimit -v)."""
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return most - pages * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return None

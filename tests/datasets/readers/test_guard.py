@@ -1,0 +1,154 @@
+"""What is asked before a file is read."""
+
+import io
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from featsieve.datasets import read_table
+from featsieve.datasets.names import ColumnError
+from featsieve.datasets.readers import guard
+from featsieve.datasets.readers.guard import (
+    LimitedStream,
+    TableError,
+    TooLargeError,
+    check_file,
+    check_memory,
+    first_line,
+    free_memory,
+    memory_limit,
+    parse_size,
+    read_small,
+    reasons,
+)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5.2G", "G", "8 GB or so"])
+def test_sizes_that_are_none(text):
+    with pytest.raises(ValueError, match=r"FEATSIEVE_MAX_MEMORY must be a size such as 8G"):
+        parse_size(text)
+
+
+def test_the_variable_is_the_limit(monkeypatch, tmp_path):
+    path = tmp_path / "table.npz"
+    np.savez(path, X=np.zeros((1000, 10)))
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "50K")
+    assert memory_limit() == 51200
+    with pytest.raises(TooLargeError, match=r"table\.npz cannot be read as .*78\.2 KiB.*50 KiB are "
+                       r"allowed \(FEATSIEVE_MAX_MEMORY\).*set the environment"):  # fmt: skip
+        read_table(path)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1G")
+    assert read_table(path).X.shape == (1000, 10)
+
+
+def test_free_memory_is_that_of_the_machine(monkeypatch):
+    monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < memory_limit() <= total
+    with pytest.raises(TooLargeError, match="are free"):
+        check_memory(100 * total)
+
+
+def test_free_memory_of_a_container(tmp_path):
+    assert guard._of_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("max\n")
+    assert guard._of_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("600\n")
+    (tmp_path / "memory.stat").write_text("anon 300\ninactive_file 250\n")
+    assert guard._of_group(tmp_path) == 650
+
+
+def test_where_nobody_knows_there_is_a_default(monkeypatch):
+    for name in ("_of_machine", "_of_group", "_of_process"):
+        monkeypatch.setattr(guard, name, lambda: None)
+    assert free_memory() == guard.UNKNOWN_MEMORY
+    monkeypatch.setattr(guard, "_of_group", lambda: -5)
+    assert free_memory() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of processes are asked there")
+def test_the_limit_of_a_process_counts():
+    program = (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "from featsieve.datasets.readers.guard import free_memory\n"
+        "print(free_memory())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert 0 < int(done.stdout) < 2**31
+
+
+def test_a_stream_stops_at_its_limit():
+    assert LimitedStream(io.BytesIO(b"abc"), 3).read() == b"abc"
+    with pytest.raises(TooLargeError, match="unpacks to more than 2 bytes"):
+        LimitedStream(io.BytesIO(b"abc"), 2).read()
+    with pytest.raises(TableError, match=r"zero byte \(2\)"):
+        LimitedStream(io.BytesIO(b"ab\0"), None, text=True).read()
+    source = io.BytesIO(b"abc")
+    LimitedStream(source, 3).close()
+    assert source.closed
+
+
+def test_files_that_may_not_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    # the tests may run as somebody who may read everything
+    monkeypatch.setattr(guard.os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match=r"table\.csv may not be read by you"):
+        check_file(path)
+
+
+def test_names_that_no_file_can_have(tmp_path):
+    with pytest.raises(OSError, match="cannot be opened: File name too long"):
+        check_file(tmp_path / ("a" * 300))
+    with pytest.raises(OSError, match="cannot be opened: .*null"):
+        check_file(tmp_path / "a\0b")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (TableError("it is old."), TableError, "a.csv cannot be read as .csv: it is old."),
+        (ColumnError("no b?"), ColumnError, "a.csv: no b?"),
+        (KeyError("x"), ValueError, "damaged, cut short or of a kind that is not read ('x')"),
+        (MemoryError(), TooLargeError, "there is not enough memory"),
+        (RecursionError(), ValueError, "(RecursionError)"),
+        (UnicodeDecodeError("utf-8", b"a", 0, 1, "no"), ValueError, "damaged"),
+        (PermissionError(13, "Permission denied"), PermissionError, "Permission denied."),
+        (ImportError("needs h5py"), ImportError, "needs h5py"),
+        (TableError("\x1b[31m" + "x" * 9999), TableError, "?[31mxxx"),
+    ],
+)
+def test_every_error_becomes_a_sentence(error, kind, message):
+    with pytest.raises(kind) as told, reasons("a.csv", kind=".csv"):
+        raise error
+    assert type(told.value) is kind
+    assert message in str(told.value)
+    assert len(str(told.value)) < 2100
+
+
+def test_the_first_line_of_an_error():
+    assert first_line(ValueError("\n  one:\ntwo")) == "one"
+    assert first_line(ValueError()) == "ValueError"
+    assert first_line(ValueError("x" * 999)) == "x" * 200 + "..."
+
+
+def test_small_texts(tmp_path, monkeypatch):
+    path = tmp_path / "plan.toml"
+    path.write_text("größe")
+    assert read_small(path, what="plan") == "größe"
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"plan\.toml is no plan: it is not text in UTF-8"):
+        read_small(path, what="plan")
+    monkeypatch.setattr(guard, "LARGEST_TEXT", 3)
+    path.write_text("1234")
+    with pytest.raises(ValueError, match=r"plan\.toml is no plan: it has 4 bytes, and at most 3"):
+        read_small(path, what="plan")
+    with pytest.raises(FileNotFoundError, match=r"gone\.toml: there is no such file"):
+        read_small(tmp_path / "gone.toml", what="plan")
