@@ -4,10 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test coverage fuzz test-oldest test-newest lint format bench docs dist lock dev audit clean
 
 help:            ## list the targets
-	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 
 # One stamp file per set of extras. Modules are compiled when they are imported: most never are.
 $(BIN)/python:
@@ -26,6 +26,44 @@ demo: $(VENV)/.all   ## select features on embedded data; prints what was found 
 
 test: $(VENV)/.test   ## run the whole test suite (doctests included)
 	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+
+coverage: $(VENV)/.test   ## the test suite with coverage: prints the lines that no test reaches
+	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --cov --cov-report=term-missing
+
+fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimator (half an hour)
+	$(BIN)/python benchmarks/fuzz.py --output benchmarks/results/fuzz.md
+
+# Both ends of the supported versions, each in an environment of its own. Test tools are the newest.
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
+# The newest releases often want a newer Python than the oldest one supported.
+PYENV  := $(HOME)/.pyenv/versions
+NEWEST_PYTHON ?= $(shell for p in python3.14 $(PYENV)/3.14.*/bin/python python3.13 \
+	$(PYENV)/3.13.*/bin/python python3.12 $(PYENV)/3.12.*/bin/python $(PYTHON); do \
+	$$p -c '' 2>/dev/null && echo $$p && break; done)
+# The authors' numbers, solvers and terms against other code paths, scikit-learn's checks, array
+# libraries, tables and models in files. `make test-oldest CROSSCHECK=` runs everything.
+CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arrays \
+	tests/selectors/test_jasfs_paper.py tests/selectors/test_every_selector.py \
+	tests/test_ecosystem.py tests/test_array_libraries.py tests/test_sparse_tables.py \
+	tests/test_tables.py tests/test_anndata.py tests/datasets/test_open.py tests/cli/test_app.py
+
+$(OLDEST)/.ready: pyproject.toml tools/oldest.py
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip --quiet install packaging
+	$(OLDEST)/bin/python tools/oldest.py all > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip --quiet install --no-compile -c $(OLDEST)/constraints.txt -e '.[test]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.ready   ## compare numbers and contracts with the oldest supported versions
+	@cat $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)
+
+test-newest:     ## the same with the newest releases, whatever the lock says
+	$(NEWEST_PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip --quiet install --no-compile --upgrade --upgrade-strategy eager -e '.[test]'
+	$(NEWEST)/bin/python -m pip list
+	$(NEWEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)
 
 lint: $(VENV)/.lint   ## ruff (style and formatting) and mypy (types)
 	$(BIN)/ruff check .
@@ -49,5 +87,21 @@ docs: $(VENV)/.docs   ## build the HTML documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+dist: $(VENV)/.release   ## build sdist and wheel, install them in empty environments and try them there
+	$(BIN)/python tools/check_dist.py
+
+lock: $(VENV)/.release   ## write requirements/dev.txt: the newest releases, pinned, with hashes
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade \
+		--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --quiet \
+		--custom-compile-command 'make lock' --output-file requirements/dev.txt
+
+dev: | $(BIN)/python   ## install exactly what requirements/dev.txt says, instead of the newest
+	$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
+	$(PIP) install --no-compile --no-deps --no-build-isolation -e .
+	@touch $(VENV)/.core $(VENV)/.all $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.release
+
+audit: $(VENV)/.release   ## look for known vulnerabilities in what requirements/dev.txt pins
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements/dev.txt
+
 clean:           ## remove everything that can be rebuilt
-	rm -rf $(VENV) docs/_build docs/api docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) dist docs/_build docs/api docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report

@@ -12,6 +12,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; at run time names are found when asked for
+    from featsieve import anndata as anndata
+    from featsieve import datasets as datasets
+    from featsieve import evaluation as evaluation
+    from featsieve import report as report
+    from featsieve import selectors as selectors
+    from featsieve import tables as tables
+    from featsieve import tuning as tuning
+    from featsieve import workflow as workflow
     from featsieve.persistence import load_model, save_model
     from featsieve.selectors import (
         AUFS,
@@ -88,7 +96,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _find(name: str) -> Any:
     """Import a public name when it is asked for: the command line's help need not wait for all."""
     if name in __all__:
         home = next((home for home, names in _HOMES.items() if name in names), "selectors")
@@ -97,6 +105,10 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_") and find_spec(f"featsieve.{name}") is not None:
         return import_module(f"featsieve.{name}")
     raise AttributeError(f"module 'featsieve' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # type checkers would believe that there is every name one can think of
+    __getattr__ = _find
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,125 @@
+"""How a public name changes: the old one works for a while, and says what to write instead.
+
+``docs/policy.md`` says for how long.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from featsieve.validation import warn
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def renamed_parameter(
+    old: str, new: str, *, removed_in: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function (or an ``__init__``) take a parameter under its old name too.
+
+    Only the new name is in the signature, so ``get_params``, ``clone`` and the documentation know
+    nothing of the old one. It is passed by keyword; a call with both names is refused.
+
+    Parameters
+    ----------
+    old : str
+        The name that goes away.
+    new : str
+        The name that takes its place.
+    removed_in : str
+        The version of featsieve that no longer knows the old name.
+
+    Returns
+    -------
+    callable
+        A decorator.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from featsieve.deprecation import renamed_parameter
+    >>> @renamed_parameter("k", "n_features", removed_in="0.4")
+    ... def half(n_features):
+    ...     return n_features // 2
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     half(k=8)
+    4
+    >>> print(caught[0].message)
+    half: the parameter 'k' is now called 'n_features'. Write n_features=... instead; 'k' will be
+    refused from featsieve 0.4 on.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = _spoken_name(function)
+
+        @wraps(function)
+        def accept_both(*args: P.args, **kwargs: P.kwargs) -> R:
+            if old in kwargs:
+                if new in kwargs:
+                    raise TypeError(
+                        f"{name}: {old!r} is the old name of {new!r}, and both were given. Leave "
+                        f"{old!r} out."
+                    )
+                warn(
+                    f"{name}: the parameter {old!r} is now called {new!r}. Write {new}=... "
+                    f"instead; {old!r} will be refused from featsieve {removed_in} on.",
+                    FutureWarning,
+                )
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return accept_both
+
+    return decorate
+
+
+def renamed_function(old: str, new: Callable[P, R], *, removed_in: str) -> Callable[P, R]:
+    """Return a function that can be kept under its old name for a while.
+
+    Parameters
+    ----------
+    old : str
+        The name that goes away.
+    new : callable
+        What takes its place; it is called with the same arguments.
+    removed_in : str
+        The version of featsieve that no longer has the old name.
+
+    Returns
+    -------
+    callable
+        To be assigned to the old name.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from featsieve.deprecation import renamed_function
+    >>> biggest = renamed_function("biggest", max, removed_in="0.4")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     biggest([1, 3, 2])
+    3
+    >>> print(caught[0].message)
+    biggest is now called max. Write max instead; biggest will be removed in featsieve 0.4.
+    """
+    name = _spoken_name(new)
+
+    @wraps(new)
+    def call_new(*args: P.args, **kwargs: P.kwargs) -> R:
+        warn(
+            f"{old} is now called {name}. Write {name} instead; {old} will be removed in "
+            f"featsieve {removed_in}.",
+            FutureWarning,
+        )
+        return new(*args, **kwargs)
+
+    call_new.__name__ = call_new.__qualname__ = old
+    call_new.__doc__ = f"Call :func:`{name}`, the new name of this function."
+    return call_new
+
+
+def _spoken_name(function: Callable[..., Any]) -> str:
+    """Return the name as users write it: the class instead of its ``__init__``."""
+    return function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
