@@ -11,13 +11,15 @@ from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
 from featsieve.solvers.batched_moves import (
     CLASSES,
+    N_CLASSES,
     SMALLEST_EXPONENT,
     BatchedMoves,
     LandmarkPartition,
+    count_gains,
     propose,
 )
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
-from featsieve.solvers.protocol import run
+from featsieve.solvers.protocol import Status, run
 
 C = 4
 SUPPORT = np.array([0, 3, 5, 6])
@@ -48,8 +50,8 @@ def dense_kernel(problem, Z):
     return Z @ problem.inverse @ Z.T + problem.weight * (B / mass) @ B.T
 
 
-def value(K, labels):
-    M = np.eye(C)[labels]
+def value(K, labels, c=C):
+    M = np.eye(c)[labels]
     return float(np.sum(np.einsum("ik,ik->k", M, K @ M) / M.sum(axis=0)))
 
 
@@ -149,3 +151,131 @@ def test_labels_that_cannot_be_bettered_are_returned_as_they_are():
     ended = run(BatchedMoves(), problem, max_iter=200).state.labels
     again = run(BatchedMoves(), replace(problem, labels=ended), max_iter=200)
     assert again.n_iter <= 2
+
+
+class ReadAgain(MemoryParts):
+    """Parts that keep no columns, and give none to a function that promised not to look."""
+
+    def keep_columns(self, indices):
+        return [None] * len(self.bounds)
+
+    def map(self, function, *states, shared=(), table=True):
+        if table:
+            return super().map(function, *states, shared=shared)
+        nothing = self.operator.part(0, 0)
+        return [function(nothing, *blocks, *shared) for blocks in zip(*states, strict=True)]
+
+    def total(self, function, *states, shared=(), table=True):
+        found = self.map(function, *states, shared=shared, table=table)
+        return tuple(np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+
+
+def test_columns_that_are_read_again_change_nothing():
+    labels = random_labels(200)
+    kept, _ = make_problem(labels, n_rows=50)
+    parts = ReadAgain(kept.graph.parts.operator, n_rows=50)
+    graph = LandmarkGraph(parts, kept.graph.landmarks)
+    again = replace(kept, graph=graph, labels=parts.scatter(labels))
+    one, other = (run(BatchedMoves(), problem, max_iter=100) for problem in (kept, again))
+    assert other.state.columns == [None] * 4
+    assert one.n_iter > 1
+    np.testing.assert_allclose(other.objective, one.objective, rtol=1e-12)
+    np.testing.assert_array_equal(
+        parts.gather(other.state.labels), kept.graph.parts.gather(one.state.labels)
+    )
+
+
+def torn_pairs(ratio, growth):
+    """Return pairs of parallel rows, all torn apart by the first partition, and their kernel."""
+    first = growth ** np.arange(6)
+    X = np.concatenate([np.diag(first), np.diag(ratio * first)])
+    operator = as_operator(X, center=False)
+    parts = MemoryParts(operator)
+    state = np.random.RandomState(0)
+    landmarks = choose_landmarks(
+        operator, hat_directions(operator), n_landmarks=4, random_state=state
+    )
+    labels = np.repeat([0, 1], 6)
+    graph = LandmarkGraph(parts, landmarks)
+    return LandmarkPartition(graph, np.arange(6), np.eye(6), 0.0, 2, parts.scatter(labels)), X @ X.T
+
+
+@pytest.mark.parametrize(("ratio", "growth"), [(1.1, 1.2), (1.5, 1.2), (3.0, 1.2), (3.0, 1.5)])
+def test_of_moves_that_undo_each_other_only_the_best_are_made(ratio, growth):
+    # Every row wants to join the other one of its pair: if all do, the pairs stay torn.
+    problem, K = torn_pairs(ratio, growth)
+    gather = problem.graph.parts.gather
+    solver = BatchedMoves()
+    state = solver.init(problem)
+    swapped = value(K, 1 - gather(state.labels), 2)
+    assert swapped == pytest.approx(state.value)
+    after = solver.step(problem, state)
+    n_moved = int(np.count_nonzero(gather(after.labels) != gather(state.labels)))
+    assert 0 < n_moved <= 6
+    solution = run(solver, problem, max_iter=50)
+    assert np.all(np.diff(solution.objective) <= 0.0)
+    labels = gather(solution.state.labels)
+    np.testing.assert_array_equal(labels[:6], labels[6:])
+    assert solution.objective[-1] == pytest.approx(-value(K, labels, 2))
+    # no single move is left
+    for i in range(12):
+        moved = labels.copy()
+        moved[i] = 1 - moved[i]
+        if np.bincount(labels)[labels[i]] > 2:
+            assert value(K, moved, 2) <= -solution.objective[-1] + 1e-12
+
+
+def test_where_every_batch_undoes_itself_the_labels_stay():
+    # Both rows of a pair gain the same, so that no batch holds one without the other.
+    problem, _ = torn_pairs(1.0, 1.2)
+    solution = run(BatchedMoves(), problem, max_iter=9)
+    assert (solution.n_iter, solution.status) == (1, Status.STATIONARY)
+    gather = problem.graph.parts.gather
+    np.testing.assert_array_equal(gather(solution.state.labels), gather(problem.labels))
+
+
+def test_moves_are_counted_by_the_class_of_their_gain():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(-1, N_CLASSES, 5000).astype(np.int32)
+    kinds[:3] = -1, 0, N_CLASSES - 1
+    (found,) = count_gains(None, (np.zeros(5000, dtype=int), kinds))
+    np.testing.assert_array_equal(found, np.bincount(kinds[kinds >= 0], minlength=N_CLASSES))
+
+
+def test_rows_that_gain_nothing_stay():
+    # Clusters that are as far apart as can be: no proposal, no step.
+    X = np.kron(np.eye(C), np.ones((5, 1)))
+    operator = as_operator(X, center=False)
+    parts = MemoryParts(operator)
+    state = np.random.RandomState(0)
+    landmarks = choose_landmarks(
+        operator, hat_directions(operator), n_landmarks=4, random_state=state
+    )
+    labels = np.repeat(np.arange(C), 5)
+    graph = LandmarkGraph(parts, landmarks)
+    problem = LandmarkPartition(graph, np.arange(C), np.eye(C), 1.0, C, parts.scatter(labels))
+    solution = run(BatchedMoves(), problem, max_iter=10)
+    assert solution.n_iter == 1
+    np.testing.assert_array_equal(parts.gather(solution.state.labels), labels)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_hardly_matter(unit):
+    X, _ = make_blobs(150, 5, centers=C, cluster_std=2.0, random_state=3)
+    ends = []
+    for scale in (1.0, unit):
+        operator = as_operator(scale * X)
+        parts = MemoryParts(operator)
+        state = np.random.RandomState(0)
+        landmarks = choose_landmarks(
+            operator, hat_directions(operator), n_landmarks=20, random_state=state
+        )
+        graph = LandmarkGraph(parts, landmarks)
+        start = parts.scatter(random_labels(150))
+        problem = LandmarkPartition(graph, np.arange(5), np.eye(5), 0.0, C, start)
+        ends.append(run(BatchedMoves(), problem, max_iter=100))
+    first, other = ends
+    assert other.objective[0] == pytest.approx(unit**2 * first.objective[0], rel=1e-9)
+    # Gains beyond the classes are all of the last one: batches may differ, what they reach not.
+    assert other.objective[-1] < 1.5 * other.objective[0]
+    assert other.objective[-1] == pytest.approx(unit**2 * first.objective[-1], rel=0.01)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from featsieve.arrays import DenseOperator
 from featsieve.solvers import RowSparseRegression, certificate, certify
@@ -102,6 +103,34 @@ def test_more_iterations_tighten_the_bound():
     problem = regression(0, ridge=1.0, sparsity=0.5)
     bounds = [certify(problem, SUPPORTS[-1], max_iter=m).lower_bound for m in (0, 5, 200)]
     assert bounds[0] < bounds[1] < bounds[2]
+
+
+@pytest.mark.parametrize("limit", [None, 1, 2, 4])
+@pytest.mark.parametrize("ridge", [1.0, 10.0])
+def test_the_bound_is_the_minimum_of_the_convex_relaxation(ridge, limit):
+    # A general solver on the dense formula: min h(s) + lam sum(s), 0 <= s <= 1, sum(s) <= k.
+    X, Y = draw(1)
+    Z, lam = X - X.mean(axis=0), 0.3
+
+    def value(s):
+        T = np.linalg.solve(np.eye(len(Z)) + (Z * s) @ Z.T / ridge, Y)
+        slope = -np.sum((Z.T @ T) ** 2, axis=1) / (2.0 * ridge)
+        return 0.5 * np.sum(Y * T) + lam * s.sum(), slope + lam
+
+    room = {"type": "ineq", "fun": lambda s: limit - s.sum(), "jac": lambda s: -np.ones(D)}
+    oracle = minimize(
+        value,
+        np.full(D, 0.1),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * D,
+        constraints=() if limit is None else room,
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=ridge, sparsity=lam, n_features=limit)
+    found = certify(problem, np.array([0]), max_iter=2000)
+    assert found.lower_bound == pytest.approx(oracle.fun, rel=1e-6)
+    assert found.lower_bound <= oracle.fun + 1e-9
 
 
 @pytest.mark.parametrize("options", [{"sparsity": 0.1}, {"n_features": 2}], ids=["lam", "k"])

@@ -106,6 +106,44 @@ def test_pairs_share_no_feature_and_come_best_first():
     assert disjoint_pairs(np.zeros((2, 0))) == []
 
 
+@fast
+@given(seed=seeds, k=st.integers(1, 6), d=st.integers(1, 6), most=st.integers(1, 4))
+def test_every_pair_is_the_best_of_its_member(seed, k, d, most):
+    change = np.random.default_rng(seed).standard_normal((k, d))
+    pairs = disjoint_pairs(change, n_pairs=most)
+    falls = [change[pair] for pair in pairs]
+    assert falls == sorted(falls)
+    assert all(fall < 0.0 for fall in falls)
+    assert all(j == change[i].argmin() for i, j in pairs)
+    assert len({i for i, _ in pairs}) == len({j for _, j in pairs}) == len(pairs) <= most
+    if change.min() < 0.0:
+        assert falls[0] == change.min()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_exchange_must_lower_the_objective_by_the_share_asked_for(seed):
+    X, Y = draw(seed, n=20)
+    start = np.arange(1, 3)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, n_features=2)
+    here = brute_loss(X, Y, start, 1.0)
+    others = [[*np.delete(start, i), j] for i, j in product(range(2), {*range(12)} - {1, 2})]
+    best = here - min(brute_loss(X, Y, other, 1.0) for other in others)
+    share = best / (0.5 * np.sum(Y**2))
+    for factor, moves in ((0.8, True), (1.25, False)):
+        search = ExchangeSearch(start=start, progress=factor * share)
+        state = search.step(problem, search.init(problem))
+        assert (state.value < here - 1e-9) == moves
+        assert state.stable != moves
+
+
+def test_no_features_cannot_be_exchanged():
+    X, Y = draw(0)
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, n_features=0)
+    solution = run(ExchangeSearch(start=np.zeros(0, dtype=int)), problem, max_iter=5)
+    assert solution.status is Status.STATIONARY
+    assert solution.objective[-1] == pytest.approx(0.5 * np.sum(Y**2))
+
+
 def test_other_array_libraries():
     X, Y = draw(3)
     for k in (3, 10):

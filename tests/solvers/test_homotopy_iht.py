@@ -234,6 +234,47 @@ def test_strict_arrays_give_the_same_result(n, d, solver, options):
     np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-4, 1e-2, 1e3])
+def test_converged_iht_takes_the_same_steps_in_other_units(unit):
+    X, Y = draw(3, 60, 8)
+    plain, other = (
+        run(
+            ConvergedIHT(), RowSparseRegression(DenseOperator(u * X), Y, sparsity=0.1), max_iter=500
+        )
+        for u in (1.0, unit)
+    )
+    np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-9)
+    np.testing.assert_allclose(unit * other.state.W, plain.state.W, atol=1e-9)
+
+
+def test_converged_iht_lowers_the_penalty_by_the_factor_down_to_the_target():
+    X, Y = draw(5, 30, 6)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=0.5, sparsity=0.02)
+    seen = []
+    run(ConvergedIHT(), problem, max_iter=2000, callback=lambda *call: seen.append(call[2]))
+    steps = [(a, b) for a, b in pairwise(seen) if a.penalty != b.penalty]
+    assert len(steps) > 2
+    for before, after in steps:
+        assert before.change <= 1e-7  # only where W has settled
+        assert after.penalty == pytest.approx(max(0.4 * before.penalty, 0.02))
+    assert seen[-1].penalty == 0.02
+
+
+def test_the_first_penalty_is_just_below_what_keeps_every_row_out():
+    X, Y = draw(5, 30, 6)
+    Z = X - X.mean(axis=0)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=0.5)
+    state = ConvergedIHT().init(problem)
+    curvature = np.linalg.norm(Z, 2) ** 2 + 0.5
+    assert state.step_size == pytest.approx(1.0 / (1.1 * curvature))
+    # A row z_j'Y of the first gradient step survives lam if ||step z_j'Y||^2 >= 2 lam step.
+    entry = np.max(np.sum((Z.T @ Y) ** 2, axis=1)) * state.step_size / 2.0
+    assert state.penalty == pytest.approx(0.4 * entry)
+    for share, kept in ((1.001, 0), (0.999, 1)):
+        term = RowSparsityPenalty(share * entry)
+        assert thresholded_step(state, term, decrease=0.0, max_trials=1).n_rows == kept
+
+
 @pytest.mark.parametrize("unit", [1.0, 10.0, 100.0])
 def test_converged_iht_settles_soon_whatever_the_units(unit):
     X, Y = draw(3, 60, 8)

@@ -229,6 +229,14 @@ def test_strict_arrays_give_the_same_support(options):
     np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("ridge", "kept"), [(0.0, [0, 1]), (0.3, [0, 1, 8]), (5.0, [0, 1, 8])])
+def test_columns_of_the_start_that_depend_on_others_stay_only_with_a_ridge(ridge, kept):
+    X, Y = draw(1)
+    X = np.column_stack([X, X[:, 0]])
+    start = LocalSearch(start=np.array([0, 1, 8]))
+    assert start.init(regression(X, Y, ridge=ridge)).support.tolist() == kept
+
+
 def test_start_of_columns_that_only_help_together_is_kept():
     y, a, b = np.array(
         [[1, 1, 1, 1, -1, -1, -1, -1], [1, 1, -1, -1, 1, 1, -1, -1], [1, -1, 1, -1, 1, -1, 1, -1]],

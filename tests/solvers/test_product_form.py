@@ -47,7 +47,9 @@ def weights(d, n_live, seed=0):
 def make_form(shape=(30, 50), *, cls=ProductForm, density=None, dtype=np.float64):
     X = table(shape).astype(dtype)
     if density is not None:
-        X = sp.random_array(shape, density=density, format="csr", rng=np.random.default_rng(0))
+        X = sp.random_array(
+            shape, density=density, format="csr", random_state=np.random.default_rng(0)
+        )
     return cls(as_operator(X, scale="std"), ring_laplacian(shape[0]))
 
 
@@ -197,6 +199,14 @@ def test_the_steps_stay_below_the_plan(gamma):
     assert conjugate_gradients(*system, b, tol=0.01 * form.tolerance)[1] > n_steps
 
 
+@pytest.mark.parametrize("gamma", [0.1, 10.0, 1000.0])
+def test_the_norm_is_estimated_from_below(gamma):
+    form, e = make_form((40, 60)), weights(60, 10)
+    _, system = system_of(form, e, gamma)
+    norm = np.linalg.norm(system - np.eye(60), 2)
+    assert 0.8 * norm <= form._norm(e, gamma) <= norm * (1.0 + 1e-9)
+
+
 def test_largest_steps():
     t = largest_steps(0.3, 1e-15)
     assert 2.0 * (0.3 / 2.3) ** t == pytest.approx(1e-15)
@@ -262,7 +272,7 @@ def test_no_large_matrix_for_a_large_sparse_table(shape, monkeypatch):
     # Late steps of a search, as "auto" takes them: neither n x n nor d x d.
     n, d = shape
     rng = np.random.default_rng(0)
-    operator = as_operator(sp.random_array(shape, density=0.005, format="csr", rng=rng))
+    operator = as_operator(sp.random_array(shape, density=0.005, format="csr", random_state=rng))
     form = ProductForm(operator, ring_laplacian(n))
     gamma = 10.0 * float(form.roughness.mean())
     problem = SparseProjection(operator, form.L, 5, gamma)
@@ -280,7 +290,9 @@ def test_no_large_matrix_for_a_large_sparse_table(shape, monkeypatch):
 
 def test_the_product_form_needs_no_matrix_from_the_start(monkeypatch):
     rng = np.random.default_rng(0)
-    operator = as_operator(sp.random_array((400, 500), density=0.02, format="csr", rng=rng))
+    operator = as_operator(
+        sp.random_array((400, 500), density=0.02, format="csr", random_state=rng)
+    )
     L = ring_laplacian(400)
     rough = ProductForm(operator, L).roughness
     first = first_inverse_weights(rough, "roughness", 5)

@@ -76,6 +76,15 @@ def test_it_never_ends_above_its_start_and_stays_feasible(seed, nonnegative, val
     assert not nonnegative or V.min() >= 0.0
 
 
+def test_the_metric_makes_far_fewer_steps_than_the_gradient_would():
+    # Condition number 100: steepest descent would take more than a thousand steps.
+    rng = np.random.default_rng(0)
+    A = np.linalg.qr(rng.standard_normal((20, 20)))[0] * np.logspace(0.0, 1.0, 20)
+    f = Quadratic(A, rng.standard_normal((20, 1)))
+    V, _ = exact(nonnegative=False, max_iter=100).minimise(f, np.zeros((20, 1)))
+    np.testing.assert_allclose(V, np.linalg.solve(f.A, f.B), atol=1e-7)
+
+
 def test_trials_along_an_unconstrained_ray_need_no_product():
     rng = np.random.default_rng(0)
     f = Quadratic(100.0 * rng.standard_normal((12, 5)), rng.standard_normal((12, 2)))

@@ -116,3 +116,52 @@ def test_unknown_keep_is_refused():
 
 def test_best_state_is_found_although_the_start_is_nan():
     assert run(Walk(), [float("nan"), 2.0, 1.0], max_iter=9, keep="best").state == 2
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 10])
+def test_a_start_that_counts_is_the_first_iteration(max_iter):
+    seen = []
+    walk = [5.0, 4.0, 3.0, 2.0]
+    solution = run(
+        Walk(),
+        walk,
+        max_iter=max_iter,
+        count_start=True,
+        callback=lambda *call: seen.append(call),
+    )
+    n_iter = min(max_iter, 4)
+    assert seen == [(i + 1, walk[i], i) for i in range(n_iter)]
+    assert solution.n_iter == n_iter
+    assert solution.objective == tuple(walk[:n_iter])
+    done = Status.CONVERGED if max_iter >= 4 else Status.ITERATION_LIMIT
+    assert solution.status is done
+
+
+def test_the_callback_may_stop_at_a_start_that_counts():
+    def stop(*call):
+        return True
+
+    solution = run(Walk(), [2.0, 1.0], max_iter=9, count_start=True, callback=stop)
+    assert (solution.status, solution.n_iter, solution.state) == (Status.STOPPED, 1, 0)
+    # but what has ended by itself has not been stopped
+    solution = run(Walk(), [2.0], max_iter=9, count_start=True, callback=stop)
+    assert solution.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize(
+    ("walk", "best"),
+    [
+        ([5.0, 2.0, 3.0, 4.0], 1),
+        ([5.0, 2.0, 2.0], 1),  # of equals the first
+        ([1.0, 2.0, 3.0], 0),
+        ([float("nan"), 7.0, 8.0], 1),
+    ],
+)
+def test_the_best_state_or_the_last(walk, best):
+    assert run(Walk(), walk, max_iter=9, keep="best").state == best
+    assert run(Walk(), walk, max_iter=9).state == len(walk) - 1
+
+
+def test_keep_is_checked():
+    with pytest.raises(ValueError, match="keep must be 'last' or 'best'; got 'first'"):
+        run(Walk(), [1.0], max_iter=1, keep="first")

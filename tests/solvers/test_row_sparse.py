@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import DenseOperator
 from featsieve.solvers import RowSparseRegression
+from featsieve.solvers.row_sparse import SummedRegression
 
 fast = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -30,6 +31,34 @@ def test_refit_equals_the_explicit_ridge_solution_for_supports_of_every_size(see
         Z_S = Z[:, order[:k]]
         W = np.linalg.solve(Z_S.T @ Z_S + ridge * np.eye(k), Z_S.T @ Y)
         np.testing.assert_allclose(problem.refit(order[:k]), W, atol=1e-9)
+
+
+@pytest.mark.parametrize("own_gram", [True, False])
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_sums_over_the_samples_say_all_that_the_samples_say(own_gram, ridge):
+    X, Z, Y, order = draw(4, 30, 8)
+    operator = DenseOperator(X)
+    plain = RowSparseRegression(operator, Y, ridge=ridge, sparsity=0.3)
+    gram = Z.T @ Z
+    summed = SummedRegression(
+        operator,
+        ridge=ridge,
+        sparsity=0.3,
+        sums=Z.T @ Y,
+        total=float(np.sum(Y**2)),
+        gram_of=(lambda support: gram[np.ix_(support, support)]) if own_gram else None,
+    )
+    assert summed.energy() == pytest.approx(plain.energy())
+    np.testing.assert_allclose(summed.correlation(), plain.correlation(), atol=1e-12)
+    for k in (0, 1, 5, 8):
+        support = order[:k]
+        assert summed.value(support) == pytest.approx(plain.value(support), rel=1e-10)
+        np.testing.assert_allclose(summed.moments(support), plain.moments(support), atol=1e-12)
+        if k:
+            np.testing.assert_allclose(summed.refit(support), plain.refit(support), atol=1e-10)
+    changed = summed.correlation()
+    changed += 1.0  # the caller's own
+    np.testing.assert_allclose(summed.correlation(), Z.T @ Y)
 
 
 @pytest.mark.parametrize(("n", "k"), [(12, 5), (6, 11)])

@@ -281,6 +281,21 @@ def test_first_weights():
     np.testing.assert_array_equal(first_inverse_weights(np.zeros(5), "roughness", 2), 1.0)
 
 
+@pytest.mark.parametrize("m", [4, 5, 9])
+def test_first_weights_where_every_column_is_wanted(m):
+    rough = np.array([1.0, 4.0, 0.0, 2.0, 8.0])  # four columns vary
+    found = first_inverse_weights(rough, "roughness", m)
+    # the largest is above the median: p = 1
+    np.testing.assert_allclose(found[[0, 1, 3, 4]], 3.0 / rough[[0, 1, 3, 4]])
+    np.testing.assert_array_equal(first_inverse_weights(rough, "identity", m), 1.0)
+
+
+def test_without_a_direction_left_out_there_is_no_gap():
+    solution, _ = solve(table((40, 6)), m=6)
+    assert solution.state.gap == 1.0
+    np.testing.assert_allclose(solution.state.W.T @ solution.state.W, np.eye(6), atol=1e-10)
+
+
 def test_bad_form():
     with pytest.raises(ValueError, match="form must be one of"):
         make_problem(table((10, 4)), form="dense")

@@ -149,6 +149,9 @@ def test_scores_fall_along_the_order_and_are_in_units_of_the_whole_loss(seed, k,
         first = 2.0 * (brute_value(problem, []) - brute_value(problem, path.order[:1]))
         assert path.half_gains[0] == pytest.approx(first)
         assert scores[path.order[0]] == pytest.approx(first)
+    for k in range(len(path.order) + 1):  # the loss without the factor 1/2 and the sparsity term
+        loss = brute_value(problem, path.order[:k]) - problem.sparsity * k
+        assert path.loss[k] == pytest.approx(2.0 * loss, rel=1e-9, abs=1e-9)
 
 
 def test_without_a_ridge_dependent_columns_are_left_out():

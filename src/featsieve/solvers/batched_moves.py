@@ -275,7 +275,7 @@ def propose(
     gain = xp.max(enter, axis=1) + leave
     possible = xp.logical_and(gain > 2.0**SMALLEST_EXPONENT, own_size > SMALLEST_CLUSTER)
     exponent = xp.log2(xp.where(possible, gain, xp.ones_like(gain))) - SMALLEST_EXPONENT
-    kind = xp.clip(xp.floor(CLASSES * exponent), min=0, max=N_CLASSES - 1)
+    kind = xp.clip(xp.floor(CLASSES * exponent), min=0.0, max=N_CLASSES - 1.0)
     kind = xp.where(possible, kind, xp.full_like(kind, -1.0))
     return best, xp.astype(kind, xp.int32)
 

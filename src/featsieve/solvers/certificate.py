@@ -94,10 +94,10 @@ def certify(
         return tangent + float(np.minimum(cheapest, 0.0).sum())
 
     def project(s: np.ndarray) -> np.ndarray:
-        s = np.clip(s, 0.0, 1.0)
-        if k is None or s.sum() <= k:
-            return s
-        low, high = 0.0, float(s.max())  # shift tau with sum clip(s - tau, 0, 1) = k
+        """Return the nearest point of {0 <= s <= 1, sum s <= k}: clip(s - tau, 0, 1)."""
+        if k is None or np.clip(s, 0.0, 1.0).sum() <= k:
+            return np.clip(s, 0.0, 1.0)
+        low, high = 0.0, float(s.max())  # tau with sum clip(s - tau, 0, 1) = k
         for _ in range(60):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if np.clip(s - middle, 0, 1).sum() > k else (low, middle)

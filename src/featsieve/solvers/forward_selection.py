@@ -224,7 +224,7 @@ class ForwardSelection:
         length = operator.column_norms()
         state = ForwardState(
             correlation=problem.correlation(),
-            leftover=xp.asarray(length, copy=True),
+            leftover=length,
             length=length,
             available=xp.asarray(operator.varies, copy=True),
             form=self._choose_form(operator, problem.ridge),
