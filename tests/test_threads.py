@@ -16,6 +16,7 @@ from featsieve.datasets import make_planted
 
 SOURCE = Path(featsieve.__file__).parent
 SELECTORS = ("LaplacianScore", "MCFS", "NDFS", "UDFS", "JASFS")
+OTHERS = tuple(name for name in featsieve.selectors.__all__ if name not in SELECTORS)
 # Programs of their own, not part of a fit: the demonstration's server, a benchmark's workers, ...
 OUTSIDE = ("bench", "cli", "demo")
 
@@ -36,8 +37,13 @@ def largest_pools(_):
     return max((pool["num_threads"] for pool in threadpool_info()), default=1)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *((name, dtype) for name in SELECTORS for dtype in (np.float64, np.float32)),
+        *((name, np.float64) for name in OTHERS),
+    ],
+)
 def test_one_and_two_threads_select_the_same(name, dtype):
     X = make_planted(150, 200, n_clusters=3, n_informative=20, random_state=0).X.astype(dtype)
     supports = []

@@ -1,13 +1,14 @@
 """What every selector shares: checks of the input, ranking, support, scikit-learn's contract."""
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.arrays.ranges import column_exponents, in_range, with_room
 from featsieve.progress import SILENT, Progress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
@@ -17,12 +18,20 @@ from featsieve.validation import (
     check_n_clusters,
     check_option,
     constant_table,
+    out_of_range,
     resolve_n_features,
     warn,
 )
+from featsieve.whole_fit import whole_fit
+
+if TYPE_CHECKING:  # tuning builds on this module
+    from featsieve.tuning.automatic import RankedPath
 
 # Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
 TINY_WEIGHT = 1e-7
+# Scores that differ by less, relative to themselves, are equal: the order in which a table lies in
+# memory, the BLAS library or the number of its threads may have made the difference.
+ROUNDING = 1e-12
 # What ``scale`` means: (scale, center) of the operator.
 SCALES = {
     "unit": ("std", True),
@@ -74,7 +83,8 @@ class UnsupervisedSelector(TableSelector):
     n_clusters: Any
     scale: str
     max_iter: int
-    path_: Any
+    path_: "SelectionPath | RankedPath"
+    coef_: np.ndarray
     scores_: np.ndarray
     ranking_: np.ndarray
     support_: np.ndarray
@@ -95,13 +105,20 @@ class UnsupervisedSelector(TableSelector):
         -------
         self
         """
+        with whole_fit(self) as fresh:
+            fresh._fit_all(X)
+        return self
+
+    def _fit_all(self, X: Any) -> None:
+        """Check parameters and table, rank the features, and see to what is left to be found."""
         self._check_parameters()
         with reporting(self):
-            X = self._check_input(X)
+            X, exponents = self._in_range(self._check_input(X))
             self._fit(X)
             if self._automatic:
                 self._choose_count(X)
-        return self
+            if exponents is not None:
+                self._restore_units(exponents)
 
     def _check_parameters(self) -> None:
         """Refuse values of the parameters that cannot be meant."""
@@ -109,6 +126,32 @@ class UnsupervisedSelector(TableSelector):
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""
         raise NotImplementedError
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether the units of the columns do not matter."""
+        return getattr(self, "scale", "unit") == "unit"
+
+    def _in_range(self, X: Any) -> tuple[Any, np.ndarray | None]:
+        """Return the table with columns of extreme size in range, and the exponents of the change.
+
+        A table whose columns are to be taken as they are is refused where that cannot be.
+        """
+        if self._standardises:
+            return in_range(X)
+        X = with_room(X)
+        exponents = column_exponents(X)
+        if exponents is not None:
+            names = getattr(self, "feature_names_in_", None)
+            reason = out_of_range(exponents, owner=type(self).__name__, names=names)
+            if reason is not None:
+                raise ValueError(reason)
+        return X, None
+
+    def _restore_units(self, exponents: np.ndarray) -> None:
+        """Give what was fitted to columns divided by 2^exponents the units of X."""
+        if hasattr(self, "coef_"):
+            self.coef_ = np.ldexp(self.coef_, -exponents[:, None])
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""
@@ -187,7 +230,7 @@ class UnsupervisedSelector(TableSelector):
         By default: by score, ties by the lower index, columns that do not vary behind all others.
         """
         if order is None:
-            order = stable_order(np.where(self._varies, scores, -np.inf))
+            order = stable_order(np.where(self._varies, scores, -np.inf), rounding=ROUNDING)
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)

@@ -1,6 +1,6 @@
 """What a selector takes and gives back: tables of any array library, checked, on their device."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
-    is_sparse,
     namespace_of,
     pick_columns,
     to_numpy,
@@ -19,6 +18,7 @@ from featsieve.arrays.namespace import (
 from featsieve.validation import (
     check_finite,
     check_foreign_table,
+    in_double_precision,
     refuse_dask_frame,
     refuse_text,
 )
@@ -33,15 +33,22 @@ class TableSelector(SelectorMixin, BaseEstimator):
     """
 
     support_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    if TYPE_CHECKING:  # scikit-learn's own methods come without types
+
+        def get_support(self, indices: bool = False) -> np.ndarray: ...  # noqa: D102
+        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...  # noqa: D102
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
+        def set_params(self, **params: Any) -> Self: ...  # noqa: D102
+        def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
 
     def _check_input(self, X: Any) -> Any:
         """Return X as a numeric array or CSR matrix; refuse what no selector can use.
 
-        Arrays of other libraries than NumPy stay what, and where, they are. Forgets an earlier fit
-        first, so that a fit that fails leaves no mixture of two tables.
+        Arrays of other libraries than NumPy stay what, and where, they are.
         """
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
         if is_dask_array(X):
             from featsieve.arrays.dask import check_dask_table
 
@@ -58,8 +65,7 @@ class TableSelector(SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_all_finite=False,
         )
-        if not is_sparse(X) and X.dtype.kind == "f" and X.dtype.itemsize > 8:
-            X = X.astype(np.float64)  # extended precision: no fast products, nothing gained
+        X = in_double_precision(X)
         names = getattr(self, "feature_names_in_", None)
         check_finite(X, owner=type(self).__name__, names=names)
         return X
@@ -75,7 +81,8 @@ class TableSelector(SelectorMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             X = check_foreign_table(X, owner=type(self).__name__, names=names, min_samples=1)
             return validate_data(self, X, skip_check_array=True, reset=False)
-        return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        with np.errstate(invalid="ignore"):  # as in transform
+            return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X.
@@ -103,7 +110,8 @@ class TableSelector(SelectorMixin, BaseEstimator):
             return select_columns(self._check_rows(X), np.flatnonzero(self.support_))
         refuse_dask_frame(X)
         if not is_foreign_array(X):
-            return super().transform(X)
+            with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers near the largest
+                return super().transform(X)
         selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
         wanted = _get_output_config("transform", estimator=self)["dense"]
         return selected if wanted == "default" else to_numpy(selected)
@@ -128,7 +136,8 @@ class TableSelector(SelectorMixin, BaseEstimator):
             return place_columns(X, self.support_)
         refuse_dask_frame(X)
         if not is_foreign_array(X):
-            return super().inverse_transform(X)
+            with np.errstate(invalid="ignore"):  # as in transform
+                return super().inverse_transform(X)
         xp = namespace_of(X)
         n_selected = int(self.support_.sum())
         if X.ndim != 2 or X.shape[1] != n_selected:
@@ -145,7 +154,7 @@ class TableSelector(SelectorMixin, BaseEstimator):
         return self.support_
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Say whether a fit has come to its end: one that failed leaves n_features_in_ behind."""
+        """Say whether a fit has come to its end."""
         return hasattr(self, "support_")
 
     def __sklearn_tags__(self) -> Any:

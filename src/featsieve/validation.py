@@ -21,6 +21,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
     without_gradient,
 )
+from featsieve.arrays.ranges import RANGES, in_range, length
 
 PACKAGE = str(Path(__file__).parent)
 
@@ -64,7 +65,11 @@ def check_auto_number(name: str, value: Any, *, low: float) -> None:
 
 
 def refuse_text(X: Any) -> None:
-    """Raise if a data frame has columns that hold text, naming them."""
+    """Raise if a data frame, or an array of objects, has columns that hold text, naming them."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        names = [j for j in range(X.shape[1]) if any(isinstance(value, str) for value in X[:, j])]
+        _refuse_columns([str(j) for j in names])
+        return
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return
     refuse_dask_frame(X)
@@ -78,6 +83,11 @@ def refuse_text(X: Any) -> None:
             of_numbers = of_numbers and not any(isinstance(value, str) for value in X.iloc[:, j])
         if not of_numbers or str(dtype) in ("str", "string", "category"):
             text.append(str(name))
+    _refuse_columns(text)
+
+
+def _refuse_columns(text: list[str]) -> None:
+    """Raise if there are columns of text."""
     if text:
         raise ValueError(
             f"{len(text)} column{'s do' if len(text) > 1 else ' does'} not hold numbers "
@@ -96,20 +106,33 @@ def refuse_dask_frame(X: Any) -> None:
 
 
 def as_table(X: Any, *, owner: str) -> Any:
-    """Return X as a numeric array or CSR matrix, or say what ``owner`` cannot use about it."""
+    """Return X as a numeric array or CSR matrix, or say what ``owner`` cannot use about it.
+
+    Columns of extreme size are brought into range (:mod:`featsieve.arrays.ranges`): who asks looks
+    at clusters, for which the units of such columns are of no use.
+    """
     if is_dask_array(X):
         from featsieve.arrays.dask_table import check_dask_array
 
         return check_dask_array(X, owner=owner)
     if is_foreign_array(X):
-        return check_foreign_table(X, owner=owner)
+        return in_range(check_foreign_table(X, owner=owner))[0]
     refuse_text(X)
     names = np.asarray(X.columns) if hasattr(X, "columns") else None
     X = check_array(
         X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
     )
+    X = in_double_precision(X)
     check_finite(X, owner=owner, names=names)
-    return X
+    return in_range(X)[0]
+
+
+def in_double_precision(X: Any) -> Any:
+    """Return a table of extended precision in float64: no fast products, nothing gained."""
+    if is_sparse(X) or X.dtype.kind != "f" or X.dtype.itemsize <= 8:
+        return X
+    with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
+        return X.astype(np.float64)
 
 
 def check_foreign_table(
@@ -170,9 +193,8 @@ def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     elif X.dtype.kind != "f":
         return
     else:
-        with np.errstate(invalid="ignore", over="ignore"):
-            if np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64)):
-                return  # a finite sum has finite terms
+        if np.isfinite(length(X)):
+            return
         if is_sparse(X):
             stored = X.tocoo(copy=False)
             bad_columns = stored.col[~np.isfinite(stored.data)]
@@ -201,6 +223,28 @@ def not_finite(
     )
 
 
+def out_of_range(
+    exponents: np.ndarray, *, owner: str, names: np.ndarray | None = None
+) -> str | None:
+    """Say that columns are too large, or all are too small, to be squared as they are; or None."""
+    low, high = RANGES["float64"]
+    columns = np.flatnonzero(exponents > high)
+    if len(columns) == 0:
+        if (exponents >= low).any():
+            return None  # the small columns have no weight beside the others
+        columns = np.arange(len(exponents))
+    first = [str(j if names is None else names[j]) for j in columns[:5]]
+    more = ", ..." if len(columns) > 5 else ""
+    size = 10.0 ** round(float(exponents[columns].max()) * np.log10(2.0))
+    return (
+        f"X has numbers of the order of {size:.0e} in {len(columns)} "
+        f"column{'s'[: len(columns) != 1]} ({', '.join(first)}{more}), and {owner} adds up their "
+        f"squares as they are, which do not fit into double precision. Divide these columns by "
+        f"{size:.0e}, or give all columns the same size first, for example with "
+        "sklearn.preprocessing.MaxAbsScaler, or use scale='unit' if the selector has it."
+    )
+
+
 def _count_not_finite(X: Any) -> tuple[int, bool, np.ndarray]:
     """Return how many entries are not finite, whether one is NaN, and the columns they are in."""
     xp = namespace_of(X)
@@ -208,8 +252,8 @@ def _count_not_finite(X: Any) -> tuple[int, bool, np.ndarray]:
     if not xp.isdtype(X.dtype, "real floating"):
         return none
     with np.errstate(invalid="ignore", over="ignore"):  # of libraries that are NumPy underneath
-        if bool(xp.isfinite(xp.sum(X, dtype=xp.float64))):
-            return none  # a finite sum has finite terms
+        if np.isfinite(length(X)):
+            return none
     bad = xp.logical_not(xp.isfinite(X))
     columns = to_numpy(xp.sum(xp.astype(bad, xp.int64), axis=0))
     return int(columns.sum()), bool(xp.any(xp.isnan(X))), np.flatnonzero(columns)

@@ -54,7 +54,7 @@ def tables(kind):
 
 
 def random_graph(n):
-    A = sp.random_array((n, n), density=0.05, rng=np.random.default_rng(1))
+    A = sp.random_array((n, n), density=0.05, random_state=np.random.default_rng(1))
     return sp.csr_array(A + A.T)
 
 

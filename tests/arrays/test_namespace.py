@@ -45,6 +45,17 @@ def test_order_with_infinite_keys():
     assert stable_order(np.array([-np.inf, 1.0, -np.inf, 2.0])).tolist() == [3, 1, 0, 2]
 
 
+def test_keys_that_differ_by_rounding_are_ties():
+    step = np.finfo(np.float64).eps
+    keys = np.array([2.0, 3.0, 3.0 + 4 * step, 2.0 + 2 * step, 0.0, -np.inf, 1e-300, -np.inf])
+    assert stable_order(keys).tolist() == [2, 1, 3, 0, 6, 4, 5, 7]
+    assert stable_order(keys, rounding=1e-12).tolist() == [1, 2, 0, 3, 6, 4, 5, 7]
+    shuffled = np.random.default_rng(0).permutation(1000)
+    keys = 1.0 + (shuffled // 10) + step * (shuffled % 10)
+    expected = np.lexsort((np.arange(1000), -np.floor(keys)))
+    assert stable_order(keys, rounding=1e-12).tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_columns_by_columns_in_either_memory_order(order):
     A = np.asarray(np.random.default_rng(0).standard_normal((7, 4)), order=order)
@@ -147,7 +158,7 @@ def test_rows_columns_and_precision_of_any_table(convert):
 def test_products_with_a_graph(convert, shape, monkeypatch):
     monkeypatch.setattr(namespace, "HOST_ELEMENTS", 100)  # three columns at a time
     rng = np.random.default_rng(0)
-    A = sp.random_array((30, 30), density=0.1, rng=rng, format="csr")
+    A = sp.random_array((30, 30), density=0.1, random_state=rng, format="csr")
     twice = sp.csr_array(
         (np.ones(4), np.array([2, 2, 1, 0]), np.array([0, 3, *[4] * 29])), shape=(30, 30)
     )

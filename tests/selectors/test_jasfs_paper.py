@@ -1,5 +1,6 @@
 """solver="paper" against the frozen outputs of the authors' program."""
 
+import re
 import warnings
 
 import numpy as np
@@ -122,3 +123,17 @@ def test_too_large_sparsity_names_the_largest_that_selects(n, d, power, seed):
         assert model.set_params(sparsity=largest).fit(X).n_features_selected_ >= 1
         with pytest.raises(ValueError, match="no feature is selected"):
             model.set_params(sparsity=1.02 * largest).fit(X)
+
+
+def test_columns_too_small_to_select_anything_are_said_to_be_so(small_planted):
+    # A step must lower the loss by a share of ||W||², which grows as the columns shrink. The search
+    # for a λ that selects something must end, and not name one that does not.
+    sieve = JASFS(3, solver="paper", sparsity=0.5, max_iter=5, random_state=0)
+    with pytest.raises(ValueError, match="no smaller value does.*Use scale='unit'"):
+        sieve.fit(1e-10 * small_planted.X)
+    with pytest.raises(
+        ValueError, match="the largest value that selects something here is"
+    ) as told:
+        sieve.fit(small_planted.X)
+    usable = float(re.search(r"here is (\S+)\. Decrease", str(told.value)).group(1))
+    assert sieve.set_params(sparsity=usable).fit(small_planted.X).n_features_selected_ >= 1

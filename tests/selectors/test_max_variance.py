@@ -24,7 +24,7 @@ def test_large_means_cost_no_digits(offset, kind):
 
 
 def test_sparse_table_with_empty_and_constant_columns():
-    X = sp.random_array((50, 8), density=0.2, rng=np.random.default_rng(2)).tolil()
+    X = sp.random_array((50, 8), density=0.2, random_state=np.random.default_rng(2)).tolil()
     X[:, 3] = 7.0
     X[:, 5] = 0.0
     dense = X.toarray()

@@ -295,3 +295,19 @@ def test_stability_selection_finds_its_number(clear):
     ).fit(clear.X)
     assert sieve.n_features_selected_ == sieve.path_.curve.chosen
     assert clear.informative[sieve.support_].all()
+
+
+@pytest.mark.parametrize("power", [-800, 800])
+def test_columns_of_extreme_size_are_judged_as_well(power):
+    # Squares of 2^800 overflow, those of 2^-800 vanish.
+    made = make_planted(30, 8, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
+    X = np.ldexp(made.X, np.where(np.arange(8) % 2, power, 0))
+    inner = LaplacianScore(4, scale="unit")
+    auto = AutoSelector(inner, sizes=[2, 4]).fit(X)
+    np.testing.assert_array_equal(auto.ranking_, inner.fit(made.X).ranking_)
+    outer = StabilitySelection(
+        inner, n_subsamples=2, n_features_to_select="auto", random_state=0
+    ).fit(X)
+    for sieve in (auto, outer):
+        assert np.isfinite(sieve.path_.curve.values).all()
+        assert 1 <= sieve.n_features_selected_ <= 8

@@ -7,7 +7,8 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_score
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 from featsieve.datasets import make_planted
@@ -22,7 +23,12 @@ from featsieve.tuning import (
 )
 from featsieve.tuning import criteria as module
 from featsieve.tuning.clusterings import SelectedClusterings
-from featsieve.tuning.criteria import CRITERIA, as_criterion, centroid_accuracy
+from featsieve.tuning.criteria import (
+    CRITERIA,
+    as_criterion,
+    centroid_accuracy,
+    mean_silhouette,
+)
 
 ALL = [Modularity, LabelAgreement, CentroidAccuracy, FullSilhouette]
 WITH_KMEANS = [Modularity, LabelAgreement, FullSilhouette]
@@ -131,6 +137,44 @@ def test_full_silhouette_of_columns_that_show_one_cluster_is_the_worst():
     X = np.random.default_rng(0).standard_normal((20, 3))
     X[:, 1] = 4.0
     assert FullSilhouette()(X, [1], np.arange(20) % 2) == -1.0
+
+
+@pytest.mark.parametrize("criterion", ALL)
+def test_a_table_that_does_not_vary_is_refused(criterion):
+    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+        criterion()(np.full((6, 3), 4.0), [0, 1], [0, 1, 2] * 2)
+
+
+def test_silhouettes_of_some_samples_are_scikit_learns():
+    rng = np.random.default_rng(1)
+    points = np.vstack([rng.standard_normal((50, 2)), np.zeros((4, 2)), np.zeros((4, 2)) + 9.0])
+    labels = np.array([*rng.integers(0, 3, 49), 7, 4, 4, 4, 4, 5, 5, 5, 5])  # 7: of one sample
+    distances = euclidean_distances(points)
+    np.fill_diagonal(distances, 0.0)
+    each = silhouette_samples(points, labels)
+    for rows in (np.arange(58), np.array([3, 11, 49, 50, 57])):
+        found = mean_silhouette(distances[rows], rows, labels)
+        assert found == pytest.approx(each[rows].mean())
+    rows = np.arange(58)
+    for no_clusters in (np.zeros(58, dtype=int), rows):
+        assert mean_silhouette(distances, rows, no_clusters) == -1.0
+    assert mean_silhouette(np.zeros((58, 58)), rows, labels) == 0.0  # all samples are the same
+
+
+def test_full_silhouette_of_a_long_table_looks_at_some_samples(monkeypatch):
+    made = make_planted(300, 30, n_informative=10, n_clusters=3, signal=3.0, random_state=0)
+    support = np.flatnonzero(made.informative)
+    exact = FullSilhouette(n_runs=2)(made.X, support, made.labels)
+    shapes = []
+
+    def noted(distances, rows, labels):
+        shapes.append(distances.shape)
+        return mean_silhouette(distances, rows, labels)
+
+    monkeypatch.setattr(module, "mean_silhouette", noted)
+    monkeypatch.setattr(module, "MOST_JUDGED", 100)
+    assert FullSilhouette(n_runs=2)(made.X, support, made.labels) == pytest.approx(exact, abs=0.02)
+    assert shapes == [(100, 300)] * 2
 
 
 def leave_one_out(points, labels):

@@ -20,12 +20,14 @@ import featsieve
 from featsieve import (
     JASFS,
     AutoSelector,
+    LabelFreeSearchCV,
     LaplacianScore,
     MaxVariance,
     RandomSelector,
     StabilitySelection,
 )
 from featsieve.arrays import operator as operator_module
+from featsieve.datasets import make_planted
 from featsieve.tuning import explanation as explain_module
 from featsieve.tuning.explanation import explain
 
@@ -237,6 +239,25 @@ def test_meta_estimators_are_looked_into(small_planted):
     assert outer.selection_frequency_.max() > 0.0
     auto = AutoSelector(LaplacianScore()).fit(X)
     assert explain(auto, X) == explain(auto.selector_, X)
+
+
+def test_the_best_candidate_of_a_search_is_explained():
+    made = make_planted(24, 10, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
+    X = pd.DataFrame(made.X).add_prefix("f")
+    search = LabelFreeSearchCV(LaplacianScore(4), {"n_neighbors": [3, 5]})
+    with pytest.raises(NotFittedError):
+        explain(search, X)
+    search.fit(X)
+    table = explain(search, X, labels=made.labels)
+    assert table == explain(search.best_estimator_, X, labels=made.labels)
+    assert table["feature"][table["selected"]].tolist() == list(search.get_feature_names_out())
+    with pytest.raises(ValueError, match="set refit=True"):
+        explain(search.set_params(refit=False).fit(X), X)
+    search = LabelFreeSearchCV(
+        make_pipeline(StandardScaler(), MaxVariance(4)), {"maxvariance__n_features_to_select": [4]}
+    )
+    with pytest.raises(TypeError, match="not the Pipeline around it"):
+        explain(search.fit(X), X)
 
 
 def assert_close(first, second, atol=1e-9):

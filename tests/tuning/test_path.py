@@ -100,3 +100,13 @@ def test_the_selector_of_the_user_stays_as_it_is(clear):
     sparsity_path(clear.X, selector, sizes=[3])
     assert not hasattr(selector, "labels_")
     assert selector.n_features_to_select is None
+
+
+def test_columns_of_extreme_size_have_the_path_of_ordinary_ones(clear):
+    sieve = JASFS(3, init="spectral", random_state=0)
+    ordinary = sparsity_path(clear.X, sieve, sizes=[2, 5, 10])
+    huge = sparsity_path(
+        np.ldexp(clear.X, np.where(np.arange(60) % 2, 900, 0)), sieve, sizes=[2, 5, 10]
+    )
+    np.testing.assert_array_equal(huge.supports, ordinary.supports)
+    np.testing.assert_allclose(huge.objective, ordinary.objective, rtol=1e-9)

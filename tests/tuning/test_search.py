@@ -210,3 +210,11 @@ def test_clusters_are_counted_once(clear, monkeypatch):
         monkeypatch.setattr(module, "suggest_n_clusters", counted)
     LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [4, 8, 16]}).fit(clear.X)
     assert len(calls) == 1
+
+
+def test_columns_of_extreme_size_are_judged_as_well():
+    made = make_planted(40, 12, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
+    X = np.ldexp(made.X, np.where(np.arange(12) % 2, 900, 0))  # the squares overflow
+    inner = LaplacianScore(4, scale="unit")
+    search = LabelFreeSearchCV(inner, {"n_neighbors": [3, 5]}, cv=2)
+    assert np.isfinite(search.fit(X).cv_results_["mean_test_score"]).all()

@@ -20,9 +20,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve import JASFS, NDFS, LaplacianScore, MaxVariance, RandomSelector
+from featsieve import JASFS, NDFS, AutoSelector, LaplacianScore, MaxVariance, RandomSelector
 from featsieve.datasets import make_planted
 from featsieve.evaluation.stability import selection_stability
+from featsieve.selectors import jasfs_start
 from featsieve.tuning.stability_selection import StabilitySelection
 
 TOO_FEW = ValueError("too few rows.")
@@ -451,3 +452,27 @@ def test_frequencies_are_drawn(planted_sieve):
     drawn = ax.get_lines()[0].get_ydata()
     np.testing.assert_array_equal(drawn, np.sort(planted_sieve.selection_frequency_)[::-1])
     assert planted_sieve.plot(ax) is ax
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_subsamples_start_from_landmarks_where_the_whole_table_does(nested, monkeypatch):
+    # Above a number of rows JASFS takes landmarks; a subsample may have fewer.
+    monkeypatch.setattr("featsieve.selectors.jasfs_start.LARGEST_EXACT", 110)
+    X = make_planted(120, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
+    selector = JASFS(3, n_features_to_select=6)
+    if nested:
+        selector = AutoSelector(selector, sizes=[6])
+    sieve = StabilitySelection(selector, n_subsamples=2, random_state=0).fit(X)
+    started = []
+    start = jasfs_start.start
+
+    def noted(X, operator, settings, **keywords):
+        started.append((operator.shape[0], settings.init))
+        return start(X, operator, settings, **keywords)
+
+    monkeypatch.setattr("featsieve.selectors.jasfs.start", noted)
+    again = clone(sieve).fit(X)
+    # Each fit of AutoSelector is two of JASFS.
+    assert started == [(120, "auto")] * (1 + nested) + [(96, "landmarks")] * 2 * (1 + nested)
+    np.testing.assert_array_equal(again.selections_, sieve.selections_)
+    assert sieve.selector.get_params()["selector__init" if nested else "init"] == "auto"

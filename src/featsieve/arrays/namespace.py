@@ -121,7 +121,10 @@ def to_numpy(array: Array) -> np.ndarray:
         return array.detach().cpu().numpy()
     if array_api_compat.is_cupy_array(array):
         return array.get()
-    return np.from_dlpack(array)
+    try:
+        return np.from_dlpack(array)
+    except BufferError:  # NumPy 2.0 does not take what may not be written to, but takes a copy
+        return np.from_dlpack(namespace_of(array).asarray(array, copy=True))
 
 
 def as_numpy(values: Any) -> np.ndarray:
@@ -252,14 +255,20 @@ def smallest_of_rows(A: Array, count: int) -> tuple[Array, Array]:
     return xp.take_along_axis(indices, order, axis=1), xp.take_along_axis(values, order, axis=1)
 
 
-def stable_order(keys: np.ndarray) -> np.ndarray:
-    """Return the indices that sort keys from large to small, ties by the lower index."""
+def stable_order(keys: np.ndarray, *, rounding: float = 0.0) -> np.ndarray:
+    """Return the indices that sort keys from large to small, ties by the lower index.
+
+    Keys that follow each other and differ by no more than ``rounding`` of their size are ties.
+    """
     keys = -np.asarray(keys, dtype=np.float64)
     order = np.argsort(keys)  # several times faster than a stable sort
     ordered = keys[order]
-    if np.all(ordered[1:] > ordered[:-1]):
+    with np.errstate(invalid="ignore"):  # of two infinite ones
+        apart = ordered[1:] - ordered[:-1] > rounding * np.abs(ordered[:-1])
+    if np.all(apart):
         return order
-    return np.argsort(keys, kind="stable")
+    group = np.concatenate([[0], np.cumsum(apart)])
+    return order[np.lexsort((order, group))]
 
 
 def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:

@@ -113,7 +113,7 @@ class AUFS(UnsupervisedSelector):
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are. The regression has an
         intercept, so that "raw" differs from "none" only by the reconstruction term.
@@ -230,6 +230,7 @@ class AUFS(UnsupervisedSelector):
     """
 
     path_: SelectionPath
+    intercept_: np.ndarray
 
     _follows_count = True
     _price = "sparsity"

@@ -21,6 +21,7 @@ from featsieve.arrays.namespace import (
     pick_columns,
     to_numpy,
 )
+from featsieve.arrays.ranges import LARGEST, in_range
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.selectors import initial_labels
@@ -127,7 +128,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         to distances of the columns as given), "none", or "sqrt", half way between the two. "auto"
         is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
-        Neighbours in the graph of the samples.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     ridge : float, default=10.0
         μ, in units of the mean squared column norm (joint solver). Large values keep groups of
         correlated features, small ones avoid redundancy.
@@ -261,6 +262,13 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     _price = "sparsity"
     _criterion = Modularity.name
 
+    intercept_: np.ndarray
+    cluster_centers_: np.ndarray
+    labels_: np.ndarray
+    label_accuracy_: float
+    sparsity_: float
+    _selected_scale: np.ndarray  # 1/s of the selected columns
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -340,11 +348,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "cluster_centers_")
-        mean = np.average(self.cluster_centers_, axis=0)  # any origin will do
-        centers = (self.cluster_centers_ - mean) * self._selected_scale
+        centers = self.cluster_centers_ * self._selected_scale
+        mean = np.average(centers, axis=0)  # any origin will do
+        centers = centers - mean
         # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
         weights = (centers * self._selected_scale).T
-        offset = mean @ weights + 0.5 * np.sum(centers**2, axis=1)
+        offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
         if is_dask_array(X):
             from featsieve.arrays.dask_table import map_rows, select_columns
 
@@ -391,7 +400,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         check_is_fitted(self, "support_")
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
-        operator = as_operator(self._check_rows(X), scale=self._column_scale)
+        operator = as_operator(in_range(self._check_rows(X))[0], scale=self._column_scale)
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,
@@ -550,7 +559,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     ) -> SparsityPath:
         """Return the solutions for many sizes or values of λ (see ``tuning.sparsity_path``)."""
         self._check_parameters()
-        X = self._check_input(X)
+        X = self._in_range(self._check_input(X))[0]
         prepared = self._prepare(X)
         begun = self._joint_start(X, prepared)
         problem, labels = begun.problem, begun.labels
@@ -570,6 +579,20 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """What scale="auto" means."""
         default = "unit" if self.solver == "joint" else "none"
         return default if self.scale == "auto" else self.scale
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether the units of the columns do not matter."""
+        return self._column_scale == "unit"
+
+    def _restore_units(self, exponents: np.ndarray) -> None:
+        """Give what was fitted to columns divided by 2^exponents the units of X."""
+        super()._restore_units(exponents)
+        chosen = exponents[self.support_]
+        # Centres lie among the entries; rounding must not take them past the largest number.
+        centers = np.clip(self.cluster_centers_, -LARGEST, LARGEST)
+        self.cluster_centers_ = np.ldexp(centers, chosen)
+        self._selected_scale = np.ldexp(self._selected_scale, -chosen)
 
     @property
     def _automatic(self) -> bool:
@@ -670,7 +693,12 @@ def mean_column_norm(operator: DataOperator) -> float:
 
 
 def _nothing_selected(sparsity: float, largest: float) -> str:
-    """Say that lambda is too large, and which one is not."""
+    """Say that lambda is too large, and which one is not (0: none is small enough)."""
+    if largest == 0.0:
+        return (
+            f"sparsity={sparsity:g} selects no feature, and no smaller value does: the columns are "
+            "too small for this solver. Use scale='unit', or set n_features_to_select."
+        )
     usable = float(np.nextafter(largest, 0.0))
     return (
         f"sparsity={sparsity:g} is so large that no feature is selected: the largest value that "

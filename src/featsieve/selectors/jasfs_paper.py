@@ -28,6 +28,8 @@ from featsieve.terms.row_sparsity import count_rows
 
 # The authors do not test for convergence in the first iterations.
 FIRST_TEST = 6
+# Values of lambda below this are not looked at.
+SMALLEST = 1e-150
 # More steps than any schedule has penalties.
 NO_LIMIT = 10**6
 
@@ -128,9 +130,10 @@ def solve_paper(
 
 
 def largest_sparsity(problem: PaperProblem, *, max_iter: int, tol: float) -> float:
-    """Return the largest lambda (to a percent) with which the program selects something.
+    """Return the largest lambda (to a percent) with which the program selects something, or 0.
 
-    The schedule decides, not a formula: lambda is halved until a row survives, then bisected.
+    The schedule decides, not a formula: the exponent of lambda is doubled until a row survives,
+    then bisected.
     """
 
     def selects(sparsity: float) -> bool:
@@ -138,8 +141,10 @@ def largest_sparsity(problem: PaperProblem, *, max_iter: int, tol: float) -> flo
         return count_rows(solution.state.W) > 0
 
     high, low = problem.sparsity, 0.5 * min(problem.sparsity, 1.0)
-    while not selects(low) and low > 1e-300:
-        high, low = low, 0.5 * low
+    while not selects(low):
+        if low < SMALLEST:
+            return 0.0
+        high, low = low, low * low
     while high > 1.01 * low:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if selects(middle) else (low, middle)

@@ -37,7 +37,7 @@ class LaplacianScore(UnsupervisedSelector):
         Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns from which the graph is built: as they are, or with unit variance. The score itself
         does not depend on units. ("raw" and "none" are the same here: distances know no origin.)

@@ -63,6 +63,8 @@ class MaxVariance(UnsupervisedSelector):
     10
     """
 
+    _standardises = False
+
     def __init__(self, n_features_to_select: int | float | str = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
 

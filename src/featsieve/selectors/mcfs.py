@@ -42,7 +42,7 @@ class MCFS(UnsupervisedSelector):
         Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regressions have no intercept, and coefficients depend on units).

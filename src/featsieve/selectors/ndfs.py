@@ -84,7 +84,7 @@ class NDFS(UnsupervisedSelector):
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         regression has no intercept, and lengths of rows of W depend on units).

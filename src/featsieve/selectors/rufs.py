@@ -86,7 +86,8 @@ default="local_learning"
         Weights of the edges of the graph that ``init="spectral"`` and ``laplacian="graph"`` use,
         or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
-        Neighbours of a sample, in the graph and in local learning.
+        Neighbours of a sample, in the graph and in local learning, or all others if there are
+        fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns that the regression sees: centred with unit variance, centred only, or as they are
         (as published: there is no intercept, and lengths of rows of W depend on units). The
@@ -188,6 +189,8 @@ default="local_learning"
     >>> int((sieve.support_ & planted.informative).sum())
     10
     """
+
+    sample_weights_: np.ndarray
 
     def __init__(
         self,

@@ -93,7 +93,7 @@ class SOGFS(UnsupervisedSelector):
         Start the search for W from the weights it ended with the last time instead of ``init``:
         fewer steps; but a feature that was dropped hardly returns.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are. (Published is the first,
         up to a factor.)

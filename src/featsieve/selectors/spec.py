@@ -54,7 +54,7 @@ class SPEC(UnsupervisedSelector):
         Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
         samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns: centred, centred with unit variance, or as they are. The units matter to the graph
         only; the origin matters to "plain" and "leading", which were published for columns as they

@@ -65,7 +65,7 @@ class UDFS(UnsupervisedSelector):
         d > n: the result then depends on the order of the columns. "roughness" starts with weights
         that grow with x_j'Lx_j, in favour of smooth columns.
     n_neighbors : int, default=5
-        k, neighbours of a sample.
+        k, neighbours of a sample, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance, centred only, or as they are (as published: the
         method then prefers features of small variance. Centring alone changes nothing).

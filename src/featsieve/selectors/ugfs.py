@@ -92,7 +92,7 @@ class UGFS(UnsupervisedSelector):
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
         Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     scale : {"unit", "none", "raw", "sqrt"}, default="unit"
         Columns: centred with unit variance (as the authors' driver does), centred only, or as they
         are. The alternation has an intercept: for it "raw" is "none".
@@ -205,6 +205,7 @@ class UGFS(UnsupervisedSelector):
     """
 
     path_: SelectionPath
+    intercept_: np.ndarray
 
     _follows_count = True
 

@@ -163,6 +163,8 @@ class USFS(UnsupervisedSelector):
     10
     """
 
+    labels_: np.ndarray
+
     def __init__(
         self,
         n_clusters: int | str = 8,

@@ -74,6 +74,8 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     True
     """
 
+    selector_: Any
+    labels_: np.ndarray
     _automatic = False
 
     def __init__(
@@ -93,6 +95,10 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)
+
+    def _in_range(self, X: Any) -> tuple[Any, None]:
+        """Leave the table to the selector, and to the criterion."""
+        return X, None
 
     def _fit(self, X: Any) -> None:
         """Fit the selector, judge the sizes, keep the best."""

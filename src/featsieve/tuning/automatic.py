@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from featsieve.arrays.namespace import gathered, take_rows
+from featsieve.arrays.ranges import in_range
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.structure import leave_one_out_accuracy
 from featsieve.graphs.views import sample_view
@@ -68,6 +69,7 @@ def choose_count(
 
     X is the checked table that was fitted.
     """
+    X = in_range(X)[0]  # a meta-estimator has left that to its selector
     order = np.argsort(selector.ranking_)
     n_varying = int(check_varying(X).sum())
     sizes = check_sizes(sizes, len(order))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
@@ -23,10 +23,12 @@ from featsieve.graphs import principal_coordinates
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.tuning.clusterings import SelectedClusterings
-from featsieve.validation import as_table, check_number
+from featsieve.validation import as_table, check_number, check_varying
 
 # Of larger tables, this many samples are looked at.
 MOST_SAMPLES = 5000
+# The silhouettes of this many are averaged: each needs its distance to all the others.
+MOST_JUDGED = 1000
 
 # Values of the runs for a support (indices of features).
 Evaluation = Callable[[np.ndarray], np.ndarray]
@@ -93,7 +95,9 @@ class Criterion(ABC):
         rows = sampled_rows(X.shape[0], random_state)
         if rows is not None:
             X, codes = take_rows(X, rows), np.unique(codes[rows], return_inverse=True)[1]
-        return self._prepare(gathered(X), codes, random_state)
+        X = gathered(X)
+        check_varying(X)
+        return self._prepare(X, codes, random_state)
 
     @abstractmethod
     def _prepare(
@@ -131,7 +135,7 @@ class Modularity(Criterion):
     scale, n_runs, tolerance, random_state
         See :class:`Criterion`.
     n_neighbors : int, default=5
-        Neighbours in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     graph : scipy.sparse matrix of shape (n_samples, n_samples), optional
         The graph, if there is one already.
     """
@@ -210,7 +214,10 @@ class CentroidAccuracy(Criterion):
 
 
 class FullSilhouette(Criterion):
-    """Silhouette, in ALL columns, of k-means labels of the selected ones."""
+    """Silhouette, in ALL columns, of k-means labels of the selected ones.
+
+    Of more than 1000 samples, the silhouettes of a random 1000 are averaged.
+    """
 
     name = "full_silhouette"
 
@@ -218,19 +225,19 @@ class FullSilhouette(Criterion):
         self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
     ) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
+        n = X.shape[0]
+        rows = np.arange(n)
+        if n > MOST_JUDGED:
+            rows = np.sort(random_state.permutation(n)[:MOST_JUDGED])
         operator = as_operator(X, scale="none" if self.scale == "none" else "std")
         # All distances: wide tables keep them in n columns, tall ones have few already.
         wide = operator.shape[0] <= operator.shape[1]
-        points = principal_coordinates(operator)[0] if wide else operator.rows(0, operator.shape[0])
-        distances = euclidean_distances(to_numpy(points))  # once for all supports
-        np.fill_diagonal(distances, 0.0)
-
-        def value(found: np.ndarray) -> float:
-            if not 1 < len(np.unique(found)) < len(found):
-                return -1.0
-            return float(silhouette_score(distances, found, metric="precomputed"))
-
-        return lambda support: np.array([value(found) for found in clusterings(support)])
+        points = to_numpy(principal_coordinates(operator)[0] if wide else operator.rows(0, n))
+        distances = euclidean_distances(points[rows], points)  # once for all supports
+        distances[np.arange(len(rows)), rows] = 0.0
+        return lambda support: np.array(
+            [mean_silhouette(distances, rows, found) for found in clusterings(support)]
+        )
 
 
 class FunctionCriterion(Criterion):
@@ -318,3 +325,23 @@ def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:
     distance[own] = np.where(others > 0, distance[own], np.inf)
     hits = np.bincount(labels, weights=distance.argmin(axis=1) == labels)
     return float(np.mean(hits / sizes))
+
+
+def mean_silhouette(distances: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> float:
+    """Return the mean silhouette of some samples, given their distances to all; -1 for no clusters.
+
+    (b - a) / max(a, b), with a the mean distance to the others of the own cluster, and b that to
+    the samples of the nearest other one; 0 for a cluster of one sample.
+    """
+    found, codes = np.unique(labels, return_inverse=True)
+    if not 1 < len(found) < len(labels):
+        return -1.0
+    sizes = np.bincount(codes)
+    sums = distances @ np.eye(len(found))[codes]
+    own = np.arange(len(rows)), codes[rows]
+    inside = sums[own] / np.maximum(sizes[codes[rows]] - 1, 1)
+    sums[own] = np.inf
+    outside = np.min(sums / sizes, axis=1)
+    larger = np.maximum(inside, outside)
+    several = (sizes[codes[rows]] > 1) & (larger > 0.0)
+    return float(np.mean(np.where(several, outside - inside, 0.0) / np.where(several, larger, 1.0)))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,6 +35,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
     Parameters
     ----------
     selector : fitted selector of featsieve
+        Of a search (LabelFreeSearchCV), the best candidate is explained.
     X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
         The table that was fitted. A sparse one is not densified.
     labels : array-like of shape (n_samples,), optional
@@ -110,6 +112,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
     check_number("redundant", redundant, low=0.0, strict=True)
     if redundant > 1.0:
         raise ValueError(f"redundant is an absolute correlation, at most 1; got {redundant!r}.")
+    selector = _best_of_search(selector)
     support, rank, score = _selection(selector)
     X = _check_table(selector, X)
     clusters = _clusters(selector, labels, X.shape[0])
@@ -160,6 +163,19 @@ def _in_words(word: str, rank: int, correlation: float, closest: str) -> str:
     if word == "redundant":
         return f"redundant: r={correlation:.2f} with {closest}"
     return f"low score: rank {rank}" if word == "low score" else word
+
+
+def _best_of_search(selector: Any) -> Any:
+    """Return the best candidate of a search, and what is none as it is."""
+    if not isinstance(selector, (GridSearchCV, RandomizedSearchCV)):
+        return selector
+    check_is_fitted(selector)
+    if not hasattr(selector, "best_estimator_"):
+        raise ValueError(
+            f"{type(selector).__name__} has no best_estimator_ to explain: set refit=True, or "
+            "explain a selector that was fitted with its best_params_."
+        )
+    return selector.best_estimator_
 
 
 def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

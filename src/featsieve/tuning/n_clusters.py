@@ -101,7 +101,7 @@ def suggest_n_clusters(
     most : int, default=60
         Largest number to try, if there are three samples for each.
     n_neighbors : int, default=5
-        Neighbours in the graph.
+        Neighbours of a sample in the graph, or all others if there are fewer.
     random_state : int, RandomState instance or None, default=0
         Seeds k-means.
 

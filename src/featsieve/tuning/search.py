@@ -13,12 +13,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import gathered, take_rows
+from featsieve.arrays.ranges import in_range
 from featsieve.graphs.views import sample_view
 from featsieve.progress import Progress
 from featsieve.tuning.automatic import labels_of_table
 from featsieve.tuning.criteria import Criterion, Modularity, as_criterion, sampled_rows
 from featsieve.tuning.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.validation import as_table, check_selector
+from featsieve.whole_fit import whole_fit
 
 
 class WholeTable:
@@ -131,6 +133,12 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         -------
         self
         """
+        with whole_fit(self) as fresh:
+            fresh._search(X, params)
+        return self
+
+    def _search(self, X: Any, params: dict[str, Any]) -> None:
+        """Fit and judge every candidate on one graph, then fit the best one."""
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         check_selector(last)
         criterion = as_criterion(self.criterion)
@@ -141,7 +149,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
             criterion = criterion.on_graph(self._graph(table, count, criterion))
         self._scorer = LabelFreeScorer(criterion, count.n_clusters, fitted_rows=self.cv is None)
         try:
-            return super().fit(X, None, **params)
+            super().fit(X, None, **params)
         finally:
             del self._scorer
 
@@ -200,7 +208,7 @@ class LabelFreeScorer:
         if isinstance(estimator, Pipeline):
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        X = selector._check_rows(X)
+        X = in_range(selector._check_rows(X))[0]
         labels = getattr(selector, "labels_", None) if self.fitted_rows else None
         if labels is None:
             labels = labels_of_table(selector, X, n_clusters=self.n_clusters)

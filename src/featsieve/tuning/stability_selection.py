@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from threading import current_thread, main_thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -130,6 +130,8 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     """
 
     selector_: Any
+    labels_: np.ndarray
+    selection_frequency_: np.ndarray
 
     def __init__(
         self,
@@ -152,7 +154,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "StabilitySelection":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the selector to all rows and to each subsample; count the selections.
 
         Parameters
@@ -166,11 +168,14 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         -------
         self
         """
-        with reporting(self):
-            self._fit_all(X)
-        return self
+        return super().fit(X)
 
     def _fit_all(self, X: Any) -> None:
+        """Fit as :meth:`_fit_rows` does, and report on it."""
+        with reporting(self):
+            self._fit_rows(X)
+
+    def _fit_rows(self, X: Any) -> None:
         """Check the table, then fit the selector to all rows and to each subsample."""
         checked = table = self._check_input(X)
         self._check_parameters()
@@ -189,7 +194,10 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         full = _seeded(self.selector, rng, keep=True).fit(table)
         # Drawn here, one after the other, so that n_jobs does not matter.
         draws = [
-            (_seeded(self.selector, rng), np.sort(rng.permutation(n_samples)[:n_rows]))
+            (
+                _started_like(full, _seeded(self.selector, rng)),
+                np.sort(rng.permutation(n_samples)[:n_rows]),
+            )
             for _ in range(self.n_subsamples)
         ]
         progress.step(f"fitting {name} to {self.n_subsamples} subsamples of {n_rows} rows")
@@ -291,6 +299,19 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
             if value is None or not keep:
                 seeds[name] = seed
     return selector.set_params(**seeds)
+
+
+def _started_like(whole: Any, selector: Any) -> Any:
+    """Let a clone start as the fit to all rows did: fewer rows must not mean another graph.
+
+    (JASFS takes landmarks for many rows, and the exact graph, at a cost of n^2, for fewer.)
+    """
+    inner = selector
+    while inner is not None and whole is not None:
+        if getattr(whole, "init_", None) == "landmarks":
+            inner.set_params(init="landmarks")
+        inner, whole = getattr(inner, "selector", None), getattr(whole, "selector_", None)
+    return selector
 
 
 def _some_rows(table: Any, rows: np.ndarray) -> Any:

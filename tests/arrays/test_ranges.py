@@ -1,0 +1,150 @@
+"""Columns of extreme size: an exact change of units, or a refusal that says what to do."""
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from featsieve import JASFS, LaplacianScore, MaxVariance, RandomSelector, suggest_n_clusters
+from featsieve.arrays.ranges import column_exponents, in_range, length, with_room
+from featsieve.datasets import make_planted
+
+PLANTED = make_planted(60, 20, n_informative=6, n_clusters=3, signal=4.0, random_state=0)
+
+
+def powers(low, high, *, count=20, seed=0):
+    """Return 2^e for random exponents."""
+    return np.ldexp(1.0, np.random.default_rng(seed).integers(low, high, count))
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, torch.asarray])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_ordinary_table_is_returned_as_it_is(make, dtype):
+    X = PLANTED.X.astype(dtype)
+    X[:, 3] = 0.0
+    X[:, 4] = 0.0
+    X[50, 4] = 1e-8  # small, and not to be seen in the first rows
+    X = make(X)
+    table, exponents = in_range(X)
+    assert table is X
+    assert exponents is None
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, torch.asarray])
+@pytest.mark.parametrize("factor", [2.0**300, 2.0**-300, 2.0**820, 2.0**-820])
+def test_columns_out_of_range_are_multiplied_by_a_power_of_two(make, factor):
+    X = PLANTED.X.copy()
+    X[:, 5] *= factor
+    table, exponents = in_range(make(X))
+    values = table.toarray() if sp.issparse(table) else np.asarray(table)
+    assert set(np.flatnonzero(exponents)) == {5}
+    np.testing.assert_array_equal(np.ldexp(values, exponents), X)
+    assert 2.0**-201 <= np.abs(values[:, 5]).max() < 2.0**200
+    assert column_exponents(table) is None
+
+
+def test_exponents_are_those_of_the_largest_entry():
+    X = np.array([[0.0, 1e-300, 3.0, 1e300], [0.0, -4e-300, -5.0, 1.0]])
+    expected = [0, *(int(np.floor(np.log2(value))) + 1 for value in (4e-300, 5.0, 1e300))]
+    np.testing.assert_array_equal(column_exponents(X), expected)
+
+
+def test_a_small_column_is_found_wherever_it_differs_from_zero():
+    X = np.ones((30_000, 4))
+    X[:, 1] = 0.0
+    X[-1, 1] = 1e-250  # far below the first rows
+    table, exponents = in_range(X)
+    np.testing.assert_array_equal(np.flatnonzero(exponents), [1])
+    assert 2.0**-201 <= table[-1, 1] < 2.0**-199
+
+
+def test_columns_of_denormal_numbers_count_as_zero():
+    X = PLANTED.X.copy()
+    X[:, 2] = np.arange(60) * 5e-324
+    table, _ = in_range(X)
+    np.testing.assert_array_equal(table[:, 2], 0.0)
+    sieve = JASFS(3, n_features_to_select=20, random_state=0).fit(X)
+    assert sieve.scores_[2] == 0.0
+    assert sieve.ranking_[2] == 20
+
+
+@pytest.mark.parametrize("value", [1e30, 1e-30])
+def test_single_precision_has_too_little_room_and_is_left(value):
+    X = PLANTED.X.astype(np.float32)
+    assert with_room(X) is X
+    X[:, 7] *= np.float32(value)
+    assert with_room(X).dtype == np.float64
+    np.testing.assert_array_equal(with_room(X), X)
+    assert with_room(torch.asarray(X)).dtype == torch.float64
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_length_shows_what_is_not_finite(bad, dtype):
+    X = np.ones((6, 4), dtype=dtype)
+    for table in (X, np.asfortranarray(X), X[::2, ::3], sp.csr_array(X.astype(np.float64))):
+        assert np.isfinite(length(table))
+    X[2, 3], X[4, 0] = bad, -bad
+    for table in (X, np.asfortranarray(X), X[::2, ::3]):
+        assert not np.isfinite(length(table))
+
+
+@pytest.mark.parametrize("init", ["spectral", "k-means"])
+def test_the_units_of_standardised_columns_do_not_matter(init):
+    sieve = JASFS(3, n_features_to_select=5, init=init, random_state=0)
+    plain = JASFS(**sieve.get_params()).fit(PLANTED.X)
+    for low, high in ((-190, 190), (-700, 1000)):
+        factors = powers(low, high)
+        sieve.fit(PLANTED.X * factors)
+        np.testing.assert_array_equal(sieve.scores_, plain.scores_)
+        np.testing.assert_array_equal(sieve.labels_, plain.labels_)
+        np.testing.assert_array_equal(sieve.coef_ * factors[:, None], plain.coef_)
+        np.testing.assert_allclose(sieve.intercept_, plain.intercept_, rtol=1e-12)
+        np.testing.assert_allclose(
+            sieve.cluster_centers_ / factors[sieve.support_], plain.cluster_centers_, rtol=1e-12
+        )
+        np.testing.assert_array_equal(sieve.predict(PLANTED.X * factors), plain.predict(PLANTED.X))
+
+
+def test_sparse_and_device_tables_have_the_same_answer():
+    X = np.where(PLANTED.X > 0.0, PLANTED.X, 0.0) * powers(-700, 1000)
+    expected = LaplacianScore(5, scale="unit").fit(X).scores_
+    for table in (sp.csr_array(X), sp.csc_array(X), torch.asarray(X)):
+        scores = LaplacianScore(5, scale="unit").fit(table).scores_
+        np.testing.assert_allclose(scores, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [LaplacianScore, MaxVariance, lambda k: JASFS(3, scale="none")])
+@pytest.mark.parametrize(("factor", "order"), [(1e200, "1e\\+20"), (1e-200, "1e-(199|200)")])
+def test_columns_taken_as_they_are_must_be_in_range(make, factor, order):
+    with pytest.raises(ValueError, match=f"of the order of {order}.*Divide these columns by"):
+        make(5).fit(PLANTED.X * factor)
+    X = PLANTED.X.copy()
+    X[:, 4] *= 1e-200  # of no weight beside the others
+    assert make(5).fit(X).scores_[4] == 0.0
+
+
+def test_a_dask_table_out_of_range_is_refused():
+    for factor in (1e200, 1e-200):
+        X = da.from_array(PLANTED.X * factor, chunks=(20, 20))
+        with pytest.raises(ValueError, match="Divide these columns by"):
+            RandomSelector(5, random_state=0).fit(X)
+
+
+def test_numbers_near_the_largest_go_through_every_step():
+    # Two clusters at the two ends of double precision: sums and differences overflow.
+    largest = np.finfo(np.float64).max
+    X = PLANTED.X.copy()
+    X[:, 0] = np.where(np.arange(60) < 30, largest, -largest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sieve = JASFS(2, n_features_to_select=3, init=np.arange(60) // 30, max_iter=1).fit(X)
+        assert sieve.support_[0]
+        assert np.isfinite(sieve.cluster_centers_).all()
+        np.testing.assert_allclose(np.abs(sieve.cluster_centers_[:, 0]) / largest, 1.0)
+        np.testing.assert_array_equal(sieve.predict(X), np.arange(60) // 30)
+        np.testing.assert_array_equal(sieve.transform(X), X[:, sieve.support_])
+        assert suggest_n_clusters(X, random_state=0).n_clusters >= 2

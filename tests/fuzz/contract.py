@@ -1,0 +1,226 @@
+"""What every estimator promises, whatever table and parameters it is given.
+
+A fit ends. It gives a fitted estimator whose answer is complete, finite and the same the next time,
+or a ``ValueError`` or ``TypeError`` that we wrote. The table is left as it was.
+"""
+
+import pickle
+import signal
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import featsieve
+from featsieve.tuning import NoStructureWarning
+from tests.fuzz.tables import Recipe
+from tests.fuzz.walk import fitted_values, not_finite, same
+
+SECONDS = 30.0  # of processor time: a fit of these small tables takes a fraction of one
+DOCUMENTED = (UserWarning, ConvergenceWarning, NoStructureWarning)
+# Attributes that may hold NaN: their docstrings say so.
+MAY_BE_NAN = ("stability_", "stability_interval_", "cv_results_", "best_score_")
+# What a search measures with a clock.
+TIMES = ("_time",)
+# Words of NumPy, SciPy and LAPACK about themselves: no help to anybody who passed a table.
+INTERNAL = (
+    "array must not contain", "zero-size array", "did not converge", "out of bounds", "singular",
+    "broadcast", "setting an array element", "cannot convert float", "eigenvalue", "on entry",
+    "unpack", "subscriptable", "NoneType", "ufunc", "invalid value", "could not convert",
+    "must be non-empty", "mismatch in its core dimension", "Maximum allowed size exceeded",
+)  # fmt: skip
+SOURCE = str(Path(featsieve.__file__).parent)
+OWN_FILES = (SOURCE, "sklearn/utils/validation.py", "sklearn/utils/_set_output.py")
+
+# How often each estimator was fitted or refused; the plugin adds it up.
+OUTCOMES: Counter[tuple[str, str]] = Counter()
+
+
+class TookTooLongError(BaseException):
+    """A fit did not end."""
+
+
+def check(estimator: Any, recipe: Recipe, *, used_before: bool = False) -> str:
+    """Fit the estimator to the table; raise AssertionError where it breaks its word."""
+    name = type(estimator).__name__
+    OUTCOMES[name, "examples"] += 1
+    if used_before:  # a fit that fails must not leave the answer of an earlier one
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with suppress(ValueError, TypeError):
+                estimator.fit(np.random.default_rng(0).standard_normal((12, recipe.n_features)))
+    table = recipe.build()
+    before = frozen(table)
+    error = fit(estimator, table)
+    assert frozen(table) == before, "the table was modified"
+    if error is not None:
+        check_refusal(estimator, error, table)
+        OUTCOMES[name, "refused"] += 1
+        return "refused"
+    check_values(estimator)
+    check_selection(estimator, recipe.n_features)
+    check_transform(estimator, recipe, table)
+    assert frozen(table) == before, "transform modified the table"
+    again = clone(estimator)
+    assert fit(again, table) is None, "the same fit failed the second time"
+    check_same(estimator, again)
+    OUTCOMES[name, "fitted"] += 1
+    return "fitted"
+
+
+def fit(estimator: Any, table: Any) -> Exception | None:
+    """Fit, in time and without a warning that is not ours; return what was refused."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with time_limit(SECONDS):
+                estimator.fit(table)
+        except (ValueError, TypeError) as error:
+            refused: Exception | None = error
+        else:
+            refused = None
+    search = isinstance(estimator, featsieve.LabelFreeSearchCV)
+    for warning in caught:
+        about = f"{warning.category.__name__} from {warning.filename}: {warning.message}"
+        allowed = (*DOCUMENTED, FitFailedWarning) if search else DOCUMENTED
+        assert warning.category in allowed, f"not a warning of ours: {about}"
+        # ours point at the caller's line, which is in this folder (or in GridSearchCV)
+        here = Path(warning.filename).parent == Path(__file__).parent
+        assert search or here, f"not a warning of ours: {about}"
+        assert len(str(warning.message)) > 20, about
+    return refused
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise in the block once it has used so much processor time."""
+
+    def ring(*_: Any) -> None:
+        raise TookTooLongError(f"no end after {seconds:g} s of processor time")
+
+    previous = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, previous)
+
+
+def frozen(table: Any) -> bytes:
+    """Return all that a table holds, as bytes."""
+    if sp.issparse(table):
+        names = ("row", "col") if table.format == "coo" else ("indices", "indptr")
+        parts = [np.asarray(getattr(table, name)).tobytes() for name in (*names, "data")]
+        return b"|".join([table.format.encode(), *parts])
+    if isinstance(table, np.ndarray) and table.dtype != object:
+        return np.ascontiguousarray(table).tobytes()
+    return pickle.dumps(table)
+
+
+def check_refusal(estimator: Any, error: Exception, table: Any) -> None:
+    """Refusals are ours, speak the user's language, and leave nothing fitted."""
+    words = check_words(error)
+    assert not hasattr(estimator, "support_")
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return
+    raise AssertionError(f"fitted after {words}")
+
+
+def check_words(error: Exception) -> str:
+    """Return the words of a refusal, which are ours, and in the user's language."""
+    words = f"{type(error).__name__}: {error}"
+    assert type(error) in (ValueError, TypeError), words
+    where = traceback.extract_tb(error.__traceback__)[-1].filename
+    assert any(own in where for own in OWN_FILES), f"an error from {where}: {words}"
+    assert len(str(error)) > 20, words
+    assert not any(internal in str(error) for internal in INTERNAL), words
+    return words
+
+
+def check_values(estimator: Any) -> None:
+    """No fitted attribute holds NaN or infinity, unless its docstring says so."""
+    for path, value in fitted_values(estimator).items():
+        allowed = any(name in path for name in MAY_BE_NAN)
+        assert allowed or not not_finite(value), f"{path} is not finite: {value!r}"
+
+
+def selector_of(estimator: Any) -> Any:
+    """Return what holds the selection."""
+    return getattr(estimator, "best_estimator_", estimator)
+
+
+def check_selection(estimator: Any, n_features: int) -> None:
+    """The selection has the size that was asked for, and agrees with the ranking."""
+    selector = selector_of(estimator)
+    support, ranking = selector.support_, selector.ranking_
+    assert support.shape == ranking.shape == selector.scores_.shape == (n_features,)
+    assert support.dtype == bool
+    assert sorted(ranking) == list(range(1, n_features + 1))
+    count = int(support.sum())
+    assert count == selector.n_features_selected_ >= 1
+    assert (support == (ranking <= count)).all()
+    indices = selector.get_support(indices=True)
+    assert (np.diff(indices) > 0).all()
+    assert (indices == np.flatnonzero(support)).all()
+    wanted = getattr(selector, "n_features_to_select", None)
+    if isinstance(wanted, float):
+        assert count == max(1, round(wanted * n_features))
+    elif isinstance(wanted, int):
+        assert count == wanted
+    if hasattr(selector, "labels_"):
+        labels = selector.labels_
+        assert labels.ndim == 1
+        assert labels.dtype.kind == "i"
+        assert labels.min() >= 0
+
+
+def check_transform(estimator: Any, recipe: Recipe, table: Any) -> None:
+    """``transform`` gives the selected columns as they are, and takes no other table."""
+    support = selector_of(estimator).support_
+    values = np.asarray(table) if recipe.layout == "list" else recipe.values()
+    expected = values[:, support]
+    selected = estimator.transform(table)
+    if recipe.is_sparse:
+        assert sp.issparse(selected)
+        selected = selected.toarray()
+    assert selected.shape == expected.shape
+    selected = np.asarray(selected)
+    assert selected.dtype == expected.dtype, (selected.dtype, expected.dtype)
+    assert np.array_equal(selected, expected)
+    wider = np.hstack([np.ones((recipe.n_samples, 1)), np.zeros(values.shape)])
+    for wrong in (wider, wider[:, 2:]):
+        check_wrong_table(estimator, wrong)
+    if recipe.layout == "frame":
+        check_wrong_table(estimator, table.rename(columns={"f0": "other"}))
+        if recipe.n_features > 1:
+            check_wrong_table(estimator, table[table.columns[::-1]])
+
+
+def check_wrong_table(estimator: Any, table: Any) -> None:
+    """A table with other columns is refused."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        with pytest.raises(ValueError, match=r"(?s).{20}"):  # in words
+            estimator.transform(table)
+
+
+def check_same(first: Any, second: Any) -> None:
+    """Two fits with the same seed agree to the last bit."""
+    one, other = fitted_values(first), fitted_values(second)
+    assert one.keys() == other.keys()
+    for path, value in one.items():
+        timed = any(name in path for name in TIMES)
+        assert timed or same(value, other[path]), f"{path}: {value!r} then {other[path]!r}"

@@ -1,0 +1,116 @@
+"""Every file is read or refused in a sentence, whatever happened to its bytes."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+
+from featsieve.bench import Plan, load_plan
+from featsieve.datasets import Dataset, open_table, read_table
+from featsieve.persistence import load_model
+from featsieve.selection_model import SelectionModel
+from featsieve.workflow.summary import read_summary
+from tests.fuzz.contract import OUTCOMES, time_limit
+from tests.fuzz.files import MAKERS, TABLE, damaged_files, valid
+
+SECONDS = 10.0  # of processor time: reading takes milliseconds
+LONGEST = 3000  # letters of a message
+
+
+def read(path: Path):
+    """Read a file as its name says."""
+    readers = {
+        ".toml": load_plan,
+        ".json": read_summary,
+        ".skops": load_model,
+        ".npy": lambda path: open_table(path, rows_per_chunk=2).compute(scheduler="synchronous"),
+    }
+    if path.suffix in readers:
+        return readers[path.suffix](path)
+    labels = "kind" if path.name.startswith("toy.") and path.suffix in (".csv", ".h5ad") else None
+    return read_table(path, label_column=labels, drop_text=True)
+
+
+def check(path: Path) -> str:
+    """Read the file; raise AssertionError where that breaks the word that is given."""
+    before = path.read_bytes()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with time_limit(SECONDS):
+                found = read(path)
+        except (ValueError, OSError) as error:
+            found = error
+    assert os.listdir(path.parent) == [path.name], "something was written"
+    assert path.read_bytes() == before, "the file was changed"
+    for warning in caught:  # models of other versions are told
+        told = f"{warning.category.__name__} of {warning.filename}: {warning.message}"
+        assert str(warning.message).startswith(str(path)), told
+    if isinstance(found, Exception):
+        check_refusal(path, found)
+        return "refused"
+    check_content(found)
+    return "read"
+
+
+def check_refusal(path: Path, error: Exception) -> None:
+    """A refusal is a sentence with the name of the file, of a kind that is documented."""
+    said = f"{type(error).__name__}: {error}"
+    own = type(error).__module__.startswith("featsieve")
+    assert own or type(error) in (ValueError, OSError), said
+    assert path.name in said or path.stem in said, said
+    assert 20 < len(said) < LONGEST, said
+    assert said.isprintable(), said
+    assert said.endswith((".", "?")), said
+
+
+def check_content(found) -> None:
+    """What is read can be used."""
+    if isinstance(found, Dataset):
+        assert found.X.ndim == 2
+        assert min(found.X.shape) > 0
+        assert found.X.dtype in (np.float32, np.float64)
+        assert len(found.names) == found.X.shape[1]
+        assert found.y is None or len(found.y) == found.X.shape[0]
+        if sp.issparse(found.X):
+            found.X.check_format(full_check=True)
+            found.X.sum()
+    elif isinstance(found, SelectionModel):
+        assert found.get_feature_names_out().size == found.selector.support_.sum()
+    else:
+        assert isinstance(found, np.ndarray | Plan | dict) or hasattr(found, "transform")
+
+
+@pytest.fixture(autouse=True)
+def _little_memory(monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "64M")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_valid_file_is_read(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(valid(name))
+    found = read(path)
+    check_content(found)
+    if isinstance(found, Dataset) and "utf16" not in name:
+        X = found.X.toarray() if sp.issparse(found.X) else found.X
+        np.testing.assert_array_equal(X, TABLE.X)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_damaged_file_is_read_or_refused(name, tmp_path):
+    path = tmp_path / name
+    profile = settings.get_profile("fuzz")
+
+    @settings(profile, max_examples=2 * profile.max_examples)
+    @given(damaged_files(name))
+    def one(content):
+        path.write_bytes(content)
+        OUTCOMES[f"file {name}", "examples"] += 1
+        OUTCOMES[f"file {name}", check(path)] += 1
+
+    one()

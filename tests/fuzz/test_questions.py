@@ -1,0 +1,113 @@
+"""Every question about a table or a fit keeps its word on any table, too."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featsieve import JASFS, LaplacianScore, MaxVariance
+from featsieve.evaluation import redundancy
+from featsieve.tables import Table
+from featsieve.tuning import (
+    cluster_sensitivity,
+    explain,
+    sparsity_path,
+    structure_score,
+    suggest_n_clusters,
+)
+from featsieve.tuning.criteria import CRITERIA
+from tests.fuzz.contract import OUTCOMES, check_same, check_words, fit, frozen
+from tests.fuzz.tables import Recipe, recipes
+from tests.fuzz.walk import fitted_values, not_finite
+
+# Columns of tables whose descriptions allow NaN (or an infinite separation).
+MAY_BE_NAN = ("separation", "eta_squared", "correlation", "selection_frequency", "label_agreement")
+MAY_BE_NAN += ("sparsity", "objective")  # of a path that is a ranking
+
+
+class Question:
+    """What is asked, in the clothes of an estimator: the contract knows how to fit one."""
+
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
+        self.ask = ask
+
+    def fit(self, X: Any) -> None:
+        """Ask, and keep the answer."""
+        answer = self.ask(X)
+        self.answer_ = dict(answer) if isinstance(answer, Table) else answer
+
+
+@st.composite
+def labels_of(draw: st.DrawFn, n_samples: int) -> list:
+    """Draw clusters of the samples: few, many, one, or not as many as there are samples."""
+    count = draw(st.sampled_from((2, 3, 3, n_samples, 1)))
+    length = draw(st.sampled_from((n_samples,) * 9 + (n_samples + 1,)))
+    names = draw(st.sampled_from((int, int, str, float)))
+    return [names(i % count) for i in range(length)]
+
+
+@st.composite
+def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
+    """Draw a question about a table."""
+    n, d = recipe.n_samples, recipe.n_features
+    n_neighbors = draw(st.sampled_from((5, 1, 100)))
+    n_clusters = draw(st.sampled_from((2, 3, n, n + 1)))
+    labels = draw(labels_of(n))
+    support = draw(st.lists(st.integers(0, d - 1), unique=True, max_size=d))
+    selector = draw(st.sampled_from((MaxVariance(0.5), LaplacianScore(0.5, n_neighbors=3))))
+    joint = JASFS(n_clusters, n_features_to_select=0.5, n_neighbors=n_neighbors, random_state=0)
+    known = draw(st.sampled_from((labels, None)))
+    sizes = draw(st.sampled_from((None, [1], [1, d], [d + 1])))
+    criterion = CRITERIA[draw(st.sampled_from(sorted(CRITERIA)))](n_runs=2)
+    asked: dict[str, Callable[[Any], Any]] = {
+        "explain": lambda X: explain(selector.fit(X), X, labels=known),
+        "suggest_n_clusters": lambda X: suggest_n_clusters(X, n_neighbors=n_neighbors),
+        "structure_score": lambda X: structure_score(X, labels, n_permutations=1),
+        "sparsity_path": lambda X: sparsity_path(
+            X, joint if n_clusters == 2 else selector, sizes=sizes
+        ),
+        "cluster_sensitivity": lambda X: cluster_sensitivity(X, joint, n_clusters=[2]),
+        "redundancy": lambda X: redundancy(X, support),
+        "criterion": lambda X: criterion(X, support, labels),
+        "certify": lambda X: joint.fit(X).certify(X),
+        "predict": lambda X: joint.fit(X).predict(X),
+    }
+    return Question(asked[name])
+
+
+QUESTIONS = (
+    "explain", "suggest_n_clusters", "structure_score", "sparsity_path", "cluster_sensitivity",
+    "redundancy", "criterion", "certify", "predict",
+)  # fmt: skip
+
+
+def check_question(name: str, question: Question, recipe: Recipe) -> None:
+    """Ask twice; raise AssertionError where the answer is not what was promised."""
+    OUTCOMES[name, "examples"] += 1
+    table = recipe.build()
+    before = frozen(table)
+    error = fit(question, table)
+    assert frozen(table) == before, "the table was modified"
+    if error is not None:
+        check_words(error)
+        OUTCOMES[name, "refused"] += 1
+        return
+    for path, value in fitted_values(question).items():
+        allowed = any(column in path for column in MAY_BE_NAN)
+        assert allowed or not not_finite(value), f"{path} is not finite: {value!r}"
+    again = Question(question.ask)
+    assert fit(again, table) is None, "the same question failed the second time"
+    check_same(question, again)
+    OUTCOMES[name, "fitted"] += 1
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_any_table_is_answered_for_or_refused(name):
+    @settings(settings.get_profile("fuzz"))
+    @given(st.data(), recipes())
+    def one(data, recipe):
+        check_question(name, data.draw(questions(name, recipe)), recipe)
+
+    one()

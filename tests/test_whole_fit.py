@@ -1,0 +1,180 @@
+"""A fit that is interrupted leaves an unfitted estimator, whenever and whatever interrupts it."""
+
+import inspect
+import signal
+import subprocess
+import sys
+import warnings
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import featsieve
+from featsieve import (
+    JASFS,
+    NDFS,
+    AutoSelector,
+    LabelFreeSearchCV,
+    LaplacianScore,
+    StabilitySelection,
+)
+from featsieve.datasets import make_planted
+from featsieve.whole_fit import whole_fit
+
+SOURCE = str(Path(featsieve.__file__).parent)
+
+
+def quick(name, **settings):
+    kind = getattr(featsieve, name)
+    wanted = {"n_clusters": 3, "n_features_to_select": 4, "random_state": 0, "max_iter": 5}
+    takes = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in {**wanted, **settings}.items() if key in takes})
+
+
+ESTIMATORS = {name: quick(name) for name in featsieve.selectors.__all__}
+ESTIMATORS |= {
+    "JASFS, auto": JASFS("auto", random_state=0),
+    "NDFS, auto": quick("NDFS", n_features_to_select="auto"),
+    "AutoSelector": AutoSelector(quick("NDFS"), sizes=[2, 4]),
+    "StabilitySelection": StabilitySelection(LaplacianScore(4), n_subsamples=2, random_state=0),
+    "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(4), {"n_neighbors": [3, 5]}),
+}
+EARLIER = make_planted(24, 12, n_clusters=3, n_informative=4, signal=3.0, random_state=1).X
+TABLE = make_planted(30, 14, n_clusters=3, n_informative=4, signal=3.0, random_state=2).X
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt at the k-th call of a function of the library; counts the calls."""
+
+    def __init__(self, at=None):
+        self.at, self.calls = at, 0
+
+    def __call__(self, frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(SOURCE):
+            self.calls += 1
+            if self.calls == self.at:
+                raise KeyboardInterrupt
+
+    def fit(self, estimator, X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            before = sys.getprofile()
+            sys.setprofile(self)
+            try:
+                return estimator.fit(X)
+            finally:
+                sys.setprofile(before)
+
+
+def fitted_attributes(estimator):
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+
+
+def assert_unfitted(estimator):
+    assert fitted_attributes(estimator) == {}
+    with pytest.raises(NotFittedError):
+        check_is_fitted(estimator)
+    with pytest.raises(NotFittedError):
+        estimator.transform(TABLE)
+
+
+def assert_same_fit(ours, theirs):
+    ours, theirs = fitted_attributes(ours), fitted_attributes(theirs)
+    assert ours.keys() == theirs.keys()
+    arrays = [name for name, value in theirs.items() if isinstance(value, np.ndarray)]
+    assert arrays or "best_estimator_" in theirs
+    for name in arrays:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    for name in {"best_estimator_", "selector_"} & theirs.keys():
+        assert_same_fit(ours[name], theirs[name])
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_interrupted_fit_leaves_nothing_behind(name):
+    whole = Interrupter()
+    expected = whole.fit(clone(ESTIMATORS[name]), TABLE)
+    assert fitted_attributes(expected)
+    earlier = Interrupter().fit(clone(ESTIMATORS[name]), EARLIER)
+    # The first calls are those of fit and whole_fit, while the earlier fit is still whole. Then the
+    # next, the very last, and some that chance chooses.
+    points = np.random.default_rng(len(name)).integers(6, whole.calls, size=2)
+    for at in (5, *points, whole.calls):
+        estimator = deepcopy(earlier)
+        with pytest.raises(KeyboardInterrupt):
+            Interrupter(at).fit(estimator, TABLE)
+        assert_unfitted(estimator)
+        assert estimator.get_params(deep=False).keys() == expected.get_params(deep=False).keys()
+    assert_same_fit(Interrupter().fit(estimator, TABLE), expected)
+
+
+@pytest.mark.parametrize("error", [ValueError, MemoryError, KeyboardInterrupt, SystemExit])
+def test_whatever_a_callback_raises(error):
+    def fail(iteration, objective, state):
+        raise error
+
+    for estimator in (JASFS(3, n_features_to_select=4, callback=fail), NDFS(3, callback=fail)):
+        with pytest.raises(error):
+            estimator.fit(TABLE)
+        assert_unfitted(estimator)
+
+
+@pytest.mark.parametrize("name", ["NDFS", "StabilitySelection", "LabelFreeSearchCV"])
+def test_wrong_parameters_of_a_second_fit(name):
+    estimator = Interrupter().fit(clone(ESTIMATORS[name]), TABLE)
+    wrong = {"criterion": "none"} if name == "LabelFreeSearchCV" else {"verbose": -1}
+    with pytest.raises(ValueError, match="must be"):
+        estimator.set_params(**wrong).fit(TABLE)
+    assert_unfitted(estimator)
+
+
+def test_the_estimator_is_fitted_in_one_step():
+    estimator = LaplacianScore(4).fit(EARLIER).set_output(transform="pandas")
+    with whole_fit(estimator) as fresh:
+        assert fresh is not estimator
+        assert fresh.get_params() == estimator.get_params()
+        fresh._fit_all(TABLE)
+        assert_unfitted(estimator)
+    assert_same_fit(estimator, LaplacianScore(4).fit(TABLE))
+    assert list(estimator.transform(TABLE).columns) == list(estimator.get_feature_names_out())
+
+
+SCRIPT = """
+import signal
+from sklearn.exceptions import NotFittedError
+from featsieve import JASFS
+from featsieve.datasets import make_planted
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have it ignored
+small = make_planted(40, 20, n_clusters=3, random_state=0).X
+large = make_planted(4000, 300, n_clusters=3, random_state=0).X
+sieve = JASFS(3, n_features_to_select=8, random_state=0).fit(small)
+expected = sieve.labels_
+try:
+    sieve.set_params(verbose=1).fit(large)
+    print("finished")
+except KeyboardInterrupt:
+    left = [name for name in vars(sieve) if name.endswith("_")]
+    try:
+        sieve.transform(large)
+    except NotFittedError:
+        again = sieve.set_params(verbose=0).fit(small)
+        print("unfitted", left, (again.labels_ == expected).all())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_control_c_in_the_middle_of_a_fit():
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", SCRIPT], stdout=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stdout:
+            if "finding the first labels" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        assert process.stdout.read() == "unfitted [] True\n"
+    assert process.returncode == 0
