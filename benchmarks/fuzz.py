@@ -3,10 +3,12 @@
 Every selector and meta-estimator is given tables drawn at random (shapes, types, layouts, extreme,
 constant, repeated and missing numbers; see tests/fuzz/tables.py) with parameters drawn at random
 (tests/fuzz/estimators.py). The fit must end with a complete, finite, repeatable answer, or with an
-error that says what to do (tests/fuzz/contract.py). Fitted: the former; refused: the latter;
+error that says what to do (tests/fuzz/contract.py). So must questions about a table, and the
+reading of files that were damaged at random. Fitted or read: the former; refused: the latter;
 failures: neither. Examples that failed are kept by hypothesis, and are tried first the next time.
 
-Usage: python benchmarks/fuzz.py [--examples 600] [--output benchmarks/results/fuzz.md]
+Usage: python benchmarks/fuzz.py [--examples 600] [--processes 2] [--tests tests/fuzz]
+           [--output benchmarks/results/fuzz.md]
 """
 
 import argparse
@@ -20,13 +22,12 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+CORES = len(os.sched_getaffinity(0))
 
 
-def run(examples: int, tests: list[str], folder: str) -> int:
-    """Run the tests on all cores; return pytest's exit status."""
-    cores = len(os.sched_getaffinity(0))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", str(cores), "-p", "no:cacheprovider"]
-    command += ["--tb", "short", *tests]
+def run(examples: int, tests: list[str], *, processes: int, folder: str) -> int:
+    """Run the tests in some processes; return pytest's exit status."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(processes), "--tb", "short", *tests]
     settings = {"FEATSIEVE_FUZZ_EXAMPLES": str(examples), "FEATSIEVE_FUZZ_COUNTS": folder}
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, check=False).returncode
 
@@ -42,17 +43,16 @@ def outcomes(folder: str) -> Counter[tuple[str, str]]:
 
 def report(total: Counter[tuple[str, str]], seconds: float) -> str:
     """Return the table, in Markdown."""
-    columns = ("examples", "fitted", "refused", "failures")
+    columns = ("examples", "fitted", "read", "refused", "failures")
     names = sorted({name for name, _ in total})
     for name in names:
-        total[name, "failures"] = 2 * total[name, "examples"] - sum(
-            total[name, what] for what in columns[:3]
-        )
+        done = sum(total[name, what] for what in columns[1:4])
+        total[name, "failures"] = total[name, "examples"] - done
     rows = [[name, *(total[name, what] for what in columns)] for name in names]
     rows.append(["**all**", *(sum(total[name, what] for name in names) for what in columns)])
     text = ["# Fuzzing", "", *__doc__.split("\n\nUsage")[0].splitlines()[2:], ""]
-    text += [f"Measured on {len(os.sched_getaffinity(0))} cores in {seconds / 60:.0f} minutes.", ""]
-    text += [f"| estimator | {' | '.join(columns)} |", "|---|---|---|---|---|"]
+    text += [f"Measured on {CORES} cores in {seconds / 60:.0f} minutes.", ""]
+    text += [f"| what | {' | '.join(columns)} |", "|---|---|---|---|---|---|"]
     return "\n".join(text + [f"| {' | '.join(map(str, row))} |" for row in rows])
 
 
@@ -60,11 +60,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--examples", type=int, default=600, help="of each estimator")
     parser.add_argument("--tests", nargs="+", default=["tests/fuzz"], help="arguments of pytest")
+    parser.add_argument("--processes", type=int, default=CORES)
     parser.add_argument("--output", type=Path, default=None, help="a Markdown file")
     arguments = parser.parse_args()
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        status = run(arguments.examples, arguments.tests, folder)
+        status = run(
+            arguments.examples, arguments.tests, processes=arguments.processes, folder=folder
+        )
         text = report(outcomes(folder), time.perf_counter() - begun)
     print(text)
     if arguments.output is not None:

@@ -25,6 +25,8 @@ MARK = "mark-of-foreign-code"
 MIB = 2**20
 CUT = "damaged, cut short"
 NOT_FREE = "are (free|allowed)"
+# inspect leaves out columns of text, select refuses them.
+SELECT = ("select", "FILE", "-o", "OUT")
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ raw(
     "table.csv",
     lambda: b"a,b\n1,2\n3," + b"9" * 20 * MIB,
     "not numbers|infin",
+    command=SELECT,
 )
 raw(
     "csv",
@@ -156,7 +159,14 @@ raw(
     lambda: b"a" * 20 * MIB + b",b\n1,2\n",
     "no row of cells",
 )
-raw("csv", "commands to the terminal", "table.csv", b"\x1b[31ma,b\nx,2\ny,3\n", "not numbers")
+raw(
+    "csv",
+    "commands to the terminal",
+    "table.csv",
+    b"\x1b[31ma,b\nx,2\ny,3\n",
+    "not numbers",
+    command=SELECT,
+)
 raw("csv", "one line of 140 MB", "table.csv", lambda: b"7" * 140 * MIB, "a line of more", slow=True)
 raw(
     "csv",
@@ -186,7 +196,7 @@ raw(
     lambda: gzip.compress(b"0" * 8 * MIB) * 1024, "a line of more than|unpacks to more", slow=True,
 )  # fmt: skip
 raw("csv.gz", "8 GiB of line ends", "table.csv.gz", lambda: gzip.compress(b"\n" * 8 * MIB) * 1024,
-    "a line of more than|unpacks to more|empty", slow=True)  # fmt: skip
+    "lines are blank")  # fmt: skip
 
 
 # NumPy --------------------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ def kill_select(
 def kill_bench(runner: Runner, *, whom: str, times: int, operations: int, seed: int) -> Counter:
     """Kill `bench run`: all processes of it ("group"), or one worker alone ("self")."""
     count: Counter = Counter()
+    if times + operations == 0:
+        return count
     plan, trial = runner.home / "tiny.toml", runner.home / "trial"
     plan.write_text(PLAN)
     out = trial / "out"

@@ -73,3 +73,21 @@ def test_the_readme_shows_the_tables_that_the_scripts_printed():
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         for cell in (cells[1], *cells[4:9]):
             assert cell in readme
+
+
+def test_fuzz_counts_what_became_of_the_tables(tmp_path):
+    output = tmp_path / "fuzz.md"
+    test = "tests/fuzz/test_selectors.py::test_any_table_is_fitted_or_refused[MaxVariance]"
+    options = ("--examples", "5", "--processes", "1", "--tests", test, "--output", str(output))
+    done = run_script("fuzz.py", *options)
+    assert done.returncode == 0, done.stdout
+    rows = [line.strip("| ").split(" | ") for line in output.read_text().splitlines()]
+    counts = {
+        row[0]: [int(count) for count in row[1:]]
+        for row in rows
+        if len(row) == 6 and row[1].isdigit()
+    }
+    assert counts["MaxVariance"] == counts["**all**"]
+    examples, fitted, read, refused, failures = counts["**all**"]
+    assert examples >= 5
+    assert (fitted + refused, read, failures) == (examples, 0, 0)

@@ -23,6 +23,7 @@ from featsieve import (
     StabilitySelection,
 )
 from featsieve.arrays import as_operator, dask_parts
+from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 from featsieve.bench.workbench import workbench
@@ -324,6 +325,36 @@ def test_cells_of_a_benchmark_run_on_the_workers(client, tmp_path):
         Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
         Store(tmp_path / "here").read().drop(columns=VARIES),
     )
+
+
+class Assassin(Progress):
+    """Kill a worker as soon as the first cell is done."""
+
+    def __init__(self, victim):
+        super().__init__()
+        self.victim = victim
+
+    def advance(self, cell, **about):
+        super().advance(cell, **about)
+        if self.done == 1:
+            os.kill(self.victim, signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_takes_no_cell_with_it(own_client, tmp_path):
+    plan = tmp_path / "mine.toml"
+    plan.write_text(PLAN)
+    with parallel_config(backend="dask"):
+        killer = Assassin(min(pids(own_client)))
+        summary = run_plan(plan, tmp_path / "on_cluster", progress=killer)
+    assert summary.flawless
+    assert summary.computed == summary.total
+    assert killer.victim not in pids(own_client)
+    run_plan(plan, tmp_path / "here")
+    pd.testing.assert_frame_equal(
+        Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
+        Store(tmp_path / "here").read().drop(columns=VARIES),
+    )
+    assert list((tmp_path / "on_cluster").rglob(".*")) == []
 
 
 def test_the_time_limit_of_a_cell_holds_on_the_workers(client, tmp_path, capsys):

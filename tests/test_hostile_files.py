@@ -51,7 +51,8 @@ def read(case, path):
         "bench": load_plan,
         "report": read_summary,
         "open_table": lambda path: open_table(path).compute(scheduler="synchronous"),
-        "inspect": lambda path: read_table(path, drop_text="--drop-text" in case.command),
+        "inspect": lambda path: read_table(path, drop_text=True),
+        "select": read_table,
     }
     return readers[case.command[0]](path)
 
@@ -79,13 +80,13 @@ def test_a_hostile_file(case, tmp_path, monkeypatch):
     if case.says:
         said = str(told.value)
         assert re.search(case.says, said), said
-        assert case.file in said or Path(case.file).stem in said
+        assert Path(case.file).stem in said
         assert said.isprintable()
         assert said.endswith((".", "?"))
 
 
-# Files that would end the process, or stop it for ever, if they got through.
-FATAL = ("100,000 deep", "a pipe that nobody", "8 GiB of rows")
+# Files that would end the process if they got through.
+FATAL = ("100,000 deep", "8 GiB of rows")
 
 
 @pytest.mark.parametrize("what", FATAL)

@@ -14,6 +14,11 @@ OPTIONAL = (
 )  # fmt: skip
 
 
+# Modules that `from featsieve import JASFS` loads besides those of scikit-learn's own selectors,
+# a measure of the time it takes that does not depend on the machine (benchmarks/import_time.py).
+MOST_MODULES = 260
+
+
 def test_every_public_name_is_what_its_home_has():
     for name in featsieve.__all__:
         found = getattr(featsieve, name)
@@ -51,3 +56,17 @@ def test_nothing_is_imported_that_was_not_asked_for(code, absent):
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_importing_a_selector_adds_little_to_scikit_learn():
+    program = (
+        "import sys\nfrom sklearn.feature_selection import SelectKBest\nbefore = set(sys.modules)\n"
+        "from featsieve import JASFS\nnew = set(sys.modules) - before\n"
+        f"print(len(new), [name for name in {OPTIONAL!r} if name in new])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    n_modules, _, optional = done.stdout.strip().partition(" ")
+    assert 0 < int(n_modules) <= MOST_MODULES
+    assert optional == "[]"

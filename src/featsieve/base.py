@@ -97,7 +97,9 @@ class UnsupervisedSelector(TableSelector):
         ----------
         X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
             The table: rows are samples. Sparse tables are not densified. Arrays of other libraries
-            (torch, CuPy, any that follows the array API) stay on their device.
+            (torch, CuPy, any that follows the array API) stay on their device. Numbers may be of
+            any size where the columns are standardised; where they are taken as they are, columns
+            beyond 1e60, or all below 1e-60, are refused (:mod:`featsieve.arrays.ranges`).
         y : ignored
             Present for the scikit-learn convention. Labels are never used.
 

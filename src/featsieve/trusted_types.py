@@ -40,6 +40,7 @@ PARTS = {
     "featsieve.tuning.curve.CriterionCurve",
     "featsieve.tuning.n_clusters.ClusterCount",
     "featsieve.tuning.search.LabelFreeScorer",
+    "featsieve.tuning.search.WholeTable",
 }
 # Steps before a selector that hold numbers only, and folds of a search.
 SCIKIT_LEARN = {

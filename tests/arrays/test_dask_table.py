@@ -214,3 +214,30 @@ def test_data_frames_of_dask_are_refused():
         selector.transform(frame)
     with pytest.raises(ValueError, match="has 1 features, but MaxVariance is expecting 2"):
         selector.transform(X[:, :1])
+
+
+def test_long_numbers_are_used_as_double():
+    X = np.random.default_rng(0).standard_normal((30, 5)) * np.arange(1.0, 6.0)
+    long = da.from_array(X.astype(np.longdouble), chunks=(10, 5))
+    plain = MaxVariance(n_features_to_select=2).fit(X)
+    found = MaxVariance(n_features_to_select=2).fit(long)
+    np.testing.assert_allclose(found.scores_, plain.scores_)
+
+
+def test_new_rows_must_be_a_table():
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    fitted = MaxVariance(n_features_to_select=2).fit(X)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead"):
+        fitted.transform(da.from_array(X[0], chunks=5))
+
+
+def test_chunks_of_another_width_than_announced_are_named():
+    X = da.ones((20, 5), chunks=(10, 5))
+    lies = X.map_blocks(lambda chunk: chunk[:, :3], dtype=float, chunks=X.chunks)
+    with pytest.raises(ValueError, match="A chunk of X has 3 columns where X says 5"):
+        MaxVariance(n_features_to_select=2).fit(lies)
+
+
+def test_no_rows_of_a_table_in_chunks():
+    operator = as_operator(da.ones((20, 5), chunks=(10, 5)))
+    assert operator.rows(7, 7).shape == (0, 5)

@@ -557,3 +557,13 @@ def test_any_operator_can_be_centred(scale, container):
     np.testing.assert_allclose(np.asarray(centred.rows(0, 15)), expected, atol=1e-12)
     unchanged = explicit_layout(X, scale=scale, center=False)
     np.testing.assert_allclose(np.asarray(A.rows(0, 15)), unchanged, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_elements", [1, 40, 10**6])
+def test_products_of_rows_of_a_large_table_are_made_in_pieces(n_elements, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((9, 20)) + 3.0
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    monkeypatch.setattr(operator, "KEEP_ELEMENTS", 0)
+    table = as_operator(X, scale="std")
+    monkeypatch.setattr(DenseOperator, "block_elements", n_elements)
+    np.testing.assert_allclose(table.row_products(2, 8), Z[2:8] @ Z.T, atol=1e-12)

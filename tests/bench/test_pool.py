@@ -10,8 +10,8 @@ from joblib import Parallel, cpu_count, delayed
 
 from featsieve.bench.cells import Cell
 from featsieve.bench.pool import run_in_pool, threads_of
-from featsieve.processes import is_alive
 from featsieve.bench.task import Outcome
+from featsieve.processes import is_alive
 
 CELLS = [Cell("grid", "iris", "NDFS", "NDFS", seed=seed) for seed in range(4)]
 

@@ -14,10 +14,10 @@ import pytest
 from featsieve.bench.cells import Cell
 from featsieve.bench.listing import planned_cells, write_listing
 from featsieve.bench.plan import load_plan
-from featsieve.processes import is_alive
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
+from featsieve.processes import is_alive
 
 TINY = """
 title = "Tiny"

@@ -29,9 +29,9 @@ settings.register_profile(
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def write_outcomes():
-    """Write what became of this process's examples."""
+    """Write what became of this process's examples so far."""
     yield
     folder = os.environ.get("FEATSIEVE_FUZZ_COUNTS")
     if folder:

@@ -41,6 +41,8 @@ INTERNAL = (
 )  # fmt: skip
 SOURCE = str(Path(featsieve.__file__).parent)
 OWN_FILES = (SOURCE, "sklearn/utils/validation.py", "sklearn/utils/_set_output.py")
+# Where a search says that none of its candidates could be fitted, and why.
+OWN_FILES += ("sklearn/model_selection/_validation.py",)
 
 # How often each estimator was fitted or refused; the plugin adds it up.
 OUTCOMES: Counter[tuple[str, str]] = Counter()

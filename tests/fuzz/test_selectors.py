@@ -10,11 +10,8 @@ from tests.fuzz.tables import recipes
 
 
 @pytest.mark.parametrize("name", SELECTORS)
-def test_any_table_is_fitted_or_refused(name):
-    @settings(settings.get_profile("fuzz"))
-    @given(st.data(), recipes(), st.booleans())
-    def one(data, recipe, used_before):
-        estimator = data.draw(selectors(name, (recipe.n_samples, recipe.n_features)))
-        check(estimator, recipe, used_before=used_before)
-
-    one()
+@settings(settings.get_profile("fuzz"))
+@given(data=st.data(), recipe=recipes(), used_before=st.booleans())
+def test_any_table_is_fitted_or_refused(name, data, recipe, used_before):
+    estimator = data.draw(selectors(name, (recipe.n_samples, recipe.n_features)))
+    check(estimator, recipe, used_before=used_before)

@@ -277,3 +277,24 @@ def test_functions_of_the_graph_leave_it_alone():
         part.flags.writeable = False
     for function in (laplacian, normalised_laplacian, row_normalised_laplacian, split_by_sign):
         function(S)
+
+
+def test_an_affinity_that_is_no_matrix_is_refused():
+    operator = as_operator(np.random.default_rng(0).standard_normal((4, 3)))
+    with pytest.raises(TypeError, match=r"affinity must be 'heat', 'binary', or .* got dict"):
+        sample_graph(operator, {"a": 1})
+    with pytest.raises(TypeError, match="got list"):
+        sample_graph(operator, [["a"] * 4] * 4)
+
+
+def test_entries_stored_twice_are_added_and_the_callers_matrix_stays():
+    operator = as_operator(np.random.default_rng(0).standard_normal((3, 2)))
+    rows, columns = np.array([0, 0, 1, 1, 2, 1]), np.array([1, 1, 0, 0, 1, 2])
+    given = sp.csr_array(
+        (np.array([1.0, 2.0, 1.0, 2.0, 4.0, 4.0]), np.array([1, 1, 0, 0, 2, 1]), [0, 2, 5, 6]),
+        shape=(3, 3),
+    )
+    expected = np.zeros((3, 3))
+    np.add.at(expected, (rows, columns), [1.0, 2.0, 1.0, 2.0, 4.0, 4.0])
+    np.testing.assert_array_equal(sample_graph(operator, given).toarray(), expected)
+    assert given.nnz == 6

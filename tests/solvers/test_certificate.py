@@ -174,6 +174,19 @@ def test_the_certificate_does_not_depend_on_the_form(n_features, monkeypatch):
     np.testing.assert_array_equal(tall.included, wide.included)
 
 
+@pytest.mark.parametrize("n_elements", [1, 35, 10**6])
+def test_columns_that_are_read_again_change_nothing(n_elements, monkeypatch):
+    X, Y = draw(6, d=25, n=10)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=1.0, sparsity=0.5)
+    s = np.clip(np.random.default_rng(0).normal(size=25), 0.0, 1.0)
+    kept_h, kept_slope = SampleRelaxation(problem).at(s)
+    monkeypatch.setattr(certificate, "KEEP_ELEMENTS", 0)
+    monkeypatch.setattr(DenseOperator, "block_elements", n_elements)
+    h, slope = SampleRelaxation(problem).at(s)
+    assert h == pytest.approx(kept_h, rel=1e-12)
+    np.testing.assert_allclose(slope, kept_slope, rtol=1e-10)
+
+
 def test_wide_tables_are_bounded_through_samples():
     X, Y = draw(2, d=25, n=10)
     problem = RowSparseRegression(DenseOperator(X), Y, ridge=1.0, sparsity=0.5)

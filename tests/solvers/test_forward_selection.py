@@ -94,6 +94,30 @@ def test_path_is_nested_and_stops_at_k(seed, ridge, k):
     np.testing.assert_array_equal(whole.support_at(k), np.sort(part.order))
 
 
+@each_form
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_a_run_changes_nothing_that_the_next_one_needs(form, ridge):
+    X, Y = draw(2, 20, 9)
+    X[:, 4] = 1.0
+    operator = as_operator(X)
+    varies, norms = operator.varies.copy(), operator.column_norms().copy()
+    first, second = (select(operator, Y, form=form, ridge=ridge, n_features=6) for _ in range(2))
+    np.testing.assert_array_equal(operator.varies, varies)
+    np.testing.assert_array_equal(operator.column_norms(), norms)
+    np.testing.assert_array_equal(second.order, first.order)
+    np.testing.assert_array_equal(second.loss, first.loss)
+
+
+def test_a_gain_that_is_no_number_is_told():
+    X, Y = draw(2, 20, 5)
+    solver = ForwardSelection()
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0)
+    state = solver.init(problem)
+    state.candidates[3] = np.nan
+    with pytest.raises(FloatingPointError, match=r"The gain of feature 3 is nan.*Rescale"):
+        solver.add(problem, state, 3)
+
+
 def test_run_that_reached_k_features_has_converged():
     X, Y = draw(0, 14, 10)
     problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, n_features=4)

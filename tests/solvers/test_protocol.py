@@ -165,3 +165,9 @@ def test_the_best_state_or_the_last(walk, best):
 def test_keep_is_checked():
     with pytest.raises(ValueError, match="keep must be 'last' or 'best'; got 'first'"):
         run(Walk(), [1.0], max_iter=1, keep="first")
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_status_is_stored_as_a_call_that_gives_it_back(status):
+    function, arguments = status.__reduce__()
+    assert function(*arguments) is status

@@ -218,3 +218,11 @@ def test_columns_of_extreme_size_are_judged_as_well():
     inner = LaplacianScore(4, scale="unit")
     search = LabelFreeSearchCV(inner, {"n_neighbors": [3, 5]}, cv=2)
     assert np.isfinite(search.fit(X).cv_results_["mean_test_score"]).all()
+
+
+def test_rows_that_are_all_the_same_cannot_judge():
+    X = make_planted(15, 4, n_informative=2, n_clusters=2, signal=4.0, random_state=0).X
+    X[:5] = X[0]  # the first fold
+    search = LabelFreeSearchCV(MaxVariance(2), {}, cv=KFold(3), error_score="raise")
+    with pytest.raises(ValueError, match="All 4 columns of X are constant"):
+        search.fit(X)

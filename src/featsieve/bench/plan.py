@@ -43,7 +43,6 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import Cell
-from featsieve.datasets.readers.guard import read_small
 
 # RandomSelector is given as many selections to choose from as the method with the most.
 LARGEST_GRID = "largest grid"
@@ -257,6 +256,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     ('default', 'grid', 'label-free', 'curve', 'time', 'scatter')
     """
     from featsieve.bench.parse import parse_plan  # which makes plans of this module
+    from featsieve.datasets.readers.guard import read_small
 
     given = os.fspath(name_or_path)
     if given in plan_names():

@@ -95,9 +95,7 @@ class Criterion(ABC):
         rows = sampled_rows(X.shape[0], random_state)
         if rows is not None:
             X, codes = take_rows(X, rows), np.unique(codes[rows], return_inverse=True)[1]
-        X = gathered(X)
-        check_varying(X)
-        return self._prepare(X, codes, random_state)
+        return self._prepare(gathered(X), codes, random_state)
 
     @abstractmethod
     def _prepare(
@@ -108,6 +106,7 @@ class Criterion(ABC):
     def _clusterings(
         self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
     ) -> SelectedClusterings:
+        check_varying(X)
         return SelectedClusterings(
             X,
             int(labels.max()) + 1,

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import TransformerMixin
-from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,7 @@ from featsieve.progress import Progress
 from featsieve.tuning.automatic import labels_of_table
 from featsieve.tuning.criteria import Criterion, Modularity, as_criterion, sampled_rows
 from featsieve.tuning.n_clusters import ClusterCount, suggest_n_clusters
-from featsieve.validation import as_table, check_selector
+from featsieve.validation import as_table, check_selector, check_varying
 from featsieve.whole_fit import whole_fit
 
 
@@ -32,6 +32,10 @@ class WholeTable:
         """Yield all rows, twice."""
         rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
         yield rows, rows
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return 1."""
+        return 1
 
 
 class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
@@ -92,6 +96,8 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     ['n_neighbors']
     """
 
+    cv: Any  # scikit-learn declares none of its own
+
     def __init__(
         self,
         estimator: Any,
@@ -148,9 +154,12 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
             criterion = criterion.on_graph(self._graph(table, count, criterion))
         self._scorer = LabelFreeScorer(criterion, count.n_clusters, fitted_rows=self.cv is None)
+        given = self.cv
+        self.cv = WholeTable() if given is None else given
         try:
             super().fit(X, None, **params)
         finally:
+            self.cv = given
             del self._scorer
 
     @staticmethod
@@ -185,14 +194,6 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.get_feature_names_out(input_features)
 
-    def _run_search(self, evaluate_candidates: Any) -> None:
-        """Evaluate the grid, on the whole table unless there are folds."""
-        if self.cv is None:
-            self.n_splits_ = 1
-            evaluate_candidates(ParameterGrid(self.param_grid), cv=WholeTable())
-        else:
-            evaluate_candidates(ParameterGrid(self.param_grid))
-
 
 @dataclass(frozen=True)
 class LabelFreeScorer:
@@ -209,6 +210,7 @@ class LabelFreeScorer:
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         X = in_range(selector._check_rows(X))[0]
+        check_varying(X)
         labels = getattr(selector, "labels_", None) if self.fitted_rows else None
         if labels is None:
             labels = labels_of_table(selector, X, n_clusters=self.n_clusters)

@@ -19,6 +19,7 @@ ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "
 MOST_LINES = 20  # that are looked at
 ENOUGH = 2**22  # letters in the lines that are looked at
 LONGEST_LINE = 2**27
+MOST_BLANK = 1_000_000  # lines before the first that is not
 MOST_COLUMNS = 2**22  # pandas takes a millisecond for twenty
 # Of a first line 0, 1, 2, ...: from so many columns on it can hardly be data.
 MANY_COLUMNS = 10
@@ -109,13 +110,15 @@ def _first_lines(file: io.TextIOWrapper) -> list[str]:
         line = file.readline(LONGEST_LINE)
         if not line:
             break
-        if len(line) == LONGEST_LINE or blank > LONGEST_LINE:
+        if len(line) == LONGEST_LINE:
             raise TableError(
                 f"it has a line of more than {LONGEST_LINE} letters: it is no text table, or the "
                 "ends of its lines are missing"
             )
         if not line.strip():
-            blank += len(line)
+            blank += 1
+            if blank > MOST_BLANK:
+                raise TableError(f"its first {MOST_BLANK} lines are blank: is it a text table?")
             continue
         n_cells = 1 + max(line.count(separator) for separator in SEPARATORS)
         if n_cells > MOST_COLUMNS:

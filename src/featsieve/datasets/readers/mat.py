@@ -1,7 +1,9 @@
 """MATLAB files: ``fea``/``gnd`` or ``X``/``Y``, version 5 and version 7.3 (HDF5)."""
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.compressed import checked_sparse, compressed_table
-from featsieve.datasets.readers.guard import TableError
+from featsieve.datasets.readers.guard import TableError, first_line
 from featsieve.datasets.readers.h5_parts import has_part, open_hdf5, part_of, read_part
 from featsieve.datasets.readers.mat_elements import check_elements, is_plain
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
@@ -44,7 +46,9 @@ def _read_classic(path: Path, request: Request) -> Content:
     check_elements(path)
     size = path.stat().st_size
     kinds: dict[str, str] = {}
-    for name, shape, kind in whosmat(path):
+    with _doubts_are_errors():
+        listed = whosmat(path)
+    for name, shape, kind in listed:
         # Only packed files, of which all has been looked at, hold more than they are long.
         if name in kinds or (is_plain(path) and kind != "sparse" and math.prod(shape) > size):
             raise TableError("its list of variables is damaged: get it or save it again")
@@ -59,7 +63,8 @@ def _read_classic(path: Path, request: Request) -> Content:
                 f"variable {name!r} holds a MATLAB {kinds[name]}, which is not read: save numbers, "
                 "and words as a cell array"
             )
-    found = loadmat(path, mat_dtype=True, variable_names=wanted)
+    with _doubts_are_errors():
+        found = loadmat(path, mat_dtype=True, variable_names=wanted)
     stored = {name: checked_sparse(found[name]) for name in wanted}
     return Content(
         X=stored[table],
@@ -69,6 +74,18 @@ def _read_classic(path: Path, request: Request) -> Content:
         id_name=request.id_column,
         label_name=labels,
     )
+
+
+@contextmanager
+def _doubts_are_errors() -> Iterator[None]:
+    """Refuse what SciPy only warns of: numbers of a machine that it does not know, and the like."""
+    with warnings.catch_warnings():
+        for kind in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("error", kind)
+        try:
+            yield
+        except (UserWarning, RuntimeWarning) as error:
+            raise TableError(f"{first_line(error)}: save it again") from error
 
 
 def _read_hdf5(path: Path, request: Request) -> Content:

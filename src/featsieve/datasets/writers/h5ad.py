@@ -13,6 +13,7 @@ from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.guard import reasons
 from featsieve.datasets.readers.h5_parts import check_size, check_whole, open_hdf5
+from featsieve.datasets.writers.hdf5 import new_hdf5
 from featsieve.datasets.writers.parts import LABEL, free_name, label_values
 
 # The parts of an AnnData file, besides X, obs and var, that must be there even if empty.
@@ -39,7 +40,7 @@ def write_h5ad(path: Path, table: Dataset, *, like: Path | None = None) -> None:
     labels = label_values(table)
     if labels is not None:
         columns[free_name(table.label_name, LABEL, [index])] = labels
-    with h5py.File(path, "w") as file:
+    with new_hdf5(h5py, path) as file:
         _encode(file, "anndata", "0.1.0")
         _write_matrix(file, table.X)
         _write_frame(h5py, file.create_group("obs"), index, samples, columns=columns)
@@ -111,22 +112,22 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
         if any(OLD_CATEGORIES in source[name] for name in ("obs", "var")):
             _write_like_old(anndata, path, table, like=like, genes=genes)
             return
-        with h5py.File(path, "w") as target:
-            target.attrs.update(source.attrs)
-            for name in source:
-                if name == "X":
-                    anndata.io.write_elem(target, "X", table.X)
-                elif name == "var":
-                    anndata.io.write_elem(target, "var", var.iloc[genes])
-                elif name in BY_GENE:
-                    _encode(target.create_group(name), "dict", "0.1.0")
-                    for member in source[name]:
-                        check_size(h5py, source[name][member])
-                        whole = anndata.io.read_elem(source[name][member])
-                        part = _genes_of(name, whole, genes)
-                        anndata.io.write_elem(target[name], member, part)
-                else:
-                    source.copy(name, target)
+    with new_hdf5(h5py, path) as target, reasons(like), open_hdf5(h5py, like) as source:
+        target.attrs.update(source.attrs)
+        for name in source:
+            if name == "X":
+                anndata.io.write_elem(target, "X", table.X)
+            elif name == "var":
+                anndata.io.write_elem(target, "var", var.iloc[genes])
+            elif name in BY_GENE:
+                _encode(target.create_group(name), "dict", "0.1.0")
+                for member in source[name]:
+                    check_size(h5py, source[name][member])
+                    whole = anndata.io.read_elem(source[name][member])
+                    part = _genes_of(name, whole, genes)
+                    anndata.io.write_elem(target[name], member, part)
+            else:
+                source.copy(name, target)
 
 
 def _genes_of(name: str, values: Any, genes: np.ndarray) -> Any:

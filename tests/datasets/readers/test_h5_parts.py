@@ -1,0 +1,60 @@
+"""Parts of HDF5 files that lie elsewhere, or are too large, are refused."""
+
+import h5py
+import numpy as np
+import pytest
+
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.datasets.readers.guard import TableError
+from featsieve.datasets.readers.h5_parts import DEEPEST, check_whole, has_part, part_of, read_part
+
+
+@pytest.fixture
+def file(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["g/inner"] = np.arange(4)
+        file["soft"] = h5py.SoftLink("/x")
+        file["out"] = h5py.ExternalLink("other.h5", "x")
+        file["none"] = h5py.Empty("f8")
+        yield file
+
+
+def test_parts(file):
+    assert has_part(h5py, file, "out")
+    assert not has_part(h5py, file, "gone")
+    assert not has_part(h5py, file["x"], "a")
+    assert read_part(part_of(h5py, file, "g/inner")).tolist() == [0, 1, 2, 3]
+    assert read_part(file["x"], rows=slice(1, 3)).tolist() == [1, 2]
+    for name in ("soft", "out"):
+        with pytest.raises(TableError, match=f"its part '{name}' is a link"):
+            part_of(h5py, file, name)
+    for name in ("gone", "x/deeper", "g/gone"):
+        with pytest.raises(TableError, match=f"no part '{name}'"):
+            part_of(h5py, file, name)
+    with pytest.raises(TableError, match="its part 'none' is empty"):
+        read_part(file["none"])
+
+
+def test_a_whole_file(tmp_path):
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        group = file
+        for _ in range(DEEPEST):
+            group = group.create_group("g")
+        group["again"] = file["g"]  # a circle
+        check_whole(h5py, file)
+        group.create_group("g").create_group("g")
+        with pytest.raises(TableError, match="groups inside of groups"):
+            check_whole(h5py, file)
+
+
+def test_links_are_not_copied_into_a_reduced_file(tmp_path):
+    source = tmp_path / "source.h5ad"
+    write_table(source, Dataset("toy", np.eye(4)))
+    table = read_table(source)
+    write_table(tmp_path / "good.h5ad", table, like=source)
+    with h5py.File(source, "r+") as file:
+        file["uns/secret"] = h5py.ExternalLink("secret.h5", "x")
+    with pytest.raises(ValueError, match=r"source\.h5ad cannot be read: its part 'secret' is a li"):
+        write_table(tmp_path / "bad.h5ad", table, like=source)
+    assert not (tmp_path / "bad.h5ad").exists()
