@@ -70,7 +70,9 @@ def main() -> int:
         )
         text = report(outcomes(folder), time.perf_counter() - begun)
     print(text)
-    if arguments.output is not None:
+    if status not in (0, 1):  # neither passed nor failed: interrupted, or no tests
+        print(f"pytest ended with status {status}: these are not the counts of a whole run.")
+    elif arguments.output is not None:
         arguments.output.write_text(text + "\n")
     return status
 

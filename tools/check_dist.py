@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 # What a wheel may hold besides modules.
 DATA = {".typed", ".toml", ".css", ".js", ".j2"}
-# Tests that need nothing but pytest, hypothesis and array-api-strict besides the core.
+TEST_TOOLS = ("pytest", "hypothesis", "array-api-strict", "mypy", "scipy-stubs")
+# Tests that need nothing but these besides the core.
 CORE_TESTS = (
     "tests/test_package.py",
     "tests/test_deprecation.py",
@@ -132,10 +133,7 @@ def main() -> None:
         print(call(python, "-c", FIRST_FIT, folder=folder).strip())
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")
-        call(
-            python, "-m", "pip", "install", "pytest", "hypothesis", "array-api-strict", "mypy",
-            folder=folder,
-        )  # fmt: skip
+        call(python, "-m", "pip", "install", *TEST_TOOLS, folder=folder)
         unpacked = folder / sdist.name.removesuffix(".tar.gz")
         print(call(python, "-m", "pytest", "-q", *CORE_TESTS, folder=unpacked).splitlines()[-1])
         print(call(python, ROOT / "tools" / "public_types.py", folder=folder).splitlines()[0])

@@ -101,3 +101,12 @@ def test_same_answer_every_time_and_on_other_arrays():
     theta, vectors = leading_eigenvectors(lambda v: B @ v, start, 4)
     np.testing.assert_allclose(theta, first[0], rtol=1e-12)
     np.testing.assert_allclose(np.abs(np.from_dlpack(vectors)), np.abs(first[1]), atol=1e-9)
+
+
+def test_a_start_of_the_same_seed_is_not_taken_for_a_new_direction():
+    # The basis is invariant after two products, and the first direction drawn is the start again.
+    A = np.diag([5.0, 5.0, 1.0, 1.0, 1.0, 1.0])
+    start = np.random.default_rng(0).standard_normal(6)
+    theta, vectors = leading_eigenvectors(lambda v: A @ v, start, 4)
+    np.testing.assert_allclose(theta, [5.0, 5.0, 1.0, 1.0])
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-12)

@@ -296,6 +296,13 @@ def test_without_a_direction_left_out_there_is_no_gap():
     np.testing.assert_allclose(solution.state.W.T @ solution.state.W, np.eye(6), atol=1e-10)
 
 
+def test_eigenvalues_that_vanish_leave_no_direction_out():
+    # Fewer columns vary than there are components: theta is 0 for those that do not.
+    for theta in ([2.0, 0.0, 0.0], [2.0, -1e-20, 0.0], [2.0, 1.0, 0.0]):
+        assert sparse_projection._relative_gap(np.array(theta), 0.5) == 1.0
+    assert sparse_projection._relative_gap(np.array([2.0, 1.0, 1.0]), 0.5) == 0.0
+
+
 def test_bad_form():
     with pytest.raises(ValueError, match="form must be one of"):
         make_problem(table((10, 4)), form="dense")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.preprocessing import StandardScaler
 
 from featsieve.datasets import make_planted
 from featsieve.graphs import spectral_labels
@@ -16,7 +15,7 @@ from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.views import VIEWS, sample_view
 from featsieve.tuning import NoStructureWarning, structure_score
 from featsieve.tuning import structure as module
-from featsieve.tuning.structure import NO_STRUCTURE, columns_agree, excess_modularity
+from featsieve.tuning.structure import NO_STRUCTURE, excess_modularity
 
 
 @pytest.mark.parametrize("shape", [(80, 30), (50, 200), (120, 8)])
@@ -102,26 +101,6 @@ def test_wide_gaps_in_few_columns_are_structure_though_permuting_keeps_them(n_co
     X = rng.standard_normal((150, 200))
     X[:, :n_columns] += 20.0 * rng.standard_normal((3, n_columns))[labels]
     structure_score(X, labels)  # a warning would be an error
-
-
-@pytest.mark.parametrize(
-    ("shape", "n_informative", "c", "seed"),
-    [((60, 12), 4, 3, 6), ((30, 12), 4, 3, 0), ((24, 8), 4, 2, 0), ((100, 5), 2, 2, 0)],
-)
-def test_columns_that_agree_are_structure_though_the_graph_shows_none(
-    shape, n_informative, c, seed
-):
-    made = make_planted(
-        *shape, n_informative=n_informative, n_clusters=c, signal=4.0, random_state=seed
-    )
-    tables = [np.random.default_rng(i).permuted(made.X, axis=0) for i in range(3)]
-    rng = np.random.RandomState(0)
-    assert columns_agree(made.X, made.labels, permuted=tables, random_state=rng)
-    for form in (sp.csr_array, np.asfortranarray):
-        structure_score(form(made.X), made.labels)  # a warning would be an error
-    noise = tables[0]
-    found = KMeans(c, n_init=3, random_state=0).fit_predict(StandardScaler().fit_transform(noise))
-    assert not columns_agree(noise, found, permuted=tables, random_state=rng)
 
 
 def test_the_warning_points_at_the_caller_and_says_what_to_do():

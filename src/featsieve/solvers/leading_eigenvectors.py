@@ -22,6 +22,7 @@ EPSILON = 2.2e-16
 BREAKDOWN = 1e-14
 MAX_RESTARTS = 100
 MAX_PASSES = 3
+MAX_DRAWS = 3
 
 
 def leading_eigenvectors(
@@ -98,10 +99,15 @@ def _continue(V: Array, image: Array, rng: np.random.Generator) -> tuple[Array, 
         return rest / beta, beta, h
     if V.shape[0] == V.shape[1]:  # the basis is complete: nothing follows
         return rest, 0.0, h
-    # The basis is invariant: go on in a new direction.
-    fresh = xp.asarray(rng.standard_normal(image.shape[0]), device=device_of(image))
-    fresh, _ = _orthogonalise(V, fresh)
-    return fresh / xp.linalg.vector_norm(fresh), 0.0, h
+    # The basis is invariant: go on in a new direction. The first draw may be the caller's start
+    # (drawn with the same seed), and lie in the basis.
+    for _ in range(MAX_DRAWS):
+        drawn = xp.asarray(rng.standard_normal(image.shape[0]), device=device_of(image))
+        fresh, _ = _orthogonalise(V, drawn)
+        length = float(xp.linalg.vector_norm(fresh))
+        if length > BREAKDOWN * float(xp.linalg.vector_norm(drawn)):
+            break
+    return fresh / length, 0.0, h
 
 
 def _orthogonalise(V: Array, v: Array) -> tuple[Array, Array]:

@@ -283,4 +283,6 @@ def solve_projection(
 def _relative_gap(theta: np.ndarray, s: float) -> float:
     """Return (lam_{m+1} - lam_m)/lam_{m+1}, the eigenvalues being lam = gamma (1/theta + s)."""
     last, beyond = float(theta[-2]), max(float(theta[-1]), 0.0)
+    if last <= 0.0:
+        return 1.0  # all directions that vary are among the m
     return 1.0 - (beyond + s * beyond * last) / (last + s * beyond * last)

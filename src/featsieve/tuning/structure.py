@@ -1,22 +1,15 @@
 """Is there anything to select for: the table against itself with permuted columns."""
 
-from collections.abc import Iterable
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import as_numpy, gathered, take_rows, to_numpy
-from featsieve.graphs import principal_coordinates
+from featsieve.arrays.namespace import as_numpy, gathered, take_rows
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import permuted_by
 from featsieve.graphs.views import VIEWS, is_certain, sample_view
-from featsieve.terms import normalised_indicator
 from featsieve.tuning.criteria import MOST_SAMPLES
 from featsieve.validation import as_table, check_number, check_varying, warn
 
@@ -24,9 +17,6 @@ from featsieve.validation import as_table, check_number, check_varying, warn
 NO_STRUCTURE = 0.05
 SMALL_TABLE = 0.5
 N_STARTS = 5
-# Clusters that explain so many times the variance that k-means explains in permuted tables are no
-# chance: several columns agree on them.
-SHARED = 1.3
 
 
 class NoStructureWarning(UserWarning):
@@ -73,9 +63,8 @@ def structure_score(
     -----
     A high score says that there are clusters, not that they are those one is interested in. A
     smooth continuum of samples (time, a gradient) also scores above 0. A low score can be wrong:
-    a few columns with wide gaps keep these when permuted, and their clusters with them. There is no
-    warning then if nearly all neighbours agree on the labels, or if several columns do: if the
-    clusters explain 1.3 times the variance that k-means explains in the permuted tables.
+    a few columns with wide gaps keep these when permuted, and their clusters with them. (No warning
+    then, if nearly all neighbours agree on the labels.)
 
     Examples
     --------
@@ -169,35 +158,4 @@ def excess_modularity(
         certain = certain or is_certain(view.graph, codes)
         if excesses[-1] >= enough:
             break
-    if not certain and max(excesses) < noise_level(len(codes)):
-        tables = (permuted_by(X, seed) for seed in seeds)
-        certain = columns_agree(X, codes, permuted=tables, random_state=random_state)
     return max(excesses), certain
-
-
-def columns_agree(
-    X: Any, codes: np.ndarray, *, permuted: Iterable[Any], random_state: np.random.RandomState
-) -> bool:
-    """Say whether clusters explain more of the variance than k-means does in permuted tables.
-
-    Where the graph of few samples, or of few columns, does not show clusters, columns that agree on
-    them may: no clustering explains several columns that are independent of each other.
-    """
-    c = int(codes.max()) + 1
-    chance = []
-    for table in permuted:
-        points = _scaled_points(table)
-        with catch_warnings():
-            simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
-            model = KMeans(c, n_init=N_STARTS, random_state=random_state).fit(points)
-        chance.append(1.0 - model.inertia_ / np.sum(points**2))
-    points = _scaled_points(X)
-    between = np.sum((normalised_indicator(codes, c).T @ points) ** 2) / np.sum(points**2)
-    return bool(between >= SHARED * np.mean(chance))
-
-
-def _scaled_points(X: Any) -> np.ndarray:
-    """Return the samples, all columns scaled alike, in no more than n dimensions."""
-    operator = as_operator(X, scale="unit")
-    n, d = operator.shape
-    return to_numpy(principal_coordinates(operator)[0] if n <= d else operator.rows(0, n))
