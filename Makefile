@@ -37,11 +37,11 @@ fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimat
 # Both ends of the supported versions, each in an environment of its own. Test tools are the newest.
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
-# The newest releases often want a newer Python than the oldest one supported.
+# With the oldest and the newest Python that docs/policy.md names, as far as they are installed.
 PYENV  := $(HOME)/.pyenv/versions
-NEWEST_PYTHON ?= $(shell for p in python3.14 $(PYENV)/3.14.*/bin/python python3.13 \
-	$(PYENV)/3.13.*/bin/python python3.12 $(PYENV)/3.12.*/bin/python $(PYTHON); do \
-	$$p -c '' 2>/dev/null && echo $$p && break; done)
+first_python = $(shell for p in $(1) $(PYTHON); do $$p -c '' 2>/dev/null && echo $$p && break; done)
+OLDEST_PYTHON ?= $(call first_python,python3.11 $(PYENV)/3.11.*/bin/python)
+NEWEST_PYTHON ?= $(call first_python,python3.13 $(PYENV)/3.13.*/bin/python python3.12)
 # The authors' numbers, solvers and terms against other code paths, scikit-learn's checks, array
 # libraries, tables and models in files. `make test-oldest CROSSCHECK=` runs everything.
 CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arrays \
@@ -50,7 +50,7 @@ CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arra
 	tests/test_tables.py tests/test_anndata.py tests/datasets/test_open.py tests/cli/test_app.py
 
 $(OLDEST)/.ready: pyproject.toml tools/oldest.py
-	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip --quiet install packaging
 	$(OLDEST)/bin/python tools/oldest.py all > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip --quiet install --no-compile -c $(OLDEST)/constraints.txt -e '.[test]'
@@ -62,7 +62,7 @@ test-oldest: $(OLDEST)/.ready   ## compare numbers and contracts with the oldest
 	$(OLDEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile -W ignore::DeprecationWarning $(CROSSCHECK)
 
 test-newest:     ## the same with the newest releases, whatever the lock says
-	$(NEWEST_PYTHON) -m venv $(NEWEST)
+	$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
 	$(NEWEST)/bin/python -m pip --quiet install --no-compile --upgrade --upgrade-strategy eager -e '.[test]'
 	$(NEWEST)/bin/python -m pip list
 	$(NEWEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)

@@ -7,6 +7,10 @@ error that says what to do (tests/fuzz/contract.py). So must questions about a t
 reading of files that were damaged at random. Fitted or read: the former; refused: the latter;
 failures: neither. Examples that failed are kept by hypothesis, and are tried first the next time.
 
+Fits that were made again on a table that says the same in another way (tests/fuzz/relations.py):
+in other units, that is times a power of two, where the answer must be the same to the last bit; in
+another layout, type of matrix, byte order or array library, where the selection must be the same.
+
 Usage: python benchmarks/fuzz.py [--examples 600] [--processes 2] [--tests tests/fuzz]
            [--output benchmarks/results/fuzz.md]
 """
@@ -43,7 +47,7 @@ def outcomes(folder: str) -> Counter[tuple[str, str]]:
 
 def report(total: Counter[tuple[str, str]], seconds: float) -> str:
     """Return the table, in Markdown."""
-    columns = ("examples", "fitted", "read", "refused", "failures")
+    columns = ("examples", "fitted", "read", "refused", "failures", "other units", "other layout")
     names = sorted({name for name, _ in total})
     for name in names:
         done = sum(total[name, what] for what in columns[1:4])
@@ -52,7 +56,7 @@ def report(total: Counter[tuple[str, str]], seconds: float) -> str:
     rows.append(["**all**", *(sum(total[name, what] for name in names) for what in columns)])
     text = ["# Fuzzing", "", *__doc__.split("\n\nUsage")[0].splitlines()[2:], ""]
     text += [f"Measured on {CORES} cores in {seconds / 60:.0f} minutes.", ""]
-    text += [f"| what | {' | '.join(columns)} |", "|---|---|---|---|---|---|"]
+    text += [f"| what | {' | '.join(columns)} |", f"|---{'|---:' * len(columns)}|"]
     return "\n".join(text + [f"| {' | '.join(map(str, row))} |" for row in rows])
 
 

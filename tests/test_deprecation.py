@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 import featsieve
 from featsieve.deprecation import renamed_function, renamed_parameter
+from featsieve.table_selector import TableSelector
 
 
-class Scaler(BaseEstimator):
+class Scaler(TableSelector):
+    @renamed_parameter("exponent", "power", removed_in="0.5")
     @renamed_parameter("k", "n_features", removed_in="0.4")
     def __init__(self, n_features=3, *, power=1):
         self.n_features = n_features
@@ -54,6 +57,21 @@ def test_estimators_are_cloned_by_the_new_name():
     assert old.get_params() == {"n_features": 7, "power": 2}
     assert silently(lambda: clone(old).get_params()) == old.get_params()
     assert silently(lambda: clone(old).set_params(n_features=1).n_features) == 1
+
+
+def test_old_names_are_set_too():
+    scaler = Scaler()
+    with pytest.warns(FutureWarning, match=r"^Scaler: the parameter 'k' is now .*0\.4") as caught:
+        assert scaler.set_params(k=9).n_features == 9
+    assert caught[0].filename == __file__
+    with pytest.warns(FutureWarning, match=r"'exponent' is now called 'power'.*0\.5"):
+        make_pipeline(scaler).set_params(scaler__exponent=4)
+    assert scaler.get_params() == {"n_features": 9, "power": 4}
+    with pytest.raises(TypeError, match="'k' is the old name of 'n_features'"):
+        scaler.set_params(k=1, n_features=2)
+    with pytest.raises(ValueError, match="Invalid parameter 'b'"):
+        scaler.set_params(b=1)
+    assert scaler.get_params() == {"n_features": 9, "power": 4}
 
 
 def test_both_names_are_refused():

@@ -5,7 +5,7 @@ import pytest
 
 from featsieve import MaxVariance
 from featsieve.tuning import suggest_n_clusters
-from featsieve.validation import as_table, out_of_range
+from featsieve.validation import as_table, refuse_out_of_range
 
 TABLE = np.random.default_rng(0).standard_normal((12, 4))
 
@@ -51,9 +51,12 @@ def test_functions_get_tables_in_range():
 
 def test_columns_that_are_too_large_are_named():
     names = np.array(["a", "b", "c"])
-    message = out_of_range(np.array([0, 700, 900]), owner="SPEC", names=names)
-    assert "1e+271 in 2 columns (b, c), and SPEC adds up their squares" in message
-    assert "Divide these columns by 1e+271" in message
+    X = np.ldexp(TABLE[:, :3], [0, 700, 900])
+    words = r"1e\+271 in 2 columns \(b, c\), and SPEC adds up their squares.*Divide these columns "
+    with pytest.raises(ValueError, match=words + r"by 1e\+271"):
+        refuse_out_of_range(X, np.array([0, 700, 900]), owner="SPEC", names=names)
     # small ones do no harm beside others, and are too small if there are no others
-    assert out_of_range(np.array([0, -700, -900]), owner="SPEC") is None
-    assert "1e-211 in 2 columns (0, 1)" in out_of_range(np.array([-700, -900]), owner="SPEC")
+    X = np.ldexp(TABLE[:, :3], [0, -700, -900])
+    refuse_out_of_range(X, np.array([0, -700, -900]), owner="SPEC")
+    with pytest.raises(ValueError, match=r"1e-211 in 2 columns \(0, 1\)"):
+        refuse_out_of_range(X[:, 1:], np.array([-700, -900]), owner="SPEC")

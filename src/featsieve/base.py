@@ -18,7 +18,7 @@ from featsieve.validation import (
     check_n_clusters,
     check_option,
     constant_table,
-    out_of_range,
+    refuse_out_of_range,
     resolve_n_features,
     warn,
 )
@@ -145,9 +145,7 @@ class UnsupervisedSelector(TableSelector):
         exponents = column_exponents(X)
         if exponents is not None:
             names = getattr(self, "feature_names_in_", None)
-            reason = out_of_range(exponents, owner=type(self).__name__, names=names)
-            if reason is not None:
-                raise ValueError(reason)
+            refuse_out_of_range(X, exponents, owner=type(self).__name__, names=names)
         return X, None
 
     def _restore_units(self, exponents: np.ndarray) -> None:

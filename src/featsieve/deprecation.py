@@ -9,6 +9,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from featsieve.validation import warn
 
+# Where a function keeps the old names of its parameters.
+OLD_NAMES = "_featsieve_old_names"
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -19,7 +22,8 @@ def renamed_parameter(
     """Let a function (or an ``__init__``) take a parameter under its old name too.
 
     Only the new name is in the signature, so ``get_params``, ``clone`` and the documentation know
-    nothing of the old one. It is passed by keyword; a call with both names is refused.
+    nothing of the old one. It is passed by keyword; a call with both names is refused. Selectors
+    take it in ``set_params``, too, and so in the grid of a search.
 
     Parameters
     ----------
@@ -56,23 +60,52 @@ def renamed_parameter(
 
         @wraps(function)
         def accept_both(*args: P.args, **kwargs: P.kwargs) -> R:
-            if old in kwargs:
-                if new in kwargs:
-                    raise TypeError(
-                        f"{name}: {old!r} is the old name of {new!r}, and both were given. Leave "
-                        f"{old!r} out."
-                    )
-                warn(
-                    f"{name}: the parameter {old!r} is now called {new!r}. Write {new}=... "
-                    f"instead; {old!r} will be refused from featsieve {removed_in} on.",
-                    FutureWarning,
-                )
-                kwargs[new] = kwargs.pop(old)
-            return function(*args, **kwargs)
+            renamed = _by_new_name(kwargs, old, new, owner=name, removed_in=removed_in)
+            return function(*args, **renamed)
 
+        known = getattr(function, OLD_NAMES, {})
+        setattr(accept_both, OLD_NAMES, {**known, old: (new, removed_in)})
         return accept_both
 
     return decorate
+
+
+def by_new_names(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of an estimator, for ``set_params``, under their present names.
+
+    Parameters
+    ----------
+    estimator : object
+        Its ``__init__`` may be decorated with :func:`renamed_parameter`.
+    params : dict
+        Values by name, old or new.
+
+    Returns
+    -------
+    dict
+    """
+    kind = type(estimator)
+    for old, (new, removed_in) in getattr(kind.__init__, OLD_NAMES, {}).items():
+        params = _by_new_name(params, old, new, owner=kind.__name__, removed_in=removed_in)
+    return params
+
+
+def _by_new_name(
+    given: dict[str, Any], old: str, new: str, *, owner: str, removed_in: str
+) -> dict[str, Any]:
+    """Return what was given by keyword, the old name replaced by the new one, with a warning."""
+    if old not in given:
+        return given
+    if new in given:
+        raise TypeError(
+            f"{owner}: {old!r} is the old name of {new!r}, and both were given. Leave {old!r} out."
+        )
+    warn(
+        f"{owner}: the parameter {old!r} is now called {new!r}. Write {new}=... instead; {old!r} "
+        f"will be refused from featsieve {removed_in} on.",
+        FutureWarning,
+    )
+    return {new if name == old else name: value for name, value in given.items()}
 
 
 def renamed_function(old: str, new: Callable[P, R], *, removed_in: str) -> Callable[P, R]:

@@ -15,10 +15,11 @@ from featsieve.arrays.namespace import (
     pick_columns,
     to_numpy,
 )
+from featsieve.deprecation import by_new_names
 from featsieve.validation import (
     check_finite,
     check_foreign_table,
-    in_double_precision,
+    in_native_type,
     refuse_dask_frame,
     refuse_text,
 )
@@ -41,8 +42,23 @@ class TableSelector(SelectorMixin, BaseEstimator):
         def get_support(self, indices: bool = False) -> np.ndarray: ...  # noqa: D102
         def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...  # noqa: D102
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
-        def set_params(self, **params: Any) -> Self: ...  # noqa: D102
         def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the selector, or of one inside of it.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name; ``selector__name`` for a parameter of the selector inside. A name that
+            has changed lately is taken, with a warning that says the new one.
+
+        Returns
+        -------
+        self
+        """
+        super().set_params(**by_new_names(self, params))
+        return self
 
     def _check_input(self, X: Any) -> Any:
         """Return X as a numeric array or CSR matrix; refuse what no selector can use.
@@ -65,7 +81,7 @@ class TableSelector(SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_all_finite=False,
         )
-        X = in_double_precision(X)
+        X = in_native_type(X)
         names = getattr(self, "feature_names_in_", None)
         check_finite(X, owner=type(self).__name__, names=names)
         return X
@@ -82,7 +98,8 @@ class TableSelector(SelectorMixin, BaseEstimator):
             X = check_foreign_table(X, owner=type(self).__name__, names=names, min_samples=1)
             return validate_data(self, X, skip_check_array=True, reset=False)
         with np.errstate(invalid="ignore"):  # as in transform
-            return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+            X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        return in_native_type(X)
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X.

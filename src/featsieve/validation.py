@@ -18,6 +18,7 @@ from featsieve.arrays.namespace import (
     is_foreign_array,
     is_sparse,
     namespace_of,
+    native,
     to_numpy,
     without_gradient,
 )
@@ -114,7 +115,7 @@ def as_table(X: Any, *, owner: str) -> Any:
     if is_dask_array(X):
         from featsieve.arrays.dask_table import check_dask_array
 
-        return check_dask_array(X, owner=owner)
+        return in_range(check_dask_array(X, owner=owner))[0]
     if is_foreign_array(X):
         return in_range(check_foreign_table(X, owner=owner))[0]
     refuse_text(X)
@@ -122,17 +123,18 @@ def as_table(X: Any, *, owner: str) -> Any:
     X = check_array(
         X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
     )
-    X = in_double_precision(X)
+    X = in_native_type(X)
     check_finite(X, owner=owner, names=names)
     return in_range(X)[0]
 
 
-def in_double_precision(X: Any) -> Any:
-    """Return a table of extended precision in float64: no fast products, nothing gained."""
-    if is_sparse(X) or X.dtype.kind != "f" or X.dtype.itemsize <= 8:
+def in_native_type(X: Any) -> Any:
+    """Return a table of this machine's own numbers: see :func:`~featsieve.arrays.native`."""
+    dtype = native(X.dtype)
+    if dtype == X.dtype:
         return X
     with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
-        return X.astype(np.float64)
+        return X.astype(dtype)
 
 
 def check_foreign_table(
@@ -223,20 +225,20 @@ def not_finite(
     )
 
 
-def out_of_range(
-    exponents: np.ndarray, *, owner: str, names: np.ndarray | None = None
-) -> str | None:
-    """Say that columns are too large, or all are too small, to be squared as they are; or None."""
+def refuse_out_of_range(
+    X: Any, exponents: np.ndarray, *, owner: str, names: np.ndarray | None = None
+) -> None:
+    """Raise where columns are too large, or all that vary are too small, to be squared as is."""
     low, high = RANGES["float64"]
     columns = np.flatnonzero(exponents > high)
     if len(columns) == 0:
-        if (exponents >= low).any():
-            return None  # the small columns have no weight beside the others
-        columns = np.arange(len(exponents))
+        if to_numpy(as_operator(X).varies)[exponents >= low].any():
+            return  # the small columns have no weight beside the others
+        columns = np.flatnonzero(exponents < low)
     first = [str(j if names is None else names[j]) for j in columns[:5]]
     more = ", ..." if len(columns) > 5 else ""
     size = 10.0 ** round(float(exponents[columns].max()) * np.log10(2.0))
-    return (
+    raise ValueError(
         f"X has numbers of the order of {size:.0e} in {len(columns)} "
         f"column{'s'[: len(columns) != 1]} ({', '.join(first)}{more}), and {owner} adds up their "
         f"squares as they are, which do not fit into double precision. Divide these columns by "

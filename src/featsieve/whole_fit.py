@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from typing import Any
 
 
@@ -19,6 +18,7 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
     estimator.__dict__ = {
         name: value for name, value in vars(estimator).items() if not name.endswith("_")
     }
-    fresh = copy(estimator)
+    fresh = object.__new__(type(estimator))  # a copy could be changed by __getstate__
+    fresh.__dict__ = dict(vars(estimator))
     yield fresh
     vars(estimator).update(vars(fresh))

@@ -43,6 +43,8 @@ def test_order_from_large_to_small_with_ties_by_index(keys):
 
 def test_order_with_infinite_keys():
     assert stable_order(np.array([-np.inf, 1.0, -np.inf, 2.0])).tolist() == [3, 1, 0, 2]
+    keys = np.array([1.0, np.inf, -np.inf, 1e308, np.inf])
+    assert stable_order(keys, rounding=1e-12).tolist() == [1, 4, 3, 0, 2]
 
 
 def test_keys_that_differ_by_rounding_are_ties():
@@ -54,6 +56,24 @@ def test_keys_that_differ_by_rounding_are_ties():
     keys = 1.0 + (shuffled // 10) + step * (shuffled % 10)
     expected = np.lexsort((np.arange(1000), -np.floor(keys)))
     assert stable_order(keys, rounding=1e-12).tolist() == expected.tolist()
+
+
+def test_ties_do_not_chain():
+    rounding = 1e-3
+    keys = 1.0 + np.arange(3000)[::-1] * 4e-4  # large to small, every step within the rounding
+    order = stable_order(keys[::-1], rounding=rounding)
+    found = keys[::-1][order]
+    assert (found[1:] <= found[:-1] * (1.0 + 2 * rounding)).all()
+    assert found[0] > 2.19  # not the whole table is one tie
+    assert found[-1] < 1.002
+    # a group starts with its largest key, and holds all that lie within the rounding of it
+    expected, left = [], sorted(range(3000), key=lambda j: -keys[::-1][j])
+    while left:
+        largest = keys[::-1][left[0]]
+        group = [j for j in left if keys[::-1][j] >= largest * (1.0 - rounding)]
+        expected += sorted(group)
+        left = left[len(group) :]
+    assert order.tolist() == expected
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

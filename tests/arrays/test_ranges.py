@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 
-from featsieve import JASFS, LaplacianScore, MaxVariance, RandomSelector, suggest_n_clusters
+from featsieve import JASFS, LaplacianScore, MaxVariance, suggest_n_clusters
 from featsieve.arrays.ranges import column_exponents, in_range, length, with_room
 from featsieve.datasets import make_planted
 
@@ -127,11 +128,49 @@ def test_columns_taken_as_they_are_must_be_in_range(make, factor, order):
     assert make(5).fit(X).scores_[4] == 0.0
 
 
-def test_a_dask_table_out_of_range_is_refused():
-    for factor in (1e200, 1e-200):
-        X = da.from_array(PLANTED.X * factor, chunks=(20, 20))
-        with pytest.raises(ValueError, match="Divide these columns by"):
-            RandomSelector(5, random_state=0).fit(X)
+@pytest.mark.parametrize("beside", [3.7, 0.0])
+def test_a_column_that_does_not_vary_gives_small_ones_no_weight(beside):
+    X = PLANTED.X * 1e-160
+    X[:, 0] = beside
+    with pytest.raises(ValueError, match=r"1e-(160|159) in 19 columns \(1, 2, .*Divide"):
+        MaxVariance(5).fit(X)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"), [(np.float64, -700, 1000), (np.float32, -130, 110)]
+)
+def test_a_dask_table_has_the_answer_of_one_in_memory(sparse, dtype, low, high):
+    X = PLANTED.X if not sparse else np.where(PLANTED.X > 0.0, PLANTED.X, 0.0)
+    X = X.astype(dtype) * powers(low, high).astype(dtype)
+    X[:, 7] = np.where(np.arange(60) % 2, X[0, 7], -X[0, 7])  # of mean zero
+    table = da.from_array(X, chunks=(25, 20))
+    table = table.map_blocks(sp.csr_array) if sparse else table
+    sieve = JASFS(3, n_features_to_select=5, random_state=0)
+    expected = clone(sieve).fit(sp.csr_array(X) if sparse else X)
+    found = clone(sieve).fit(table)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-9)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert found.certify(table).value == pytest.approx(expected.certify(X).value)
+    assert suggest_n_clusters(table).n_clusters == suggest_n_clusters(X).n_clusters
+    with pytest.raises(ValueError, match="Divide these columns by"):
+        MaxVariance(5).fit(da.from_array(PLANTED.X * 1e200, chunks=(20, 20)))
+
+
+def test_the_other_order_of_bytes_is_the_same_table():
+    X = PLANTED.X * powers(-700, 1000)
+    other = X.astype(X.dtype.newbyteorder())
+    before = other.tobytes()
+    sieve = JASFS(3, n_features_to_select=5, random_state=0)
+    plain = clone(sieve).fit(X)
+    for table in (other, da.from_array(other, chunks=(25, 20))):
+        sieve.fit(table)
+        np.testing.assert_allclose(sieve.scores_, plain.scores_, rtol=1e-9)
+    assert sieve.certify(other).value == pytest.approx(plain.certify(X).value)
+    assert sieve.transform(other).dtype == other.dtype
+    assert other.tobytes() == before
 
 
 def test_numbers_near_the_largest_go_through_every_step():

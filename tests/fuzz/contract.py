@@ -22,7 +22,9 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, NotFittedEr
 from sklearn.utils.validation import check_is_fitted
 
 import featsieve
+from featsieve.arrays.namespace import is_dask_array, is_foreign_array
 from featsieve.tuning import NoStructureWarning
+from tests.fuzz.relations import check_relatives
 from tests.fuzz.tables import Recipe
 from tests.fuzz.walk import fitted_values, not_finite, same
 
@@ -76,6 +78,8 @@ def check(estimator: Any, recipe: Recipe, *, used_before: bool = False) -> str:
     again = clone(estimator)
     assert fit(again, table) is None, "the same fit failed the second time"
     check_same(estimator, again)
+    for compared in check_relatives(estimator, recipe, fit):
+        OUTCOMES[name, compared] += 1
     OUTCOMES[name, "fitted"] += 1
     return "fitted"
 
@@ -127,6 +131,8 @@ def frozen(table: Any) -> bytes:
         return b"|".join([table.format.encode(), *parts])
     if isinstance(table, np.ndarray) and table.dtype != object:
         return np.ascontiguousarray(table).tobytes()
+    if is_foreign_array(table) or is_dask_array(table):
+        return np.asarray(table).tobytes()
     return pickle.dumps(table)
 
 

@@ -5,7 +5,9 @@ failure can be cooked again from its report. Most entries come from a seeded gen
 chooses the shape, the seed, what is wrong with which columns and rows, the type and the layout.
 """
 
+import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,12 @@ from hypothesis import strategies as st
 BASES = ("clusters", "noise", "counts", "binary", "zeros")
 FLOATS = ("float64", "float32", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-DTYPES = (*FLOATS, "longdouble", "bool", *INTEGERS, "object", "text")
+FOREIGN_ORDER = (">f8", ">f4", ">i4") if sys.byteorder == "little" else ("<f8", "<f4", "<i4")
+DTYPES = (*FLOATS, "longdouble", "bool", *INTEGERS, *FOREIGN_ORDER, "object", "text")
 DENSE = ("C", "F", "strided", "reversed", "readonly", "frame", "list")
+# Of other libraries, where they are installed: with these types.
+OTHER_LIBRARIES = tuple(name for name in ("torch", "dask") if find_spec(name))
+SHARED_DTYPES = ("float64", "float32", "bool", "int8", "int16", "int32", "int64", "uint8")
 SPARSE = ("csr", "csc", "coo", "csr_matrix", "pieces")
 # What may be done to a column. The numbers are factors.
 FACTORS = (1e300, 1e160, 1e30, 1e-30, 1e-160, 1e-300)
@@ -42,6 +48,7 @@ class Recipe:
     full_range: bool = False  # integers that fill the range of their type
     dtype: str = "float64"
     layout: str = "C"
+    power: int = 0  # the table is multiplied by 2 to this power in the end
 
     @property
     def is_sparse(self) -> bool:
@@ -58,7 +65,8 @@ class Recipe:
                 X[:, j] = _column(X, j, what, rng)
             for i, what in self.rows:
                 X[i] = 0.0 if what == "zero" else X[(i + 1) % n]
-            return _typed(X, self.dtype, full_range=self.full_range, rng=rng)
+            typed = _typed(X, self.dtype, full_range=self.full_range, rng=rng)
+            return np.ldexp(typed, self.power) if self.power else typed
 
     def build(self) -> Any:
         """Return the table."""
@@ -104,7 +112,7 @@ def _column(X: np.ndarray, j: int, what: str | float, rng: np.random.Generator) 
 
 def _typed(X: np.ndarray, dtype: str, *, full_range: bool, rng: np.random.Generator) -> np.ndarray:
     """Return the table in another type: what does not fit is cut off at the ends of its range."""
-    if dtype in INTEGERS:
+    if np.dtype(dtype if dtype != "text" else object).kind in "iu":
         limits = np.iinfo(dtype)
         if full_range:
             return rng.integers(limits.min, limits.max, X.shape, dtype=dtype, endpoint=True)
@@ -138,6 +146,14 @@ def _dense(X: np.ndarray, layout: str) -> Any:
         return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
     elif layout == "list":
         return X.tolist()
+    elif layout == "torch":
+        import torch
+
+        return torch.from_numpy(X)
+    elif layout == "dask":
+        import dask.array
+
+        return dask.array.from_array(X, chunks=((len(X) + 1) // 2, X.shape[1]))
     return X
 
 
@@ -173,8 +189,12 @@ def recipes(draw: st.DrawFn) -> Recipe:
     row = st.tuples(st.integers(0, n - 1), st.sampled_from(("zero", "duplicate")))
     dtype = draw(st.sampled_from(("float64",) * 8 + DTYPES))
     holds_objects = dtype in ("object", "text")
-    fits_sparse = dtype not in ("float16", "longdouble") and not holds_objects
+    fits_sparse = dtype not in ("float16", "longdouble", *FOREIGN_ORDER) and not holds_objects
     layouts = DENSE * 2 + SPARSE if fits_sparse else DENSE
+    if dtype in FOREIGN_ORDER:  # which pandas cannot index
+        layouts = tuple(layout for layout in DENSE if layout != "frame")
+    if dtype in SHARED_DTYPES:
+        layouts += OTHER_LIBRARIES
     return Recipe(
         n,
         d,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve import JASFS, LaplacianScore, MaxVariance
+from featsieve import JASFS, MCFS, MaxVariance
 from featsieve.evaluation import redundancy
 from featsieve.tables import Table
 from featsieve.tuning import (
@@ -56,7 +56,9 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
     n_clusters = draw(st.sampled_from((2, 3, n, n + 1)))
     labels = draw(labels_of(n))
     support = draw(st.lists(st.integers(0, d - 1), unique=True, max_size=d))
-    selector = draw(st.sampled_from((MaxVariance(0.5), LaplacianScore(0.5, n_neighbors=3))))
+    selector = draw(
+        st.sampled_from((MCFS(2, n_features_to_select=0.5, n_neighbors=3), MaxVariance(0.5)))
+    )
     joint = JASFS(n_clusters, n_features_to_select=0.5, n_neighbors=n_neighbors, random_state=0)
     known = draw(st.sampled_from((labels, None)))
     sizes = draw(st.sampled_from((None, [1], [1, d], [d + 1])))

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from featsieve.arrays.namespace import is_dask_array, is_foreign_array
+
 
 def fitted_values(estimator: Any) -> dict[str, Any]:
     """Return the fitted attributes of an estimator, and of what they hold, by their path."""
@@ -35,6 +37,8 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(value):
             yield from _leaves(f"{path}[{i}]", item)
+    elif is_foreign_array(value) or is_dask_array(value):
+        yield path, np.asarray(value)
     elif isinstance(value, np.ma.MaskedArray):
         yield path, value.filled()
     else:

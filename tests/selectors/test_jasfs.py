@@ -30,11 +30,11 @@ CHECKS_WITH_ONE_CLUSTER = {
 }
 VARIANTS = [
     {},
-    {"solver": "paper"},
-    {"w_step": "iht"},
-    {"w_step": "local"},
-    {"n_features_to_select": 1},
-    {"init": "best"},
+    {"solver": "paper", "n_features_to_select": 0.5},
+    {"w_step": "iht", "n_features_to_select": 0.5, "max_iter": 3},
+    {"w_step": "local", "n_features_to_select": 0.5, "max_iter": 3},
+    {"n_features_to_select": 1, "max_iter": 3},
+    {"init": "best", "max_iter": 3},
 ]
 
 

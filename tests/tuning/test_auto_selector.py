@@ -249,9 +249,8 @@ def test_inside_a_pipeline_and_cloned(clear):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("selector", [LaplacianScore(), MaxVariance()], ids=str)
-def test_scikit_learn_checks_pass(selector):
-    results = check_estimator(AutoSelector(selector), on_fail=None, on_skip=None)
+def test_scikit_learn_checks_pass():
+    results = check_estimator(AutoSelector(LaplacianScore()), on_fail=None, on_skip=None)
     failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     assert failed == []
     assert sum(r["status"] == "passed" for r in results) >= 40

@@ -460,3 +460,18 @@ def test_the_input_is_not_changed(counts):
         before = X.copy()
         explain(JASFS(3, n_features_to_select=4, random_state=0).fit(X), X)
         assert (before != X).sum() == 0
+
+
+def test_units_of_any_size_change_nothing():
+    planted = make_planted(60, 8, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
+    powers = [2.0**e for e in (0, 900, -600, 300, -300, 1000, -850, 100)]
+    sieve = JASFS(3, n_features_to_select=3, random_state=0)
+    plain = explain(sieve.fit(planted.X), planted.X)
+    X = planted.X * powers
+    for table in (X, X.astype(X.dtype.newbyteorder()), sp.csr_array(X)):
+        found = explain(sieve.fit(X), table)
+        for name in COLUMNS:
+            if found[name].dtype.kind == "f":
+                np.testing.assert_allclose(found[name], plain[name], rtol=1e-9, atol=1e-12)
+            else:
+                assert found[name].tolist() == plain[name].tolist(), name

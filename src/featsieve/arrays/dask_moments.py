@@ -13,6 +13,8 @@ from featsieve.arrays.sparse import SparseOperator
 
 # Where a table carries its moments: a fit makes several operators of the same table.
 MOMENTS = "_featsieve_moments"
+# Sums of squares in between have kept their digits.
+SQUARES = (1e-200, 1e200)
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Moments:
     mean, spread : ndarray
         spread_j = sum_i (x_ij - mean_j)^2.
     smallest : ndarray
+    largest : ndarray
+        Largest absolute values, or up to the root of the number of rows above them.
     n_bad : ndarray of int
         Entries that are not finite.
     has_nan : bool
@@ -37,6 +41,7 @@ class Moments:
     mean: np.ndarray
     spread: np.ndarray
     smallest: np.ndarray
+    largest: np.ndarray
     n_bad: np.ndarray
     has_nan: bool
 
@@ -97,7 +102,24 @@ def block_moments(chunks: list[Any], n_columns: int) -> Moments:
         if not finite.all():
             n_bad = np.count_nonzero(~np.isfinite(X), axis=0)
             has_nan = bool(np.isnan(X).any())
-    return Moments(n, operator.n_stored, mean, spread, smallest, n_bad, has_nan)
+    largest = _largest(X, mean, spread)
+    return Moments(n, operator.n_stored, mean, spread, smallest, largest, n_bad, has_nan)
+
+
+def _largest(X: Any, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Return how large the columns are: |x_ij| <= |mean_j| + sqrt(spread_j), seldom much less.
+
+    Where squares may have overflowed or vanished, the entries themselves are looked at.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        bound = np.abs(mean) + np.sqrt(spread)
+    low, high = SQUARES
+    extreme = np.flatnonzero(~((low < spread) & (spread < high)))
+    if len(extreme):
+        part = abs(X[:, extreme])
+        found = part.max(axis=0)
+        bound[extreme] = np.asarray(found.todense() if is_sparse(X) else found).ravel()
+    return bound
 
 
 def refuse_masked(*chunks: Any) -> None:
@@ -122,6 +144,7 @@ def merge(one: Moments, other: Moments) -> Moments:
         mean,
         spread,
         np.minimum(one.smallest, other.smallest),
+        np.maximum(one.largest, other.largest),
         one.n_bad + other.n_bad,
         one.has_nan or other.has_nan,
     )

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from featsieve.arrays.dask_moments import Moments, measured, moments_of, refuse_masked
+from featsieve.arrays.dask_moments import measured, moments_of, refuse_masked
 from featsieve.arrays.dask_parts import compute, stacked
-from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays.namespace import is_sparse, native
 
 # Bytes of a chunk that workers handle well: what the messages suggest.
 CHUNK_BYTES = 2**26
@@ -59,30 +59,19 @@ def check_dask_array(X: Any, *, owner: str) -> Any:
             f"X.rechunk({{1: -1}}). If the chunks become too large for the workers, make them "
             f"shorter as well: X.rechunk({{0: {n_rows}, 1: -1}})."
         )
-    if X.dtype.kind == "f" and X.dtype.itemsize > 8:
-        X = X.astype(np.float64)
+    dtype = native(X.dtype)
+    if dtype != X.dtype:
+        X = X.astype(dtype)
     X = measured(X)
     moments = moments_of(X)
     # The same words wherever the table lives.
-    from featsieve.validation import not_finite, out_of_range
+    from featsieve.validation import not_finite
 
     if moments.n_bad.any():
         columns = np.flatnonzero(moments.n_bad)
         count = int(moments.n_bad.sum())
         raise ValueError(not_finite(count, columns, nan=moments.has_nan, owner=owner))
-    # Columns of extreme size are not brought into range here: that would take another pass.
-    reason = out_of_range(_exponents(moments), owner=owner)
-    if reason is not None:
-        raise ValueError(reason)
     return X
-
-
-def _exponents(moments: Moments) -> np.ndarray:
-    """Return the exponents of the columns' sizes, 0 for columns of zeros."""
-    with np.errstate(over="ignore"):
-        size = np.abs(moments.mean) + np.sqrt(moments.spread / moments.n_rows)
-    exponents = np.where(np.isfinite(size), np.frexp(size)[1], np.finfo(np.float64).maxexp)
-    return np.where(size == 0.0, 0, exponents)
 
 
 def check_dask_rows(estimator: Any, X: Any) -> Any:

@@ -13,8 +13,9 @@ lies outside is said here, for the whole library:
   below 1e-150 or so for methods that take them as they are.
 - float32 tables with columns outside 2^-60 .. 2^40 are worked on in float64.
 
-Ordinary tables pay one product of the table with itself, the sum of all squares, and are not
-copied.
+Ordinary tables pay a sum of all squares (and another one in the check for numbers that are not
+finite), and are not copied. Dask arrays know the sizes of their columns from the pass that measures
+their means; those with extreme columns are measured once more.
 """
 
 from typing import Any
@@ -66,9 +67,10 @@ def length(X: Any) -> float:
 def in_range(X: Any) -> tuple[Any, np.ndarray | None]:
     """Return the table with all columns in range, and the exponents of what they were divided by.
 
-    ``X`` holds finite numbers. A table that is in range is returned as it is, with None; so is a
-    Dask array, which has been refused if it is not.
+    ``X`` holds finite numbers. A table that is in range is returned as it is, with None.
     """
+    if is_dask_array(X):
+        X = _measured(X)
     if is_single(X):
         return with_room(X), None  # all of float32 is in the range of float64
     exponents = column_exponents(X)
@@ -84,7 +86,8 @@ def with_room(X: Any) -> Any:
     """Return a float32 table in float64 if its columns leave the range of float32."""
     if not is_single(X) or column_exponents(X) is None:
         return X
-    return in_double(X)
+    X = in_double(X)
+    return _measured(X) if is_dask_array(X) else X
 
 
 def column_exponents(X: Any) -> np.ndarray | None:
@@ -93,11 +96,12 @@ def column_exponents(X: Any) -> np.ndarray | None:
     Columns of zeros are in range, and have 0.
     """
     limits = RANGES.get(str(X.dtype).rpartition(".")[2])
-    if limits is None or is_dask_array(X):
-        return None  # whole numbers and half precision; of Dask see check_dask_array
+    if limits is None:
+        return None  # whole numbers and half precision
     low, high = limits
-    size = length(X)
-    if 0.0 < size < 2.0**high:
+    if is_dask_array(X):
+        largest = _moments_of(X).largest
+    elif 0.0 < length(X) < 2.0**high:
         small = np.flatnonzero(_seemingly_small(X, 2.0**low))
         if len(small) == 0:
             return None
@@ -141,8 +145,30 @@ def _largest_entries(X: Any, columns: np.ndarray | None = None) -> np.ndarray:
 
 def _times(X: Any, factors: np.ndarray) -> Any:
     """Return a new table with the columns multiplied."""
+    if is_dask_array(X):
+        times = {"factors": factors, "dtype": X.dtype, "meta": X._meta}
+        return _measured(X.map_blocks(_times_chunk, **times))
     if is_sparse(X):
         scaled = X.copy()
         scaled.data = X.data * factors[X.indices]
         return scaled
     return X * like(factors, X)[None, :]
+
+
+def _times_chunk(chunk: Any, *, factors: np.ndarray) -> Any:
+    """Return a chunk with the columns multiplied."""
+    return _times(chunk.tocsr() if is_sparse(chunk) else chunk, factors)
+
+
+def _measured(X: Any) -> Any:
+    """Return a Dask array that knows its moments."""
+    from featsieve.arrays.dask_moments import measured
+
+    return measured(X)
+
+
+def _moments_of(X: Any) -> Any:
+    """Return the moments of a Dask array."""
+    from featsieve.arrays.dask_moments import moments_of
+
+    return moments_of(X)

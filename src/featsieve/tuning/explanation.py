@@ -18,8 +18,15 @@ from featsieve.arrays.namespace import (
     is_sparse,
     to_numpy,
 )
+from featsieve.arrays.ranges import in_range
 from featsieve.tables import Table
-from featsieve.validation import check_finite, check_foreign_table, check_number, refuse_text
+from featsieve.validation import (
+    check_finite,
+    check_foreign_table,
+    check_number,
+    in_native_type,
+    refuse_text,
+)
 
 # Dense temporaries stay near this many elements (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
@@ -210,11 +217,11 @@ def _find(selector: Any, name: str) -> np.ndarray | None:
 
 
 def _check_table(selector: Any, X: Any) -> Any:
-    """Return X as a numeric array or CSR matrix; refuse other columns than in fit."""
+    """Return X as a numeric array or CSR matrix in range; refuse other columns than in fit."""
     names = getattr(selector, "feature_names_in_", None)
     if is_foreign_array(X):
         X = check_foreign_table(X, owner="explain", names=names)
-        return validate_data(selector, X, skip_check_array=True, reset=False)
+        return in_range(validate_data(selector, X, skip_check_array=True, reset=False))[0]
     refuse_text(X)
     X = validate_data(
         selector,
@@ -225,8 +232,9 @@ def _check_table(selector: Any, X: Any) -> Any:
         ensure_min_samples=2,
         ensure_all_finite=False,
     )
+    X = in_native_type(X)
     check_finite(X, owner="explain", names=names)
-    return X
+    return in_range(X)[0]
 
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:

@@ -1,0 +1,73 @@
+"""What an answer must not depend on: tables that say the same in another way.
+
+Every fit of the fuzzing is made again on relatives of its table, where there are such:
+
+- the table times a power of two, if the columns are standardised: means, deviations and distances
+  change by that power exactly, so the answer is the same to the last bit;
+- the same numbers as a plain array of NumPy, where the table has another layout or byte order, or
+  is a data frame, a list, a sparse matrix, or an array of another library. Sums are added up in
+  another order then, so the selection is compared, not every digit.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tests.fuzz.tables import Recipe
+
+POWER = 17
+# Columns smaller than this, times the power, would no longer count as zero.
+SMALLEST = 2.0**-800
+UNITS = ("support_", "ranking_", "scores_", "labels_", "n_clusters_", "n_features_selected_")
+
+
+def check_relatives(
+    estimator: Any, recipe: Recipe, fit: Callable[..., Exception | None]
+) -> Iterator[str]:
+    """Fit the relatives of a table; raise AssertionError where the answer is another one.
+
+    Yields which were compared.
+    """
+    selector = getattr(estimator, "best_estimator_", estimator)
+    if standardises(estimator) and scales_exactly(recipe):
+        other = clone(estimator)
+        refused = fit(other, replace(recipe, power=POWER).build())
+        assert refused is None, f"refused in other units: {refused}"
+        found = getattr(other, "best_estimator_", other)
+        for name in UNITS:
+            if hasattr(selector, name):
+                one, two = getattr(selector, name), getattr(found, name)
+                assert np.array_equal(one, two), f"{name} in other units: {one!r} then {two!r}"
+        yield "other units"
+    if recipe.layout != "C":
+        other = clone(estimator)
+        refused = fit(other, replace(recipe, layout="C").build())
+        assert refused is None, f"refused as a plain array: {refused}"
+        found = getattr(other, "best_estimator_", other)
+        one, two = selector.support_, found.support_
+        assert np.array_equal(one, two), (
+            f"selected {np.flatnonzero(one)}, and {np.flatnonzero(two)} of a plain array: "
+            f"{selector.scores_!r}, {found.scores_!r}"
+        )
+        yield "other layout"
+
+
+def standardises(estimator: Any) -> bool:
+    """Say whether the units of the columns are of no matter to an estimator."""
+    inner = getattr(estimator, "selector", getattr(estimator, "estimator", None))
+    return estimator._standardises if inner is None else standardises(inner)
+
+
+def scales_exactly(recipe: Recipe) -> bool:
+    """Say whether a table times the power of two has the same digits."""
+    if recipe.dtype != "float64":
+        return False
+    X = recipe.values()
+    largest = np.abs(X).max(axis=0)
+    with np.errstate(over="ignore"):
+        larger = np.ldexp(X, POWER)
+    inside = ((largest == 0.0) | (largest > SMALLEST)).all()
+    return bool(inside and np.isfinite(larger).all() and (np.ldexp(larger, -POWER) == X).all())
