@@ -52,7 +52,7 @@ CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arra
 $(OLDEST)/.ready: pyproject.toml tools/oldest.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip --quiet install packaging
-	$(OLDEST)/bin/python tools/oldest.py all > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python tools/oldest.py all polars > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip --quiet install --no-compile -c $(OLDEST)/constraints.txt -e '.[test]'
 	@touch $@
 
