@@ -28,8 +28,8 @@ test: $(VENV)/.test   ## run the whole test suite (doctests included)
 	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
 coverage: $(VENV)/.test   ## the test suite with coverage: prints the lines that no test reaches
-	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile \
-		--cov --cov-report=term-missing --cov-fail-under=95
+	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --cov --cov-report=json:build/coverage.json
+	$(BIN)/python tools/coverage_page.py build/coverage.json --output benchmarks/results/coverage.md
 
 fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimator (half an hour)
 	$(BIN)/python benchmarks/fuzz.py --output benchmarks/results/fuzz.md

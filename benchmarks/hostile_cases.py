@@ -184,16 +184,25 @@ def _wide(path: Path) -> None:
     path.write_text("\n".join([header, *rows]))
 
 
+def short_rows(n_columns: int, n_rows: int) -> bytes:
+    """Return a table whose rows end after the first cell: pandas fills them up."""
+    return ",".join(f"g{j}" for j in range(n_columns)).encode() + b"\n" + b"1\n" * n_rows
+
+
+raw("csv", "100,000 columns, of which 100,000 rows have one (1 MB)", "table.csv",
+    lambda: short_rows(100_000, 100_000), f"of 100002 lines .* {NOT_FREE}")  # fmt: skip
+raw("csv.gz", "100,000 columns, of which 100,000 rows have one", "table.csv.gz",
+    lambda: gzip.compress(short_rows(100_000, 100_000)), "content takes more than")  # fmt: skip
 raw("csv.gz", "not compressed", "table.csv.gz", b"a,b\n1,2\n", CUT)
 raw("csv.gz", "cut short", "table.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:-20], CUT)
 raw("csv.gz", "wrong checksum", "table.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-8] + bytes(8), CUT)
 raw(
     "csv.gz", "expands to 8 GiB of rows", "table.csv.gz",
-    lambda: gzip.compress(b"0,0\n" * (2 * MIB)) * 1024, "unpacks to more than|not enough memory",
+    lambda: gzip.compress(b"0,0\n" * (2 * MIB)) * 1024, "content takes more|not enough memory",
 )  # fmt: skip
 raw(
     "csv.gz", "expands to one line of 8 GiB", "table.csv.gz",
-    lambda: gzip.compress(b"0" * 8 * MIB) * 1024, "a line of more than|unpacks to more", slow=True,
+    lambda: gzip.compress(b"0" * 8 * MIB) * 1024, "a line of more than|takes more than", slow=True,
 )  # fmt: skip
 raw("csv.gz", "8 GiB of line ends", "table.csv.gz", lambda: gzip.compress(b"\n" * 8 * MIB) * 1024,
     "lines are blank")  # fmt: skip
@@ -265,14 +274,20 @@ def _bomb(path: Path) -> None:
     deflated_part(path, "X.npy", body, len(start) + n_blocks * len(block))
 
 
-def deflated_part(path: Path, name: str, body: bytes, size: int) -> None:
-    """Write an archive of one part that is deflated already, and says that it has this size."""
+def deflated_part(
+    path: Path, name: str, body: bytes, size: int, others: dict[str, bytes] | None = None
+) -> None:
+    """Write an archive with a part that is deflated already, and says that it has this size."""
+    archive(others or {}, path)
     about = (20, 0, 8, 0, 0, 0, len(body), size, len(name), 0)
     local = struct.pack("<4s5H3L2H", b"PK\x03\x04", *about) + name.encode()
-    listed = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, *about, 0, 0, 0, 0, 0) + name.encode()
-    start = len(local) + len(body)
-    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(listed), start, 0)
-    path.write_bytes(local + body + listed + end)
+    whole = path.read_bytes()  # parts, their list, and where it begins
+    count, length, start = struct.unpack("<HLL", whole[-12:-2])
+    listed = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, *about, 0, 0, 0, 0, start)
+    listed = whole[start : start + length] + listed + name.encode()
+    numbers = (0, 0, count + 1, count + 1, len(listed), start + len(local) + len(body), 0)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", *numbers)
+    path.write_bytes(whole[:start] + local + body + listed + end)
 
 
 @case("npz", "a part that says it has 4 GiB", "table.npz", f"would take .* {NOT_FREE}")

@@ -180,10 +180,23 @@ def _bomb(path: Path) -> None:
     deflated_part(path, HEADER, repeated(bytes(8 * MIB), 500), 500 * 8 * MIB)
 
 
-@case("model", "a zip bomb of 400 MB", "model.skops", "would unpack to more than", command=APPLY,
-      slow=True)  # fmt: skip
+@case("model", "a zip bomb of 4 GiB", "model.skops", "would unpack to more than", command=APPLY)
 def _zip_bomb(path: Path) -> None:
-    path.write_bytes(written({**parts_of(good()), "zeros": bytes(400 * MIB)}))
+    body = repeated(bytes(8 * MIB), 500)
+    deflated_part(path, "zeros", body, 500 * 8 * MIB, parts_of(good()))
+
+
+@case("model", "a description of 210 MiB of empty lists", "model.skops",
+      "would unpack to more than", command=APPLY, slow=True)  # fmt: skip
+def _lists(path: Path) -> None:
+    schema = b"[" + b"[]," * (70 * MIB) + b"[]]"
+    path.write_bytes(written({**parts_of(good()), SCHEMA: schema}))
+
+
+@case("model", "ours, with a support_ of 320 MB of zeros", "model.skops", "fitted to 4 features",
+      command=APPLY, slow=True)  # fmt: skip
+def _zeros(path: Path) -> None:
+    forged(array("support_", np.zeros(320 * 10**6, dtype=bool)))(path)
 
 
 @case("model", "commands to the terminal in its header", "model.skops", r"of featsieve \?\[31m",

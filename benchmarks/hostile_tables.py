@@ -58,6 +58,16 @@ def packed(body: bytes) -> bytes:
     return struct.pack("<II", COMPRESSED, len(body)) + body
 
 
+def giant() -> bytes:
+    """Return a variable of 4 GiB, deflated."""
+    about = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<2i", 2**16, 8000))
+    start = about + element(1, b"other") + struct.pack("<II", 9, 500 * 8 * MIB)
+    engine = zlib.compressobj(9, zlib.DEFLATED, -15)
+    head = struct.pack("<II", MATRIX, len(start) + 500 * 8 * MIB) + start
+    body = engine.compress(head) + engine.flush(zlib.Z_FULL_FLUSH)
+    return body + repeated(bytes(8 * MIB), 500)
+
+
 NESTED = element(MATRIX, numbers(b"")[8:])
 raw("mat", "cells inside of cells, 100,000 deep (20 KB)", "table.mat",
     lambda: HEADER + numbers() + packed(zlib.compress(deep(100_000))),
@@ -74,7 +84,19 @@ raw("mat", "4 GiB in 4 MB", "table.mat",
 raw("mat", "a size beyond the end", "table.mat",
     HEADER + struct.pack("<II", MATRIX, 2**32 - 1) + numbers()[8:], "cut short")  # fmt: skip
 raw("mat", "other dimensions than numbers", "table.mat",
-    HEADER + numbers(dims=(2**30, 2**30)), CUT)  # fmt: skip
+    HEADER + numbers(dims=(2**30, 2**30)), NOT_FREE)  # fmt: skip
+raw("mat", "numbers of 8 bytes stored as zeros of one (5 GiB in 600 KB)", "table.mat",
+    lambda: HEADER + packed(zlib.compress(
+        variable(b"X", 6, element(2, bytes(600 * MIB)), (600 * 1024, 1024)))),
+    NOT_FREE, slow=True)  # fmt: skip
+raw("mat", "numbers stored in a way that nobody knows", "table.mat",
+    HEADER + variable(b"X", 6, element(1000, bytes(32)), (2, 2)), "cut short")  # fmt: skip
+raw("mat", "2^30 cells that are not there", "table.mat",
+    HEADER + numbers() + variable(b"gnd", CELL, b"", (2**30, 1)), NOT_FREE)  # fmt: skip
+raw("mat", "2^30 letters that are not there", "table.mat",
+    HEADER + numbers() + variable(b"gnd", 4, element(1, b""), (2**30, 1)), NOT_FREE)  # fmt: skip
+raw("mat", "4 GiB beside the table", "table.mat",
+    lambda: HEADER + numbers() + packed(b"\x78\xda" + giant()), "")  # fmt: skip
 raw("mat", "cut short", "table.mat", (HEADER + numbers())[:-40], "cut short")
 raw("mat", "the header only", "table.mat", HEADER, "file holds: nothing")
 raw("mat", "version 4 with a giant shape", "table.mat",
@@ -107,6 +129,9 @@ def hdf5(group: str, what: str, says: str, file: str = "table.h5ad") -> Callable
     return add
 
 
+TEXT = h5py.string_dtype()
+
+
 def secret(stored: Any) -> str:
     """Write another file beside the one that is made, and return its name."""
     path = Path(stored.filename).with_name("secret.h5")
@@ -118,6 +143,14 @@ def secret(stored: Any) -> str:
 @hdf5("mat (7.3)", "a table in another file", "is a link", "table.mat")
 def _mat_link(stored: Any) -> None:
     stored["X"] = h5py.ExternalLink(secret(stored), "X")
+
+
+@hdf5("mat (7.3)", "a word of 1 MB in 10,000 cells", NOT_FREE, "table.mat")
+def _mat_words(stored: Any) -> None:
+    letters = np.full((MIB, 1), ord("a"), dtype=np.uint16)
+    word = stored.create_dataset("#refs#/word", data=letters, compression="gzip")
+    stored["X"] = np.ones((2, 10_000))
+    stored["Y"] = np.full((1, 10_000), word.ref, dtype=h5py.ref_dtype)
 
 
 @hdf5("mat (7.3)", "10^15 numbers that were never written", NOT_FREE, "table.mat")
@@ -169,6 +202,17 @@ def _giant(stored: Any) -> None:
 @hdf5("h5ad", "one chunk of 4 GiB for six numbers", NOT_FREE)
 def _chunk(stored: Any) -> None:
     stored.create_dataset("X", (2, 3), "f8", chunks=(2**14, 2**15 - 8), maxshape=(None, None))
+
+
+@case("h5ad", "words in a heap that has no end", "table.h5ad", "heap of its words is damaged")
+def _heap(path: Path) -> None:
+    with h5py.File(path, "w") as stored:
+        stored["X"] = np.ones((4, 3))
+        stored.create_group("var").create_dataset("_index", data=list("abc"), dtype=TEXT)
+    content = bytearray(path.read_bytes())
+    first = content.index(b"GCOL") + 16
+    content[first : first + 16] = bytes(16)  # an entry of nothing, and of no size
+    path.write_bytes(content)
 
 
 @hdf5("h5ad", "groups inside of themselves", "unknown group")
@@ -322,6 +366,20 @@ for _what, (_change, _says) in ZARR.items():
     case("zarr", _what, "table.zarr", _says, command=OPEN)(
         lambda path, change=_change: zarr_array(path, **change)
     )
+
+
+@case("zarr", "pickle under another name", "table.zarr", "packed with 'pickle'", command=OPEN)
+def _zarr_both(path: Path) -> None:
+    zarr_array(path, filters=[{"id": "pickle", "name": "zstd"}])
+    (path / "0.0").write_bytes(pickle.dumps(Bomb()))
+
+
+@case("zarr", "a chunk that is another file of yours", "table.zarr", "'0.0' is a link out of its",
+      command=OPEN)  # fmt: skip
+def _zarr_link(path: Path) -> None:
+    zarr_array(path)
+    secret = (path / "0.0").rename(path.with_name("secret"))
+    (path / "0.0").symlink_to(secret)
 
 
 @case("zarr", "a pipe as a chunk", "table.zarr", "which is not a file", command=OPEN)

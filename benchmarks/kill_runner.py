@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import kill_hook
+from featsieve.bench.run import run_plan  # noqa: F401 (so that no fork has to import it)
 from featsieve.cli import main as featsieve
 
 
@@ -49,7 +50,7 @@ class Runner:
         about = {} if watch is None else {kill_hook.VARIABLE: json.dumps(settings)}
         told = self.home / "told.txt"
         with told.open("w") as output:
-            if self.warm and "bench" not in command:
+            if self.warm:
                 status = self._forked(command, settings if watch else None, output.fileno())
             else:
                 process = subprocess.Popen(
@@ -67,9 +68,11 @@ class Runner:
         child = os.fork()
         if child == 0:
             os.setsid()
+            os.environ.update(self.variables)
             os.dup2(output, 1)
             os.dup2(output, 2)
             if settings is not None:
+                os.environ[kill_hook.VARIABLE] = json.dumps(settings)  # for the workers
                 kill_hook.install(settings)
             status = 70
             try:
@@ -82,7 +85,9 @@ class Runner:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(status)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        _wait_for_group(child)
+        return status
 
     def warm_up(self, command: list[str]) -> None:
         """Run a command in this process: what it imports need not be imported after a fork."""

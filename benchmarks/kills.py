@@ -30,7 +30,7 @@ from typing import Any
 
 import kill_hook
 from featsieve.datasets import Dataset, make_planted, write_table
-from featsieve.workflow.replacing import settle
+from featsieve.replacing import settle
 from kill_checks import (
     benchmark_rows,
     corrupt_files,
@@ -120,14 +120,15 @@ def kill_bench(runner: Runner, *, whom: str, times: int, operations: int, seed: 
     if times + operations == 0:
         return count
     plan, trial = runner.home / "tiny.toml", runner.home / "trial"
-    plan.write_text(PLAN)
+    plan.write_text(PLAN.replace(', "planted_small"', "") if runner.warm else PLAN)
     out = trial / "out"
-    command = ["bench", "run", str(plan), "--out", str(out), "--jobs", "2"]
+    jobs = "1" if runner.warm else "2"
+    command = ["bench", "run", str(plan), "--out", str(out), "--jobs", jobs]
     _empty(trial)
     begun = time.monotonic()
     _expect_success(runner.run(command, watch=trial))
     length = time.monotonic() - begun
-    most = {"main": runner.operations("main"), "worker": runner.operations("worker") // 2}
+    most = {"main": runner.operations("main"), "worker": runner.operations("worker") // int(jobs)}
     expected = benchmark_rows(out)
     rng = random.Random(seed)
     moments: list[Moment] = [{"after": rng.uniform(0.0, length)} for _ in range(times)]
@@ -184,7 +185,7 @@ def main() -> None:
     parser.add_argument("--bench-times", type=int, default=20, help="random moments")
     parser.add_argument("--bench-operations", type=int, default=20)
     parser.add_argument("--bench-workers", type=int, default=10)
-    parser.add_argument("--warm", action="store_true", help="fork select instead of starting it")
+    parser.add_argument("--warm", action="store_true", help="fork, not start, the commands")
     parser.add_argument("--jobs", type=int, default=2, help="commands at the same time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=None, help="write the table there")

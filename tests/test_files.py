@@ -6,11 +6,15 @@ import re
 import stat
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from featsieve.files import told_of, whole_file, write_text
+from featsieve.files import check_free, told_of, whole_file, write_text
+from featsieve.temporary import temporary_name
+from tests.test_temporary import elsewhere, left_by_the_dead
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
@@ -103,15 +107,84 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_what_the_killed_have_left_is_removed_and_what_the_living_write_is_not(tmp_path):
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    (tmp_path / f".page.html.{int(ended.stdout)}.tmp").write_text("half")
-    others = [f".page.html.{os.getppid()}.tmp", ".page.html.mine.tmp", ".other.html.1.tmp"]
-    for name in others:
-        (tmp_path / name).write_text("half")
-    write_text(tmp_path / "page.html", "new")
-    assert sorted(os.listdir(tmp_path)) == sorted([*others, "page.html"])
+    page = tmp_path / "page.html"
+    left_by_the_dead(page).write_text("half")
+    others = [temporary_name(page), elsewhere(page), left_by_the_dead(tmp_path / "other.html")]
+    for path in others:
+        path.write_text("half")
+    write_text(page, "new")
+    assert sorted(tmp_path.iterdir()) == sorted([*others, page])
+
+
+def test_two_threads_write_the_same_file(tmp_path):
+    """Each under a name of its own: the last one wins, and nothing is mixed or lost."""
+    path = tmp_path / "page.html"
+
+    def write(letter, other):
+        with whole_file(path) as unfinished, unfinished.open("w") as file:
+            file.write(letter)
+            both.wait()
+            file.write(letter)
+        return path.read_text()
+
+    both = threading.Barrier(2, timeout=30.0)
+    with ThreadPoolExecutor(2) as pool:
+        seen = [*pool.map(write, "ab", "ba")]
+    assert set(seen) <= {"aa", "bb"}
+    assert path.read_text() in ("aa", "bb")
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_file_that_is_replaced_hands_on_its_permissions(tmp_path, mode):
+    path = tmp_path / "private.csv"
+    path.write_text("old")
+    path.chmod(mode)
+    with whole_file(path) as unfinished:
+        unfinished.write_text("new")
+        # not even for a moment can others read it
+        assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs two users")
+def test_a_file_that_is_replaced_stays_its_owners(tmp_path):
+    path = tmp_path / "theirs.csv"
+    path.touch(mode=0o600)
+    os.chown(path, 65534, 65534)
+    write_text(path, "new")
+    about = path.stat()
+    assert (about.st_uid, about.st_gid, stat.S_IMODE(about.st_mode)) == (65534, 65534, 0o600)
+
+
+NOT_IN_THE_GROUP = """
+import os, sys
+from pathlib import Path
+from featsieve.files import write_text
+os.setgroups([])
+os.setgid(65533), os.setuid(65533)
+for name in ("theirs", "ours"):
+    write_text(Path(sys.argv[1]) / name, "new")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs two users")
+def test_what_a_group_might_do_is_not_for_another_one(tmp_path):
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    for name, group in (("theirs", 65534), ("ours", 65533)):
+        (shared / name).touch()
+        os.chown(shared / name, 65534, group)
+        (shared / name).chmod(0o664)
+    subprocess.run([sys.executable, "-c", NOT_IN_THE_GROUP, shared], check=True)
+    abouts = [(shared / name).stat() for name in ("theirs", "ours")]
+    assert [about.st_uid for about in abouts] == [65533, 65533]
+    assert [stat.S_IMODE(about.st_mode) for about in abouts] == [0o604, 0o664]
 
 
 @pytest.mark.parametrize(
@@ -138,3 +211,14 @@ def test_errors_about_other_things_stay_as_they_are():
         with pytest.raises(OSError) as caught, told_of(Path("a.csv")):  # noqa: PT011 (the same one)
             raise error
         assert caught.value is error
+
+
+def test_what_is_there_is_replaced_on_request_only(tmp_path, capfd):
+    page = tmp_path / "page.html"
+    check_free(page)
+    page.write_text("precious")
+    with pytest.raises(FileExistsError, match=r"page\.html is there already: add --force"):
+        check_free(page)
+    check_free(page, overwrite=True)
+    for stream in ("/dev/null", "/dev/stdout"):  # the latter is a file here
+        check_free(Path(stream))

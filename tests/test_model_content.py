@@ -88,3 +88,8 @@ def test_a_selection_and_its_selector_agree():
         check_content(SelectionModel(list("abcd"), list("ad"), fitted()))
     with pytest.raises(ContentError, match="not fitted"):
         check_content(SelectionModel(list("abcd"), list("ab"), MaxVariance(2)))
+
+
+def test_a_selection_of_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), MaxVariance(2)).fit(X)
+    check_content(SelectionModel(list("abcd"), list("ab"), pipeline))

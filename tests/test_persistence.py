@@ -28,7 +28,6 @@ from featsieve import (
     MaxVariance,
     StabilitySelection,
     load_model,
-    persistence,
     save_model,
     selectors,
 )
@@ -400,7 +399,7 @@ TOO_LARGE = r"model\.skops would unpack to more than .* FEATSIEVE_MAX_MEMORY"
 
 
 def test_files_that_would_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(persistence, "ALWAYS_FINE", 1_000_000)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
     path = tmp_path / "model.skops"
     save_model(MODELS["MaxVariance"].fit(X), path)
     load_model(path)
@@ -408,10 +407,44 @@ def test_files_that_would_fill_the_memory(tmp_path, monkeypatch):
         archive.writestr("zeros.npy", bytes(10_000_000))
     with pytest.raises(ModelError, match=TOO_LARGE):
         load_model(path)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1K")  # less than the file itself
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+
+
+def test_a_description_that_would_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        header = archive.read(HEADER)
+    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(HEADER, header)
+        archive.writestr("schema.json", f"[{'[],' * 100_000}[]]")  # 300 KB, and 6 MB as lists
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+
+
+def test_a_model_full_of_zeros_comes_back(tmp_path, monkeypatch):
+    monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    model = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
+    # as of a fit to 40,000 features and 1,000 clusters, which selects two
+    n, chosen = 40_000, np.array([7, 39_000])
+    model.n_features_in_ = n
+    model.support_ = np.isin(np.arange(n), chosen)
+    model.scores_, model.ranking_ = model.support_ * 1.0, 2 - model.support_
+    model.coef_ = np.zeros((n, 1000))
+    model.coef_[chosen] = 1.5
+    path = tmp_path / "model.skops"
+    save_model(model, path)
+    assert path.stat().st_size < 500_000  # of 320 MB
+    again = load_model(path)
+    assert again.coef_.shape == (n, 1000)
+    assert np.flatnonzero(again.coef_.any(axis=1)).tolist() == chosen.tolist()
 
 
 def test_an_archive_inside_of_an_archive_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(persistence, "ALWAYS_FINE", 1_000_000)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
     path = tmp_path / "model.skops"
     save_model(MODELS["MaxVariance"].fit(X), path)
     inner = io.BytesIO()

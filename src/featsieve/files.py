@@ -2,13 +2,13 @@
 
 import errno
 import os
-import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from featsieve.processes import is_alive
+from featsieve.temporary import clean_up, temporary_name
 
 # Errors that go away when there is room again.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -18,9 +18,10 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a hidden name beside ``path`` to write under, and rename it at the end.
 
-    The hidden name holds the number of the process. What was written is forced to the disk before
-    it is renamed; after an error or an interruption it is removed, and ``path`` is as it was. What
-    a process that was killed has left beside ``path`` is removed by the next one.
+    What was written is forced to the disk before it is renamed; after an error or an interruption
+    it is removed, and ``path`` is as it was. What a process that was killed has left beside
+    ``path`` is removed by the next one of the same machine: see `featsieve.temporary`. A file that
+    is replaced hands its permissions on.
 
     Parameters
     ----------
@@ -60,9 +61,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         clean_up(target)
         try:
+            if os.name == "posix" and target.is_file():
+                temporary.touch(mode=0o600, exist_ok=False)  # what it replaces may be private
             yield temporary
             with temporary.open("rb+") as file:
                 to_disk(file)
+            take_after(temporary, target)
             temporary.replace(target)
         except BaseException:
             with suppress(OSError):  # the error that is on its way says more
@@ -73,8 +77,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file whole or not at all.
 
-    It is written beside its place under a hidden name that holds the number of the process, forced
-    to the disk, and renamed.
+    It is written beside its place under a hidden name, forced to the disk, and renamed.
 
     Parameters
     ----------
@@ -137,46 +140,62 @@ def told_of(path: Path, *hidden: Path) -> Iterator[None]:
         raise told from error
 
 
-def temporary_name(path: Path) -> Path:
-    """Return the hidden name beside a path under which this process writes.
-
-    Examples
-    --------
-    >>> import os
-    >>> from pathlib import Path
-    >>> from featsieve.files import temporary_name
-    >>> temporary_name(Path("a.csv")).name == f".a.csv.{os.getpid()}.tmp"
-    True
-    """
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
-def clean_up(path: Path) -> None:
-    """Remove what processes that are no more have left beside a path, under its hidden names.
+def check_free(path: Path, *, overwrite: bool = False) -> None:
+    """Raise if a file is there already that nobody asked to replace.
 
     Parameters
     ----------
     path : Path
-        The file or folder that they were to write.
+    overwrite : bool, default=False
+        Whether it may be replaced.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> from featsieve.files import clean_up
-    >>> clean_up(Path("not-there") / "a.csv")
+    >>> from featsieve.files import check_free
+    >>> check_free(Path("a-file-that-is-not-there.csv"))
     """
-    start, end = f".{path.name}.", ".tmp"
-    with suppress(OSError):  # nobody needs the room so badly
-        for name in os.listdir(path.parent):
-            number = name[len(start) : -len(end)]
-            if name == f"{start}{number}{end}" and number.isdigit():
-                left = path.with_name(name)
-                if is_alive(int(number), since=left.lstat().st_mtime):
-                    continue
-                if left.is_dir() and not left.is_symlink():
-                    shutil.rmtree(left, ignore_errors=True)
-                else:
-                    left.unlink(missing_ok=True)
+    stream = path.absolute().parent == Path("/dev")  # /dev/stdout leads to a file now and then
+    if path.is_file() and not stream and not overwrite:
+        raise FileExistsError(
+            f"{path} is there already: add --force to replace it, or name another file."
+        )
+
+
+def take_after(new: Path, old: Path) -> None:
+    """Give a file the owner, the group and the permissions of the one that it will replace.
+
+    Parameters
+    ----------
+    new : Path
+    old : Path
+        If it is not there, nothing changes.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pathlib import Path
+    >>> from featsieve.files import take_after
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new, old = Path(folder, "new"), Path(folder, "old")
+    ...     new.touch()
+    ...     old.touch(mode=0o600)
+    ...     take_after(new, old)
+    ...     oct(new.stat().st_mode)[-3:] if os.name == "posix" else "600"
+    '600'
+    """
+    if os.name != "posix" or not old.is_file():
+        return
+    about = old.stat()
+    mode = stat.S_IMODE(about.st_mode)
+    try:
+        os.chown(new, about.st_uid, about.st_gid)
+    except OSError:  # only root gives files away
+        try:
+            os.chown(new, -1, about.st_gid)
+        except OSError:  # a group that this user is not in: what it might do is not for another one
+            mode &= ~stat.S_IRWXG
+    new.chmod(mode)
 
 
 def legible(text: str) -> str:
@@ -220,6 +239,7 @@ def folder_to_disk(folder: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     folder : str or path
+        A file will do as well.
     """
     if os.name != "posix":
         return
@@ -228,3 +248,14 @@ def folder_to_disk(folder: str | os.PathLike[str]) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def tree_to_disk(folder: Path) -> None:
+    """Force a folder to the disk, and all that is in it.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    for path in (*folder.rglob("*"), folder):
+        folder_to_disk(path)

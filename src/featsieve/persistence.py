@@ -21,13 +21,15 @@ from featsieve.datasets.readers.guard import (
     MEMORY_VARIABLE,
     TooLargeError,
     check_file,
+    check_memory,
     first_line,
-    in_bytes,
     memory_limit,
     printable,
+    there_are,
 )
 from featsieve.files import whole_file
 from featsieve.model_content import check_content
+from featsieve.replacing import settled
 from featsieve.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
 
@@ -37,9 +39,8 @@ HEADER = "featsieve.json"
 SCHEMA = "schema.json"
 # A header is a few lines.
 LARGEST_HEADER = 100_000
-# What a file may unpack to: so many times its size, and this many bytes in any case.
-LARGEST_RATIO = 100
-ALWAYS_FINE = 2**28
+# Of lists and the like, for a letter of JSON.
+BYTES_PER_LETTER = 24
 LONGEST_WORD = 200
 
 
@@ -137,10 +138,10 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     save_model : With an example of both.
     """
     skops_io = load_optional("skops.io", "Loading a model", extra="model")
-    path = Path(path)
+    path = settled(path)
     check_file(path)
     size = path.stat().st_size
-    limit = _most_bytes(size)
+    limit = memory_limit()
     if size > limit:
         raise ModelError(_too_large(path, limit))
     content = path.read_bytes()
@@ -152,7 +153,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 )
             if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
                 raise ValueError("its header is too long")
-            check_archive(archive, limit=limit)
+            _check_memory(archive, size, limit)
             _check_header(path, json.loads(archive.read(HEADER)))
             refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
         if refused is not None:
@@ -173,19 +174,23 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         ) from error
 
 
-def _most_bytes(size: int) -> int:
-    """Return what a file of some size may unpack to: the variable says, or usual models do."""
-    if os.environ.get(MEMORY_VARIABLE):
-        return memory_limit()
-    return min(memory_limit(), LARGEST_RATIO * size + ALWAYS_FINE)
+def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
+    """Raise if a model takes more memory than it may.
+
+    How well it was packed does not count: zeros, of which many models are full, are packed to a
+    thousandth. skops keeps all parts until it has built what they stand for.
+    """
+    unpacked = check_archive(archive, limit=limit)
+    described = BYTES_PER_LETTER * archive.getinfo(SCHEMA).file_size
+    check_memory(size + 2 * unpacked + described, limit=limit)
 
 
 def _too_large(path: Path, limit: int) -> str:
-    """Say that a file is larger than a model should be."""
+    """Say that a model takes more memory than it may."""
     return (
-        f"{path} would unpack to more than {in_bytes(limit)}, which is more than a model of its "
-        "size takes, or than there is memory: do not use it unless you know who wrote it; if you "
-        f"do, set the environment variable {MEMORY_VARIABLE} to more, such as 64G."
+        f"{path} would unpack to more than fits into memory ({there_are(limit)}): do not use it "
+        "unless you know who wrote it; if you do, and a model should be as large as that, set the "
+        f"environment variable {MEMORY_VARIABLE} to more, such as 64G."
     )
 
 

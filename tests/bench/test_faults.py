@@ -10,7 +10,7 @@ import pytest
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
-from tests.bench.test_run import parts, same_results, start, wait_for, write_plan
+from tests.bench.test_run import parts, same_results, wait_for, write_plan
 from tests.bench.test_store import CELL, row_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
@@ -31,6 +31,26 @@ name = "NDFS"
 selector = "NDFS"
 grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 1.0, 100.0] }
 """
+
+
+# Another process that runs plans: one for all tests, because it takes long to start.
+OTHER = """
+import sys
+from featsieve.bench.run import run_plan
+for line in sys.stdin:
+    plan, out = line.rstrip("\\n").split("\\t")
+    print(run_plan(plan, out).flawless, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def other_process():
+    """Return a process that runs the plans whose files and folders it is told, line by line."""
+    command = [sys.executable, "-c", OTHER]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        yield process
+        process.kill()  # its workers follow
 
 
 @pytest.fixture(scope="module")
@@ -148,18 +168,17 @@ class Companion(Progress):
 
 
 @pytest.mark.parametrize("other", [False, True], ids=["same-plan", "other-plan"])
-def test_two_runs_in_one_folder(whole, tmp_path, other):
+def test_two_runs_in_one_folder(other_process, whole, tmp_path, other):
     plan, undisturbed = whole
     out = tmp_path / "out"
     mine = plan
     if other:
         mine = write_plan(tmp_path, PLAN.replace("kmeans_seeds = 3", "kmeans_seeds = 2"), "other")
-    theirs = start(plan, out, jobs=1)
+    print(plan, out, sep="\t", file=other_process.stdin, flush=True)
     wait_for(lambda: Store(out).begun() or parts(out))
     progress = Companion(out, tmp_path / "table.csv")
     summary = run_plan(mine, out, progress=progress)
-    _, told = theirs.communicate(timeout=120)
-    assert theirs.returncode == 0, told
+    assert other_process.stdout.readline() == "True\n"
     assert summary.flawless
     assert progress.reads > 0
     assert list(out.rglob(".*")) == []

@@ -18,6 +18,7 @@ from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 from featsieve.processes import is_alive
+from featsieve.temporary import maker_of
 
 TINY = """
 title = "Tiny"
@@ -212,7 +213,7 @@ class Impatient(Recorder):
 
     def advance(self, cell, **about):
         super().advance(cell, **about)
-        self.workers |= {int(path.name.split(".")[-2]) for path in self.out.rglob(".*.tmp")}
+        self.workers |= {maker_of(path).number for path in self.out.rglob(".*.tmp")}
         if len(self.cells) >= 2 and self.workers:
             for number in (*self.workers, os.getpid()):
                 os.kill(number, signal.SIGINT)
@@ -225,7 +226,7 @@ def test_interrupted_it_says_how_far_it_came_and_leaves_nobody_behind(whole, tmp
     with pytest.raises(KeyboardInterrupt, match=r"of \d+ cells done; run the same command again"):
         run_plan(plan, tmp_path / "out", progress=progress)
     assert progress.workers
-    assert not any(is_alive(number, since=time.time()) for number in progress.workers)
+    assert not any(map(is_alive, progress.workers))
     assert list((tmp_path / "out").rglob(".*")) == []
     assert len(Store(tmp_path / "out").finished()) >= 2
 

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.listing import write_listing
 from featsieve.bench.store import Store
+from featsieve.processes import Process, this_machine
+from tests.test_temporary import elsewhere, left_by_the_dead
 
 CELL = Cell("grid", "iris", "NDFS", "NDFS", {"alpha": 0.1}, counts=(2, 3))
 
@@ -276,15 +278,15 @@ def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_
     store = Store(tmp_path)
     store.begin(CELL)
     parts = tmp_path / "cells"
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                           capture_output=True, text=True, check=True)  # fmt: skip
-    left = parts / f".gone.{ended.stdout.strip()}.tmp"
+    left, theirs = left_by_the_dead(parts / "gone"), elsewhere(parts / "theirs")
     left.touch()
-    assert store.begun() == {CELL.id, "gone"}
+    theirs.touch()
+    assert store.begun() == {CELL.id, "gone", "theirs"}
     assert store.deserted() == {"gone"}
     assert store.others(CELL) == set()  # but for this process
     assert store.clean() == [left.name]
-    assert store.begun() == {CELL.id}
+    assert store.begun() == {CELL.id, "theirs"}
+    theirs.unlink()
     assert store.finished() == set()
     assert store.unreadable() == {}
     store.write(CELL, [row_of()])
@@ -298,7 +300,7 @@ def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_
 def test_a_cell_of_a_living_process_is_known_until_it_is_killed(tmp_path):
     store = Store(tmp_path)
     with sleeper_at_work(tmp_path, CELL) as sleeper:
-        assert store.others(CELL) == {sleeper.pid}
+        assert {process.number for process in store.others(CELL)} == {sleeper.pid}
         assert store.deserted() == set()
         assert store.clean() == []
     assert store.others(CELL) == set()
@@ -306,12 +308,35 @@ def test_a_cell_of_a_living_process_is_known_until_it_is_killed(tmp_path):
     assert len(store.clean()) == 1
 
 
+def test_nobody_waits_for_other_machines(tmp_path):
+    """They may have gone, and nobody would ever know; both write the same part."""
+    store = Store(tmp_path)
+    store.make()
+    theirs = elsewhere(tmp_path / "cells" / CELL.id)
+    theirs.touch()
+    assert store.others(CELL) == set()
+    assert store.deserted() == set()
+    store.write(CELL, [row_of()])
+    assert theirs.exists()
+
+
+def test_stores_of_two_threads_take_nothing_from_each_other(tmp_path):
+    stores = Store(tmp_path), Store(tmp_path)
+    for store in stores:
+        store.begin(CELL)
+    stores[0].abandon(CELL)
+    assert stores[1].begun() == {CELL.id}
+    stores[1].write(CELL, [row_of()])
+    assert os.listdir(tmp_path / "cells") == [f"{CELL.id}.parquet"]
+
+
 @contextmanager
 def sleeper_at_work(folder, cell):
     """Have another process that works on a cell, as far as one can see."""
     (folder / "cells").mkdir(parents=True, exist_ok=True)
     sleeper = subprocess.Popen(["sleep", "60"])
-    (folder / "cells" / f".{cell.id}.{sleeper.pid}.tmp").touch()
+    process = Process(this_machine(), sleeper.pid, 0)
+    (folder / "cells" / f".{cell.id}.{process}-01234567.tmp").touch()
     try:
         yield sleeper
     finally:

@@ -14,6 +14,7 @@ from featsieve.bench.plan import load_plan
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
+from featsieve.temporary import maker_of
 from tests.bench.test_run import write_plan
 from tests.bench.test_store import sleeper_at_work
 
@@ -53,11 +54,12 @@ class Killer(threading.Thread):
             with contextlib.suppress(OSError):  # the folder appears, and files go, as one looks
                 paths = list(self.folder.glob(self.pattern))
             for path in paths:
-                number = int(path.name.split(".")[-2])
+                process = maker_of(path)
+                number = process.number
                 if number not in self.killed and number != self.spared:
                     with contextlib.suppress(ProcessLookupError, FileNotFoundError):
                         if not self.killed:
-                            (self.folder / f".{self.beside.id}.{number}.tmp").touch()
+                            (self.folder / f".{self.beside.id}.{process}-0123abcd.tmp").touch()
                         os.kill(number, signal.SIGKILL)
                         self.killed.add(number)
             time.sleep(0.001)

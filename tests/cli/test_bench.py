@@ -73,7 +73,7 @@ def test_an_unfinished_run_is_told_by_the_report(call, tmp_path):
     call("bench", "report", out, "-o", page, "--markdown", text)
     assert "unfinished" not in text.read_text(encoding="utf-8")
     next((out / "cells").glob("*.parquet")).unlink()
-    call("bench", "report", out, "-o", page, "--markdown", text)
+    call("bench", "report", out, "-o", page, "--markdown", text, "--force")
     assert "unfinished" in text.read_text(encoding="utf-8")
 
 

@@ -1,18 +1,23 @@
 """Faults around the commands: full disks, closed pipes, odd surroundings, two at a time."""
 
+import errno
+import fcntl
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from featsieve.workflow.replacing import READY
+from featsieve.replacing import READY
 from tests.bench.test_run import write_plan
+from tests.light import light_environment
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="faults of Unix")
 
@@ -47,7 +52,10 @@ def table(people, tmp_path):
 @pytest.fixture(scope="module")
 def home(people, tmp_path_factory):
     """Return a folder with a table, a selection of it, a benchmark, and a page that was there."""
-    from featsieve.bench.run import run_plan
+    from featsieve.bench.listing import write_listing
+    from featsieve.bench.plan import load_plan
+    from featsieve.bench.store import Store
+    from featsieve.bench.worker import run_cell
     from featsieve.datasets import read_table
     from featsieve.workflow import save_run, select_features
 
@@ -56,7 +64,10 @@ def home(people, tmp_path_factory):
     data = read_table(home / "people.csv", drop_text=True)
     run = select_features(data, n_clusters=3, n_features=6, n_subsamples=0)
     save_run(run, home / "results")
-    run_plan(write_plan(home, ONE, "one"), home / "bench")
+    plan = load_plan(write_plan(home, ONE, "one"))
+    (cell,) = plan.cells({"iris": (150, 4, 3)})
+    write_listing(home / "bench", [cell], plan="one", title="One", resolved=plan.resolved)
+    Store(home / "bench").write(cell, run_cell(cell, data=None, plan="one"))
     (home / "there.csv").write_text("old")
     return home
 
@@ -80,7 +91,7 @@ def content(folder):
         (("compare", "people.csv", "-o", "c.csv", "--methods", THREE, *FAST), "c.csv"),
         (("report", "results"), "results/report.html"),
         (("report", "bench"), "bench/report.html"),
-        (("bench", "export", "bench", "-o", "there.csv"), "there.csv"),
+        (("bench", "export", "bench", "-o", "there.csv", "--force"), "there.csv"),
         (("bench", "run", "one.toml", "--out", "bench"), "bench/plan.json"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -133,25 +144,99 @@ def test_a_mixture_is_never_read(call, home, people, tmp_path):
     assert pd.read_csv(tmp_path / "a.csv").shape == (90, 3)
 
 
-def test_a_comparison_is_replaced_on_request_only(call, table, tmp_path):
-    out = tmp_path / "c.csv"
+@pytest.mark.parametrize(
+    ("arguments", "file", "words"),
+    [
+        (("compare", "people.csv", "--methods", "maxvariance", *FAST, "-o"), "c.csv", "MaxVar"),
+        (("apply", "results", "people.csv", "-o"), "a.csv", "marker_"),
+        (("report", "results", "-o"), "page.html", "</html>"),
+        (("report", "bench", "-o"), "page.html", "</html>"),
+        (("bench", "report", "bench", "-o"), "page.html", "</html>"),
+        (("bench", "report", "bench", "--markdown"), "page.md", "variance"),
+        (("bench", "export", "bench", "-o"), "rows.csv", "variance"),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_a_file_is_replaced_on_request_only(
+    call, home, tmp_path, monkeypatch, arguments, file, words
+):
+    monkeypatch.chdir(home)
+    out = tmp_path / file
     out.write_text("precious")
-    arguments = ("compare", table, "--methods", "maxvariance", *FAST, "-o", out)
-    code, shown, told = call(*arguments)
+    code, shown, told = call(*arguments, out)
     assert (code, shown) == (2, "")
     assert told == (
         f"featsieve: {out} is there already: add --force to replace it, or name another file.\n"
     )
     assert out.read_text() == "precious"
-    assert call(*arguments, "--force")[0] == 0
-    assert "MaxVariance" in out.read_text()
+    assert call(*arguments, out, "--force")[0] == 0
+    assert words in out.read_text()
 
 
-def test_two_selections_at_the_same_time(spawn, table, tmp_path):
+def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
+    """It is written again without asking, under whatever name."""
+    monkeypatch.chdir(home)
+    for command in (("report", "results"), ("report", "bench"), ("bench", "report", "bench")):
+        page = home / command[-1] / "report.html"
+        for more in ((), ("-o", page), ("-o", f"{command[-1]}/report.html")):
+            page.write_text("old")
+            assert call(*command, *more)[0] == 0
+            assert "</html>" in page.read_text()
+
+
+def test_a_demo_replaces_demos_only(call, tmp_path):
+    (tmp_path / "report.md").write_text("# My own report\n")
+    code, shown, told = call("demo", "-o", tmp_path)
+    assert (code, shown) == (2, "")
+    assert told.startswith(f"featsieve: {tmp_path} holds results already (report.md): add --force")
+    assert os.listdir(tmp_path) == ["report.md"]
+
+
+def test_a_folder_that_cannot_be_locked_is_told_in_a_sentence(call, home, monkeypatch, tmp_path):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, _, told = call("select", home / "people.csv", "-o", "out", *FAST)
+    assert code == 0
+    assert told.splitlines()[-1] == (
+        f"featsieve: {tmp_path}/out cannot be locked (No locks available): let no two commands "
+        "write to it at the same time."
+    )
+    assert len(os.listdir("out")) == 6
+
+
+def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
+    rename = Path.rename
+
+    def interrupted(self, target):
+        os.kill(os.getpid(), signal.SIGINT)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    out = tmp_path / "out"
+    code, _, told = call("select", home / "people.csv", "-o", out, *FAST)
+    assert code == 130
+    assert told.splitlines()[-1] == f"featsieve: stopped; the results in {out} are complete."
+    assert len(os.listdir(out)) == 6
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory):
+    """Return the variables of processes that start sooner."""
+    return light_environment(tmp_path_factory.mktemp("light"))
+
+
+def test_two_selections_at_the_same_time(spawn, light, table, tmp_path):
     """Without --force the slower one gives up; nothing of it is left."""
     out = tmp_path / "out"
+    options = {"wait": False, "env": light}
     both = [
-        spawn("select", table, "-o", out, *FAST, "--features", k, "--seed", k, wait=False)
+        spawn("select", table, "-o", out, *FAST, "--features", k, "--seed", k, **options)
         for k in (4, 5)
     ]
     ended = [process.communicate(timeout=300) for process in both]
@@ -175,7 +260,7 @@ children = []
 for author in "AB":
     children.append(os.fork())
     if children[-1] == 0:
-        for number in range(60):
+        for number in range(40):
             with staged(sys.argv[1], names="abc", overwrite=True) as folder:
                 for name in "abc":
                     (folder / name).write_text(f"{author} {number}")
@@ -186,7 +271,8 @@ sys.exit(any(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in chi
 
 
 def test_results_that_two_replace_are_always_those_of_one(tmp_path):
-    from featsieve.workflow.replacing import finish, locked
+    from featsieve.locks import locked
+    from featsieve.replacing import finish
 
     out = tmp_path / "out"
     out.mkdir()
@@ -207,8 +293,8 @@ def test_results_that_two_replace_are_always_those_of_one(tmp_path):
     assert sorted(os.listdir(out)) == ["a", "b", "c"]
 
 
-def test_a_closed_pipe_ends_it_quietly(spawn, home):
-    process = spawn("inspect", home / "people.csv", "--no-structure", wait=False)
+def test_a_closed_pipe_ends_it_quietly(spawn):
+    process = spawn("--help", wait=False)
     process.stdout.close()  # as head does once it has its lines
     assert process.stderr.read() == ""
     process.wait()
@@ -223,27 +309,28 @@ def test_streams_that_are_closed(home, tmp_path):
     shell = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *map(str, words)]
     assert subprocess.run(shell, check=False).returncode == 0
     assert len(pd.read_csv(out)) == 1
-    words = [sys.executable, "-m", "featsieve", "bench", "export", tmp_path, "-o", out]
+    words = [sys.executable, "-m", "featsieve", "compare", "t.csv", "--methods", ","]
     shell = ["sh", "-c", 'exec "$@" 2>&-', "sh", *map(str, words)]
     done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_what_is_printed_to_a_full_disk(spawn, home):
+def test_what_is_printed_to_a_full_disk(spawn):
     with open("/dev/full", "w") as full:
-        done = spawn("bench", "list", stdout=full)
+        done = spawn("--version", stdout=full)
     assert done.returncode == 2
     assert done.stderr == (
         "featsieve: What is printed cannot be written (No space left on device).\n"
     )
 
 
-def test_odd_surroundings(home, tmp_path):
+def test_odd_surroundings(home, light, tmp_path):
     """No home, no temporary folder, no locale: a folder whose name Python cannot read will do."""
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     environment = {
         "PATH": os.environ["PATH"],
+        "PYTHONPATH": light["PYTHONPATH"],
         "OMP_NUM_THREADS": "1",
         "TMPDIR": str(tmp_path / "gone"),
         "PYTHONCOERCECLOCALE": "0",
@@ -259,7 +346,7 @@ def test_odd_surroundings(home, tmp_path):
         assert "größer" in page.read()
 
 
-def test_a_folder_that_is_read_only(home, tmp_path):
+def test_a_folder_that_is_read_only(home, light, tmp_path):
     """Mounted so: nobody, not even root, can write there."""
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; exec "$0" -c "$2"'
     commands = [
@@ -279,7 +366,9 @@ for command in {commands!r}:
 """
     shell = ["unshare", "-m", "sh", "-c", script, sys.executable, home, code]
     try:
-        done = subprocess.run(map(str, shell), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            map(str, shell), capture_output=True, text=True, check=False, env=light
+        )
     except FileNotFoundError:
         pytest.skip("needs unshare")
     if done.returncode == 99 or "unshare failed" in done.stderr:

@@ -8,8 +8,10 @@ import functools
 import gzip
 import io
 import json
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,6 +154,8 @@ def damaged_files(draw: Any, name: str) -> bytes:
         return gzip.compress(draw(damaged(gzip.decompress(content))), mtime=0)
     if name.endswith((".npz", ".skops")):
         return draw(_damaged_archive(content))
+    if name == "packed.mat":
+        return draw(_damaged_elements(content))
     return draw(damaged(content))
 
 
@@ -173,3 +177,17 @@ def _damaged_archive(draw: Any, content: bytes) -> bytes:
         for name, part in parts.items():
             archive.writestr(name, part)
     return buffer.getvalue()
+
+
+@st.composite
+def _damaged_elements(draw: Any, content: bytes) -> bytes:
+    """Draw a MATLAB file with a damaged variable, packed as it was: tag, size, deflated bytes."""
+    start, parts, place = content[:128], [], 128
+    while place < len(content):
+        (size,) = struct.unpack("<I", content[place + 4 : place + 8])
+        parts.append(zlib.decompress(content[place + 8 : place + 8 + size]))
+        place += 8 + size
+    chosen = draw(st.integers(0, len(parts) - 1))
+    parts[chosen] = draw(damaged(parts[chosen]))
+    again = [zlib.compress(part) for part in parts]
+    return start + b"".join(struct.pack("<II", 15, len(part)) + part for part in again)

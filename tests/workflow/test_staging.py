@@ -2,13 +2,15 @@
 
 import os
 import signal
-import subprocess
-import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from featsieve.locks import locked
 from featsieve.workflow.staging import staged
+from tests.test_temporary import elsewhere, left_by_the_dead
 
 
 def write_and_fail(out, error, **options):
@@ -118,15 +120,68 @@ def test_files_that_belong_together_are_all_moved(tmp_path, monkeypatch, number)
         os.kill(os.getpid(), number)  # somebody presses Ctrl-C between two files
         return replace(self, target)
 
-    before = signal.getsignal(number)
-    with staged(tmp_path, names=names, overwrite=True) as folder:
-        for name in names:
-            (folder / name).write_text("new")
-        monkeypatch.setattr(Path, "replace", interrupted)
+    before = signal.signal(number, signal.default_int_handler)
+
+    def write():
+        with staged(tmp_path, names=names, overwrite=True) as folder:
+            for name in names:
+                (folder / name).write_text("new")
+            monkeypatch.setattr(Path, "replace", interrupted)
+
+    try:
+        with pytest.raises(KeyboardInterrupt, match=r"^the results in .* are complete$"):
+            write()
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
     assert len(moved) == 3
     assert [(tmp_path / name).read_text() for name in names] == ["new"] * 3
-    assert signal.getsignal(number) is before
     assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_ctrl_c_in_the_last_moment_of_a_new_folder(tmp_path, monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    rename, out = Path.rename, tmp_path / "deep" / "out"
+
+    def interrupted(self, target):
+        os.kill(os.getpid(), signal.SIGINT)
+        return rename(self, target)
+
+    def write():
+        with staged(out, names=["a"]) as folder:
+            (folder / "a").write_text("new")
+            monkeypatch.setattr(Path, "rename", interrupted)
+
+    try:
+        with pytest.raises(KeyboardInterrupt, match="are complete"):
+            write()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert os.listdir(out) == ["a"]
+    assert os.listdir(out.parent) == ["out"]
+
+
+def test_ctrl_c_ends_the_wait_for_others(tmp_path):
+    """The results that were to replace others are gone, the others stay."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    (tmp_path / "a").write_text("old")
+
+    def write():
+        with staged(tmp_path, names=["a"], overwrite=True) as folder:
+            (folder / "a").write_text("new")
+            timer.start()
+
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        begun = time.monotonic()
+        with locked(tmp_path), pytest.raises(KeyboardInterrupt, match=r"^$"):
+            write()
+        assert time.monotonic() - begun < 10.0
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert os.listdir(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
 
 
 def test_what_others_write_in_the_meantime_is_not_replaced(tmp_path):
@@ -182,15 +237,12 @@ def test_errors_name_the_folder_that_the_user_knows(tmp_path):
 def test_what_the_killed_have_left_is_removed(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    number = int(ended.stdout)
-    for left in (tmp_path / f".out.{number}.tmp", out / f".out.{number}.tmp"):
+    for left in (left_by_the_dead(out), left_by_the_dead(out / "out")):
         left.mkdir()
         (left / "a").write_text("half")
-    (tmp_path / ".out.mine.tmp").mkdir()
+    theirs = elsewhere(out)
+    theirs.mkdir()
     with staged(out) as folder:
         (folder / "a").write_text("new")
-    assert sorted(os.listdir(tmp_path)) == [".out.mine.tmp", "out"]
+    assert sorted(os.listdir(tmp_path)) == [theirs.name, "out"]
     assert os.listdir(out) == ["a"]

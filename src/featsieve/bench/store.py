@@ -3,14 +3,16 @@
 A part is written under a temporary name, forced to the disk and then renamed, so that it is there
 whole or not at all, whoever kills whom. The name of a part is the identity of its cell; two runs
 in one folder can therefore only write the same thing twice, and there is no lock. The temporary
-file is made when work on a cell begins and carries the number of the process: after a crash it
-tells which cells were being worked on, and to other runs which ones they need not begin.
+file is made when work on a cell begins and names the process: after a crash it tells which cells
+were being worked on, and to other runs which ones they need not begin. Runs on other machines that
+share the folder are neither waited for nor cleaned up after: nobody can tell whether they go on.
 
 A part says what was computed; the listing says which cells belong to the plan that was run last.
 Parts of other plans stay, are found again when that plan is run again, and are not read.
 """
 
 import os
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -21,7 +23,8 @@ from featsieve.bench.listing import OF_THE_PLAN, csv_text, read_listing
 from featsieve.bench.schema import PartAbout, arrow_table, part_about
 from featsieve.datasets.readers.guard import first_line
 from featsieve.files import folder_to_disk, to_disk, told_of, write_text
-from featsieve.processes import is_alive
+from featsieve.processes import Process, this_process
+from featsieve.temporary import is_left, maker_of, temporary_name
 
 # What tells rows apart, and the order in which they are read and exported.
 _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
@@ -45,6 +48,7 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.parts = self.folder / "cells"
+        self._token = secrets.token_hex(4)  # threads have stores of their own
         # what was found in a part, as long as its time and size are the same
         self._seen: dict[Path, tuple[tuple[int, int], PartAbout]] = {}
 
@@ -56,7 +60,7 @@ class Store:
         OSError
             If not.
         """
-        trial = self.parts / f".trial.{os.getpid()}.tmp"
+        trial = temporary_name(self.parts / "trial")
         try:
             self.parts.mkdir(parents=True, exist_ok=True)
             trial.touch()
@@ -109,15 +113,15 @@ class Store:
         return {path.name.split(".")[1] for path in self.parts.glob(".*.tmp")}
 
     def deserted(self) -> set[str]:
-        """Return those of the begun cells on which no living process works."""
+        """Return those of the begun cells on which no process works, as far as one can see."""
         found = list(self.parts.glob(".*.tmp"))
-        alive = {path.name.split(".")[1] for path in found if _alive(path)}
+        alive = {path.name.split(".")[1] for path in found if not is_left(path)}
         return {path.name.split(".")[1] for path in found} - alive
 
-    def others(self, cell: Cell) -> set[int]:
-        """Return the other living processes that work on a cell."""
-        found = self.parts.glob(f".{cell.id}.*.tmp")
-        return {_number(path) for path in found if _alive(path)} - {os.getpid()}
+    def others(self, cell: Cell) -> set[Process]:
+        """Return the other processes of this machine that work on a cell."""
+        makers = {maker_of(path) for path in self.parts.glob(f".{cell.id}.*.tmp")}
+        return {maker for maker in makers if maker and maker.is_alive()} - {this_process()}
 
     def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the part of a cell.
@@ -152,7 +156,7 @@ class Store:
     def clean(self) -> list[str]:
         """Remove the temporary files of processes that are no more, and return their names."""
         found = [*self.parts.glob(".*.tmp"), *self.folder.glob(".*.tmp")]
-        dead = [path for path in found if not _alive(path)]
+        dead = [path for path in found if is_left(path)]
         for path in dead:
             path.unlink(missing_ok=True)
         return sorted(path.name for path in dead)
@@ -228,7 +232,7 @@ class Store:
 
     def _temporary(self, cell: Cell) -> Path:
         """Return the name under which this process writes the part of a cell."""
-        return self.parts / f".{cell.id}.{os.getpid()}.tmp"
+        return temporary_name(self.parts / cell.id, token=self._token)
 
     def _told_of(self, cell: Cell) -> AbstractContextManager[None]:
         """Let errors of the system in the block name the part of a cell."""
@@ -262,18 +266,3 @@ def _sorted(rows: Any) -> Any:
     return rows.loc[keys.sort_values(["_experiment", *_ORDER], kind="stable").index].reset_index(
         drop=True
     )
-
-
-def _number(temporary: Path) -> int:
-    """Return the number of the process that made a temporary file; 0 if it carries none."""
-    number = temporary.name.split(".")[-2]
-    return int(number) if number.isdigit() else 0
-
-
-def _alive(temporary: Path) -> bool:
-    """Tell whether the process that made a temporary file still runs; True if nobody can tell."""
-    number = _number(temporary)
-    try:
-        return number == 0 or is_alive(number, since=temporary.stat().st_mtime)
-    except FileNotFoundError:  # it has finished, or was cleaned up, a moment ago
-        return False

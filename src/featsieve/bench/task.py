@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from featsieve.bench.cells import Cell
 from featsieve.bench.schema import overall_status
 from featsieve.bench.store import Store
+from featsieve.processes import this_process
 
 # Status of a cell at which another run works at present; never written.
 BUSY = "busy"
@@ -79,7 +80,7 @@ class Task:
         store.begin(cell)
         try:
             # of two that begin in the same moment one goes on
-            if any(number < os.getpid() for number in store.others(cell)):
+            if any(other < this_process() for other in store.others(cell)):
                 return Outcome(cell, BUSY, computed=False)
             rows = run_cell(cell, data=self.data, plan=self.plan, jobs=self.jobs)
             if overall_status(rows) != "skipped":  # its data set went away: left for later

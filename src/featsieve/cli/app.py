@@ -3,8 +3,9 @@
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,13 +79,20 @@ def run(arguments: Sequence[str] | None = None) -> None:
     open_streams()
     show_all_letters()
     try:
-        # commands that write down how they were called find it as the object of their context
-        app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            # commands that write down how they were called find it as the object of their context
+            app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
         print(f"featsieve: {_one_line(error)}", file=sys.stderr)
         sys.exit(MISTAKE)
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """Print a warning as a sentence: where in the code it comes from helps nobody here."""
+    print(f"featsieve: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:

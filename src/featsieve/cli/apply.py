@@ -67,7 +67,6 @@ def apply_command(
             write_applied,
         )
         from featsieve.workflow.destinations import check_outputs
-        from featsieve.workflow.replacing import settle
 
         if table_format(model) is not None:
             raise ValueError(
@@ -80,7 +79,6 @@ def apply_command(
         check_writer(output_file, like=table, instead="write another format, with -o FILE.csv")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # such as another version of scikit-learn
-            settle(table)
             fitted = load_selection(model)
             applied = apply_model(fitted, table, predict=clusters is not None)
             write_applied(applied, output_file, clusters=clusters, source=table)

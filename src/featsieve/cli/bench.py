@@ -8,6 +8,8 @@ import typer
 from featsieve.bench.cells import DEPENDENT
 from featsieve.cli import options
 from featsieve.cli.console import print_json
+from featsieve.cli.report import PAGE, check_page
+from featsieve.files import check_free
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
@@ -100,14 +102,20 @@ def report_command(
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Write the same as Markdown, too.")
     ] = None,
+    force: options.Force = False,
 ) -> None:
     """Write the report of a run: one HTML page that opens without network.
 
-    It can be written at any time, also while the run goes on.
+    It can be written at any time, also while the run goes on. FOLDER/report.html is replaced; any
+    other file only with `--force`.
 
     Example: `featsieve bench report results -o report.html --markdown report.md`
     """
-    write_report(folder, output or folder / "report.html", markdown=markdown)
+    page = output or folder / PAGE
+    check_page(page, folder, force=force)
+    if markdown is not None:
+        check_free(markdown, overwrite=force)
+    write_report(folder, page, markdown=markdown)
 
 
 @bench.command("paper")
@@ -124,8 +132,9 @@ def paper_command(
     """Run the experiments of the JASFS paper, and write their report.
 
     The same as `bench run paper`, followed by report.html, report.md and results.csv in the folder
-    of the results. The paper's own numbers are printed beside ours as "published". With `--strict`
-    the exit code is 1 if a cell has no result or a data set is left out.
+    of the results, which are replaced each time. The paper's own numbers are printed beside ours as
+    "published". With `--strict` the exit code is 1 if a cell has no result or a data set is left
+    out.
 
     Example: `featsieve bench paper --data my-data --out results --jobs 2`
     """
@@ -137,11 +146,15 @@ def paper_command(
 def export_command(
     folder: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", help="CSV file.")],
+    force: options.Force = False,
 ) -> None:
     """Write the results as a plain table for other tools: one row per run.
 
+    A file that is there is replaced only with `--force`.
+
     Example: `featsieve bench export results -o results.csv`
     """
+    check_free(output, overwrite=force)
     _export(folder, output)
 
 
@@ -189,7 +202,7 @@ def run_and_report(
     """Run a plan and write everything there is to read about it into the folder of the results."""
     summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
     _tell(summary)
-    write_report(out, out / "report.html", markdown=out / "report.md")
+    write_report(out, out / PAGE, markdown=out / "report.md")
     _export(out, out / "results.csv")
     return summary
 

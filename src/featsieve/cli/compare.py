@@ -87,12 +87,10 @@ def compare_command(
         from featsieve.workflow.compare import compare_methods
         from featsieve.workflow.destinations import check_outputs
         from featsieve.workflow.methods import find_method
-        from featsieve.workflow.replacing import settle
 
         for name in names:
             find_method(name)  # mistakes are told before a large table is read
         check_outputs([output_file], sources=[table], tables=False, overwrite=force)
-        settle(table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
             data = read_table(

@@ -43,9 +43,7 @@ def inspect_command(
     with stoppable() as stop:
         from featsieve.datasets import read_table
         from featsieve.workflow.inspect import inspect_table
-        from featsieve.workflow.replacing import settle
 
-        settle(table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
             data = read_table(

@@ -74,6 +74,9 @@ Subsamples = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="The same number gives the same answer.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files with these names that are there already.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 
 

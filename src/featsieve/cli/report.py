@@ -8,8 +8,10 @@ import typer
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.stopping import stoppable
+from featsieve.files import check_free
 
 SUMMARY = "summary.json"
+PAGE = "report.html"
 
 
 def report_command(
@@ -23,46 +25,57 @@ def report_command(
             "--output", "-o", metavar="FILE", help="HTML file [default: RUN/report.html]."
         ),
     ] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Write the report of a run again: one HTML page that opens without network.
 
     Useful where the page was lost, or a newer featsieve draws a better one. Nothing is computed.
+    RUN/report.html is replaced; any other file only with `--force`.
 
     Example: `featsieve report results -o report.html`
     """
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     with stoppable():
-        from featsieve.workflow.replacing import settle
+        from featsieve.replacing import settled
 
-        settle(run)
-        summary = run if run.name == SUMMARY else run / SUMMARY
+        folder = run.parent if run.name == SUMMARY else run
+        target = output_file or folder / PAGE
+        check_page(target, folder, force=force)
+        summary = settled(folder / SUMMARY)
         if summary.is_file():
-            from featsieve.workflow.replacing import finish, locked
-            from featsieve.workflow.summary import render_again
+            _write_selection(summary, target, folder=folder)
+        elif (folder / "cells").is_dir():
+            from featsieve.cli.bench import write_report
 
-            target = output_file or summary.with_name("report.html")
-            with locked(summary.parent):  # nobody puts another summary beside the page meanwhile
-                finish(summary.parent)
-                render_again(summary, target)
-            _tell(target, as_json=as_json)
-            return
-        if not (run / "cells").is_dir():
+            write_report(folder, target, quiet=True)
+        else:
             raise FileNotFoundError(
                 f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
                 "`featsieve bench run` wrote."
             )
-        from featsieve.cli.bench import write_report
-
-        target = output_file or run / "report.html"
-        write_report(run, target, quiet=True)
-        _tell(target, as_json=as_json)
-
-
-def _tell(target: Path, *, as_json: bool) -> None:
-    """Say where the page is."""
     if as_json:
         print_json({"report": str(target)})
     else:
         typer.echo(f"Wrote {target}")
+
+
+def check_page(target: Path, folder: Path, *, force: bool) -> None:
+    """Raise if a page would replace a file, other than the page of the same run."""
+    own = target.absolute() == (folder / PAGE).absolute()
+    check_free(target, overwrite=force or own)
+
+
+def _write_selection(summary: Path, target: Path, *, folder: Path) -> None:
+    """Write the page of a selection; nobody puts another summary beside it meanwhile."""
+    from featsieve.locks import locked
+    from featsieve.replacing import finish
+    from featsieve.workflow.summary import render_again
+
+    if target.absolute().parent != folder.absolute():
+        render_again(summary, target)
+        return
+    with locked(folder):
+        finish(folder)
+        render_again(summary, target)

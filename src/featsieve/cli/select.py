@@ -90,7 +90,6 @@ def select_command(
             staged_selection,
             write_files,
         )
-        from featsieve.workflow.replacing import settle
         from featsieve.workflow.select import select_features
         from featsieve.workflow.summary import outcome, unreported
 
@@ -98,7 +97,6 @@ def select_command(
         names = file_names(table, ending)
         check_source(table, output_folder, names.values())
         check_libraries(names, table)
-        settle(table)
         with progress_bar(stop, quiet=as_json) as progress:
             progress(f"reading {table.name}", 0, 1)
             data = read_table(

@@ -49,8 +49,9 @@ def stoppable(leaves: str = "nothing was written") -> Iterator[Stop]:
             handlers[number] = signal.signal(number, ask)
     try:
         yield stop
-    except KeyboardInterrupt:
-        typer.echo(f"featsieve: stopped; {leaves}.", err=True)
+    except KeyboardInterrupt as error:
+        # whoever could not stop any more says so
+        typer.echo(f"featsieve: stopped; {str(error) or leaves}.", err=True)
         code = TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
         raise typer.Exit(code) from None
     finally:

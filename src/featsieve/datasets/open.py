@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,42 +10,18 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets.optional import load_optional
+from featsieve.datasets.parquet_source import parquet_source
 from featsieve.datasets.readers.archive import check_npy
 from featsieve.datasets.readers.guard import TableError, check_file, check_memory, reasons
-from featsieve.datasets.readers.parquet import index_columns
-from featsieve.datasets.readers.signature import check_parquet
 from featsieve.datasets.readers.zarr_metadata import check_zarr
+from featsieve.datasets.source import Source
+from featsieve.replacing import settled
 
 # Bytes of a chunk where nothing else is asked for.
 CHUNK_BYTES = 2**26
 # Dask keeps a note of every one.
 MOST_CHUNKS = 1_000_000
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table on the disk: its size, and a function that reads some of its rows.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : numpy.dtype
-    read : callable
-        ``read(start, stop)`` returns rows as a NumPy array. It travels to the workers.
-    names : ndarray of str, or None
-        Names of the columns.
-    edges : sequence of int
-        Rows at which the file can be cut without reading anything twice; empty: anywhere.
-    stamp : object
-        Changes when the file does.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype
-    read: Callable[[int, int], np.ndarray]
-    names: np.ndarray | None = None
-    edges: Sequence[int] = ()
-    stamp: Any = None
+SMALLER = "save it in smaller chunks (or pass fewer rows_per_chunk)"
 
 
 def open_table(
@@ -99,13 +74,13 @@ def open_table(
     (((300, 300, 300, 100), (6,)), [False, False, False, False, True, True])
     """
     da = load_optional("dask.array", "Opening a table without reading it", extra="dask")
-    place = Path(path)
+    place = settled(path)  # of results that somebody was killed while replacing
     if not os.path.lexists(place):
         raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
     if not place.is_dir():
         check_file(place)
     place = place.resolve()
-    with reasons(path):
+    with reasons(path, smaller=SMALLER):
         source = _source(place)
     n, d = source.shape
     if rows_per_chunk is None:
@@ -114,7 +89,7 @@ def open_table(
         raise TypeError(f"rows_per_chunk must be an integer; got {rows_per_chunk!r}.")
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1; got {rows_per_chunk}.")
-    with reasons(path):
+    with reasons(path, smaller=SMALLER):
         lengths = _chunk_lengths(n, max(1, int(rows_per_chunk)), source.edges)
         longest = max(lengths, default=0)
         check_memory(longest * d * source.dtype.itemsize, what=f"a part of {longest} rows")
@@ -164,7 +139,7 @@ def _source(path: Path) -> Source:
     if path.suffix == ".zarr" or (path / "zarr.json").exists() or (path / ".zarray").exists():
         return _zarr(path)
     if path.suffix in (".parquet", ".pq") or path.is_dir():
-        return _parquet(path)
+        return parquet_source(path)
     raise TableError(
         f"{path.name} cannot be opened without reading it: open_table takes .npy, .zarr and "
         ".parquet. read_table reads other files into memory; for larger ones, convert them to "
@@ -232,91 +207,3 @@ def _read_zarr(path: Path, start: int, stop: int) -> np.ndarray:
     import zarr
 
     return np.asarray(zarr.open_array(path, mode="r")[start:stop])
-
-
-# Parquet ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ParquetRows:
-    """The row groups of Parquet files, one below the other.
-
-    Attributes
-    ----------
-    groups : tuple of (str, int)
-        File and number of every row group.
-    stops : tuple of int
-        Rows of the table at which they end.
-    names : tuple of str
-        Columns that are read.
-    dtype : numpy.dtype
-    """
-
-    groups: tuple[tuple[str, int], ...]
-    stops: tuple[int, ...]
-    names: tuple[str, ...]
-    dtype: np.dtype
-
-    def __call__(self, start: int, stop: int) -> np.ndarray:
-        """Return the rows from one end of a row group to another."""
-        from pyarrow.parquet import ParquetFile
-
-        found = np.empty((stop - start, len(self.names)), dtype=self.dtype)
-        first = 0
-        for (path, group), last in zip(self.groups, self.stops, strict=True):
-            if start <= first < stop:
-                with ParquetFile(path) as file:
-                    rows = file.read_row_group(group, columns=list(self.names), use_threads=False)
-                for j, name in enumerate(self.names):
-                    column = rows.column(name)
-                    if column.null_count and self.dtype.kind != "f":
-                        raise TableError(
-                            f"Column {name!r} of {Path(path).name} has missing entries: fill them, "
-                            "or leave it out."
-                        )
-                    found[first - start : last - start, j] = column.to_numpy()
-            first = last
-        return found
-
-
-def _parquet(path: Path) -> Source:
-    parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
-    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-    if not files:
-        raise TableError(f"{path.name} is a folder without any .parquet file.")
-    groups, stops = [], [0]
-    for place in files:
-        check_file(place)
-        check_parquet(place)
-    names, dtype = _numbers(parquet.read_schema(files[0]))
-    for place in files:
-        about, numbers = parquet.read_metadata(place), _numbers(parquet.read_schema(place))
-        if names != numbers[0]:
-            raise TableError(
-                f"{place.name} and {files[0].name} have other columns of numbers: write all files "
-                "with the same ones, in the same order."
-            )
-        dtype = np.promote_types(dtype, numbers[1])
-        for group in range(about.num_row_groups):
-            groups.append((str(place), group))
-            stops.append(stops[-1] + about.row_group(group).num_rows)
-    if not names:
-        raise TableError(f"{path.name} has no column that holds numbers.")
-    rows = ParquetRows(tuple(groups), tuple(stops[1:]), names, np.dtype(dtype))
-    stamp = [place.stat().st_mtime_ns for place in files]
-    shape = (stops[-1], len(names))
-    return Source(shape, rows.dtype, rows, np.array(names), stops[1:], stamp)
-
-
-def _numbers(schema: Any) -> tuple[tuple[str, ...], np.dtype]:
-    """Return the columns that hold numbers, and a type that holds all of them."""
-    from pyarrow import types
-
-    index = set(index_columns(schema))
-    kinds = (types.is_integer, types.is_floating, types.is_boolean)
-    found = {
-        field.name: np.dtype(field.type.to_pandas_dtype())
-        for field in schema
-        if field.name not in index and any(kind(field.type) for kind in kinds)
-    }
-    return tuple(found), np.result_type(*found.values()) if found else np.dtype(np.float64)

@@ -17,6 +17,7 @@ from featsieve.datasets.readers.npz import read_npz
 from featsieve.datasets.readers.parquet import read_parquet
 from featsieve.datasets.readers.text import read_text
 from featsieve.datasets.request import Request, make_request
+from featsieve.replacing import settled
 
 READERS: dict[str, Callable[[Path, Request], Content]] = {
     ".mat": read_mat,
@@ -28,6 +29,9 @@ READERS: dict[str, Callable[[Path, Request], Content]] = {
     ".npz": read_npz,
     ".h5ad": read_h5ad,
 }
+
+# Of which columns that are not asked for are not kept in memory.
+OF_COLUMNS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".h5ad")
 
 # Between the path of a file and the name of the column with the classes.
 SEPARATOR = "#"
@@ -146,6 +150,7 @@ def read_table(
             f"{path}: the ending of the name does not say how to read it; use one of "
             f"{', '.join(READERS)}."
         )
+    path = settled(path)  # of results that somebody was killed while replacing
     try:
         check_file(path)
     except FileNotFoundError as error:
@@ -159,9 +164,17 @@ def read_table(
         columns=columns,
         header=header,
     )
-    with reasons(path, kind=ending):
+    with reasons(path, kind=ending, smaller=_smaller(ending)):
         content = READERS[ending](path, request)
         return build_dataset(path.name[: -len(ending)], content)
+
+
+def _smaller(ending: str) -> str:
+    """Say what takes less memory than reading all of a file of some kind."""
+    fewer = "read fewer columns (columns of featsieve.datasets.read_table), or "
+    convert = "" if ending == ".parquet" else "convert it to Parquet and "
+    choose = fewer if ending in OF_COLUMNS else ""
+    return f"{choose}{convert}open it with featsieve.datasets.open_table"
 
 
 def _others_like(path: Path) -> str:

@@ -16,6 +16,7 @@ from featsieve.demo.page import (
     DIGITS,
     NOTHING,
     PLANTED,
+    TITLE,
     automatic_table,
     clustering_table,
     demo_page,
@@ -36,7 +37,7 @@ __all__ = ["run_demo"]
 FILES = ("report.html", "report.md", "planted.html", "digits.html")
 
 
-def run_demo(folder: Path, *, console: Any) -> Path:
+def run_demo(folder: Path, *, console: Any, overwrite: bool = False) -> Path:
     """Run the demo: print what was found, and write its reports.
 
     Parameters
@@ -44,13 +45,16 @@ def run_demo(folder: Path, *, console: Any) -> Path:
     folder : Path
         Gets ``report.html`` (the same as ``report.md``), ``planted.html`` and ``digits.html``.
     console : rich.console.Console
+    overwrite : bool, default=False
+        Whether files of these names are replaced that are not those of an earlier demo.
 
     Returns
     -------
     Path
         The report to open first.
     """
-    check_place(folder, names=FILES, overwrite=True)
+    overwrite = overwrite or _is_demo(folder)
+    check_place(folder, names=FILES, overwrite=overwrite)
     console.rule("Planted columns: are they found?")
     console.print(PLANTED, highlight=False)
     found = found_rows()
@@ -65,12 +69,21 @@ def run_demo(folder: Path, *, console: Any) -> Path:
     print_pixels(console, digits)
     print_table(console, clustering_table(digits))
     page = demo_page(found, automatic, digits)
-    with staged(folder, names=FILES, overwrite=True) as new:
+    with staged(folder, names=FILES, overwrite=overwrite) as new:
         write_text(new / "report.html", render_html(page))
         write_text(new / "report.md", render_markdown(page))
         _write_planted(new / "planted.html")
         _write_digits(digits, new / "digits.html")
     return folder / "report.html"
+
+
+def _is_demo(folder: Path) -> bool:
+    """Tell whether a folder holds the reports of an earlier demo."""
+    try:
+        with (folder / "report.md").open(encoding="utf-8", errors="replace") as page:
+            return page.readline().strip() == f"# {TITLE}"
+    except OSError:
+        return False
 
 
 def _write_planted(path: Path) -> None:

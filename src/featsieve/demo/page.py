@@ -16,6 +16,7 @@ from featsieve.report.figure_style import drawing, new_figure, to_svg
 from featsieve.report.page import Code, Entry, Figure, Gallery, Links, Page, Row, Section, Table
 from featsieve.tuning.structure import NO_STRUCTURE
 
+TITLE = "featsieve demo"
 FIRST_REPORTS = (
     ("The planted table: the report of its selection", "planted.html"),
     ("The digits: the report of their selection", "digits.html"),
@@ -71,7 +72,7 @@ def demo_page(found: list[FoundRow], automatic: list[AutomaticRow], digits: Digi
         (Code("featsieve inspect my.csv\nfeatsieve select my.csv -o my-selection"),),
     )
     facts = ("no labels used to select", "embedded data", f"featsieve {__version__}")
-    return Page("featsieve demo", facts, (reports, planted, nothing, pixels, own))
+    return Page(TITLE, facts, (reports, planted, nothing, pixels, own))
 
 
 def found_table(rows: list[FoundRow]) -> Table:

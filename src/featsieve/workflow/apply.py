@@ -16,7 +16,6 @@ from featsieve.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
 from featsieve.workflow.prepare import as_dataset
-from featsieve.workflow.replacing import settle
 from featsieve.workflow.words import count_of, in_words, missing_facts, sentence
 
 MODEL = "model.skops"
@@ -166,7 +165,6 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
     SelectionModel
     """
     path = Path(path)
-    settle(path)
     model = load_model(path / MODEL if path.is_dir() else path)
     if not isinstance(model, SelectionModel):
         raise ValueError(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from featsieve.datasets.table import READERS, table_format
+from featsieve.files import check_free
 
 
 def check_outputs(
@@ -55,7 +56,4 @@ def check_outputs(
             )
         if not (i == 0 and tables) and path.suffix.lower() != ".csv":
             raise ValueError(f"{path} would hold comma-separated text: let its name end in .csv.")
-        if path.exists() and not overwrite:
-            raise FileExistsError(
-                f"{path} is there already: add --force to replace it, or name another file."
-            )
+        check_free(path, overwrite=overwrite)

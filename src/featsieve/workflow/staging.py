@@ -2,14 +2,15 @@
 
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from featsieve.files import clean_up, folder_to_disk, temporary_name
-from featsieve.workflow.replacing import finish, locked, replace_together, settle
+from featsieve.files import folder_to_disk, tree_to_disk
+from featsieve.interruptions import uninterrupted
+from featsieve.locks import locked
+from featsieve.replacing import finish, replace_together, settle
+from featsieve.temporary import clean_up, temporary_name
 
 
 @contextmanager
@@ -24,7 +25,8 @@ def staged(
 
     An error or Ctrl-C in the block leaves the folder as it was: absent, or with its old files. So
     does kill -9, but for a hidden folder, which the next call removes. The new files take the place
-    of the old ones all at once: see `featsieve.workflow.replacing`.
+    of the old ones all at once: see `featsieve.replacing`. Ctrl-C in that moment takes effect after
+    it, as a KeyboardInterrupt that says that the results are complete.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def staged(
     inside = target / (target.name or "results")
     for place in (target, inside):
         clean_up(place)
-    made = _missing_parents(target)
+    made, done = _missing_parents(target), False
     # hidden, and on the same disk: in the folder where it exists, else beside it
     temporary = temporary_name(inside if target.is_dir() else target)
     try:
@@ -78,16 +80,21 @@ def staged(
                 f"Nothing can be written to {folder} ({error.strerror}): name another folder."
             ) from error
         yield temporary
-        with _uninterrupted():
-            _check_complete(temporary, folder, names)
-            if target.exists() or not _renamed(temporary, target):
-                with locked(target):
-                    finish(target)
-                    # others may have written there in the meantime
-                    check_place(folder, names=names, overwrite=overwrite)
-                    replace_together(temporary, target, stale=stale())
+        _check_complete(temporary, folder, names)
+        tree_to_disk(temporary)
+        with uninterrupted():
+            done = not target.exists() and _renamed(temporary, target)
+        if not done:
+            with locked(target), uninterrupted():
+                finish(target)
+                # others may have written there in the meantime
+                check_place(folder, names=names, overwrite=overwrite)
+                replace_together(temporary, target, stale=stale())
+                done = True
     except BaseException as error:
-        with _uninterrupted():
+        if done and isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"the results in {folder} are complete") from None
+        with uninterrupted():
             _remove(temporary, made)
         if isinstance(error, OSError) and str(temporary) in str(error):
             # the user knows the folder, not its hidden name
@@ -115,21 +122,6 @@ def check_place(folder: Path, *, names: Iterable[str] = (), overwrite: bool = Fa
             f"{folder} holds results already ({', '.join(there)}): add --force to replace them (in "
             "Python overwrite=True), or name another folder."
         )
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM for a moment: renames that belong together are all done."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler or signal.SIG_DFL)
 
 
 def _remove(temporary: Path, made: list[Path]) -> None:

@@ -1,6 +1,5 @@
 """What is asked before a file is read."""
 
-import io
 import os
 
 import numpy as np
@@ -10,7 +9,6 @@ from featsieve.datasets import read_table
 from featsieve.datasets.names import ColumnError
 from featsieve.datasets.readers import guard
 from featsieve.datasets.readers.guard import (
-    LimitedStream,
     TableError,
     TooLargeError,
     check_file,
@@ -41,23 +39,19 @@ def test_the_variable_is_the_limit(monkeypatch, tmp_path):
     assert read_table(path).X.shape == (1000, 10)
 
 
+def test_a_small_file_is_read_whatever_the_system_says(monkeypatch, tmp_path):
+    monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    monkeypatch.setattr(guard, "free_memory", lambda: 0)
+    (tmp_path / "toy.csv").write_text("a,b\n1,2\n3,4\n")
+    assert read_table(tmp_path / "toy.csv", columns=["b"]).X.tolist() == [[2], [4]]
+
+
 def test_free_memory_is_that_of_the_machine(monkeypatch):
     monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert 0 < memory_limit() <= total
     with pytest.raises(TooLargeError, match="are free"):
         check_memory(100 * total)
-
-
-def test_a_stream_stops_at_its_limit():
-    assert LimitedStream(io.BytesIO(b"abc"), 3).read() == b"abc"
-    with pytest.raises(TooLargeError, match="unpacks to more than 2 bytes"):
-        LimitedStream(io.BytesIO(b"abc"), 2).read()
-    with pytest.raises(TableError, match=r"zero byte \(2\)"):
-        LimitedStream(io.BytesIO(b"ab\0"), None, text=True).read()
-    source = io.BytesIO(b"abc")
-    LimitedStream(source, 3).close()
-    assert source.closed
 
 
 def test_files_that_may_not_be_read(tmp_path, monkeypatch):
@@ -96,6 +90,21 @@ def test_every_error_becomes_a_sentence(error, kind, message):
     assert type(told.value) is kind
     assert message in str(told.value)
     assert len(str(told.value)) < 2100
+
+
+def test_what_to_do_about_a_file_that_is_too_large():
+    trust = r"if you trust the file, set the environment variable FEATSIEVE_MAX_MEMORY to more"
+    for smaller, ways in (("", trust), ("cut it", f"cut it, or, {trust}")):
+        with (
+            pytest.raises(TooLargeError, match=rf"a cannot be read: big: {ways}, such as 64G\.$"),
+            reasons("a", smaller=smaller),
+        ):
+            raise TooLargeError("big")
+    with (
+        pytest.raises(TooLargeError, match=r"not enough memory: cut it\.$"),
+        reasons("a", smaller="cut it"),
+    ):
+        raise MemoryError
 
 
 def test_the_first_line_of_an_error():

@@ -58,3 +58,38 @@ def test_links_are_not_copied_into_a_reduced_file(tmp_path):
     with pytest.raises(ValueError, match=r"source\.h5ad cannot be read: its part 'secret' is a li"):
         write_table(tmp_path / "bad.h5ad", table, like=source)
     assert not (tmp_path / "bad.h5ad").exists()
+
+
+def same_words(path, n_words, length):
+    """Write a list of words that are one and the same in the file."""
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", (2, n_words), "f4", compression="gzip", chunks=True)
+        words = file.create_dataset("var/_index", (n_words,), h5py.string_dtype())
+        words[0] = "a" * length
+    content = bytearray(path.read_bytes())
+    with h5py.File(path) as file:
+        first = file["var/_index"].id.get_offset()
+    content[first : first + 16 * n_words] = content[first : first + 16] * n_words
+    path.write_bytes(content)
+    return path
+
+
+def test_words_that_are_one_in_the_file(tmp_path, monkeypatch):
+    path = same_words(tmp_path / "a.h5ad", 20_000, 4000)
+    with h5py.File(path) as file:
+        assert read_part(file["var/_index"])[-1] == b"a" * 4000
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "8M")  # of 80
+    with pytest.raises(ValueError, match=r"a\.h5ad .*'var/_index' would take .* and 8 MiB are all"):
+        read_table(path)
+
+
+def test_words_are_read_in_blocks(tmp_path, monkeypatch):
+    words = [f"gene {j}" for j in range(1000)] + ["long" * 1000]
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("words", data=words, dtype=h5py.string_dtype())
+        square = np.array([words[:2]] * 2, dtype=object)
+        file.create_dataset("square", data=square, dtype=h5py.string_dtype())
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "200K")
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert [word.decode() for word in read_part(file["words"])] == words
+        assert read_part(file["square"]).shape == (2, 2)

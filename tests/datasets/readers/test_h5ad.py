@@ -226,3 +226,29 @@ def test_without_h5py_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"needs h5py: python -m pip install 'featsieve\[data\]'"):
         read_table(path)
+
+
+def test_obs_without_names(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        del file["obs/_index"]
+    assert read_table(path).sample_names is None
+
+
+def test_codes_without_a_category(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["obs/categorical/codes"][0] = 3
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*'categorical' of obs has codes without a"):
+        read_table(path, label_column="categorical")
+
+
+def test_some_genes_of_a_table_that_is_none(tmp_path):
+    path = write(tmp_path / "toy.h5ad", np.ones((6, 4, 2)))
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*two dimensions; it has shape \(6, 4, 2\)"):
+        read_table(path, columns=["CD4"])
+    path = write(tmp_path / "toy.h5ad", sp.csr_array(X))
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["shape"] = [6, 4, 1]
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*sparse table X is not two whole numbers"):
+        read_table(path)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from featsieve.datasets.readers import layout
 from featsieve.datasets.readers.layout import find_layout
 
 
@@ -117,3 +118,15 @@ def test_cells_longer_than_the_csv_module_takes(tmp_path):
 def test_nothing(tmp_path, text):
     with pytest.raises(ValueError, match="the file is empty"):
         layout_of(tmp_path, text)
+
+
+def test_a_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(layout, "LONGEST_LINE", 1000)
+    assert layout_of(tmp_path, "1," * 400 + "1\n").separator == ","
+    with pytest.raises(ValueError, match="a line of more than 1000 letters"):
+        layout_of(tmp_path, "1," * 600 + "1\n")
+
+
+def test_a_first_line_of_many_fractions_is_data(tmp_path):
+    line = ",".join(f"{j}.5" for j in range(12)) + "\n"
+    assert not layout_of(tmp_path, line * 3).has_header

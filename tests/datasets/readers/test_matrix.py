@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featsieve.datasets.dataset import Content
+from featsieve.datasets.dataset import Content, build_dataset
 from featsieve.datasets.names import ColumnError
+from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.readers.matrix import chosen_columns, pick_features
 from featsieve.datasets.request import Request
 
@@ -39,3 +40,10 @@ def test_features_without_names():
     assert content.feature_names == ["x1", "x2", "x3"]
     assert content.dropped == ("x0",)
     assert pick_features(Content(X), Request(drop=("x3",))).feature_names is None
+
+
+def test_names_that_do_not_fit_are_told_by_the_caller():
+    content = Content(X, feature_names=list("abc"))
+    assert pick_features(content, Request(columns=("a",))) is content
+    with pytest.raises(TableError, match="3 feature names for 4 features"):
+        build_dataset("toy", content)

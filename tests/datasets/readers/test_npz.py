@@ -1,5 +1,7 @@
 """NumPy archives, dense and sparse; nothing is unpickled."""
 
+import zipfile
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -185,3 +187,11 @@ def test_labels_that_are_missing(tmp_path):
     np.testing.assert_array_equal(table.y == -1, Y == 2)
     with pytest.raises(ValueError, match="3 of 9 labels are missing"):
         load_dataset(tmp_path / "toy.npz")  # a benchmark needs all of them
+
+
+def test_a_part_that_is_no_array(tmp_path):
+    path = tmp_path / "toy.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X", "1,2")  # NumPy returns the bytes of such a part
+    with pytest.raises(ValueError, match=r"toy\.npz .*its part 'X' is not an array of NumPy"):
+        read_table(path)

@@ -149,3 +149,10 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
         ImportError, match=r"needs pyarrow: python -m pip install 'featsieve\[data\]'"
     ):
         read_table(path)
+
+
+def test_lists_as_classes(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "kind": [[1], [2, 3]]}), path)
+    with pytest.raises(ValueError, match=r"toy\.parquet .*'kind' holds lists or tables: name one"):
+        read_table(path, label_column="kind")

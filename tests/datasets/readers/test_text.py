@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from featsieve.datasets import load_dataset, read_table, write_table
-from featsieve.datasets.readers.text import exact_numbers
+from featsieve.datasets.readers.text import exact_numbers, uneven
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.standard_normal((8, 3)), columns=["age", "height", "two words"])
@@ -331,3 +331,71 @@ def test_classes_are_taken_as_they_stand(tmp_path):
     path.write_text("a,kind\n1,10\n2,9\n")
     table = read_table(path, label_column="kind")
     assert (table.class_names, table.y.tolist()) == (["9", "10"], [1, 0])
+
+
+def wide(path, *, rows, columns, row=None):
+    """Write a table of ones, or of the same text in every row."""
+    text = ",".join(f"g{j}" for j in range(columns)) + "\n"
+    text += (row or "1" + ",1" * (columns - 1) + "\n") * rows
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_memory_is_counted_by_the_columns_that_are_read(tmp_path, monkeypatch, ending):
+    path = tmp_path / f"toy{ending}"
+    wide(path, rows=3000, columns=100)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "4M")
+    with pytest.raises(ValueError, match=r"toy.* read fewer columns \(columns of featsieve"):
+        read_table(path)
+    assert read_table(path, columns=["g7", "g99"]).X.sum() == 6000
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [("1\n", 1000), (",\n", 2), ("1\r", 2)],
+    ids=["rows that are filled up", "empty cells", "other ends of lines"],
+)
+def test_memory_is_counted_by_lines(tmp_path, monkeypatch, ending, row, columns):
+    path = tmp_path / f"toy{ending}"
+    # the first lines are long, and tell nothing about the others
+    first = ",".join(["1." + "0" * 100] * columns) + "\n"
+    wide(path, rows=1, columns=columns, row=first * 20 + row * (10**7 // (24 * columns)))
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "9M")
+    with pytest.raises(ValueError, match="FEATSIEVE_MAX_MEMORY"):
+        read_table(path)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "45M")
+    assert read_table(path).X.shape[1] == columns
+
+
+def test_columns_are_read_in_blocks(tmp_path, monkeypatch):
+    from featsieve.datasets.readers import text
+
+    path = tmp_path / "toy.csv"
+    frame = pd.DataFrame(RNG.standard_normal((50, 4)), columns=list("abcd"))
+    frame["whole"] = [*range(40), *np.arange(10) + 0.5]
+    frame["gap"] = [1.0] * 10 + [None] * 10 + [2.0] * 30
+    frame["late"] = [*range(49), "x"]
+    frame["flag"] = [True] * 25 + [False] * 25
+    frame.insert(0, "who", [f"00{i}" for i in range(50)])
+    frame["kind"] = ["01", "NA"] * 25
+    frame.to_csv(path, index=False)
+    wanted = {"columns": ["gap", "whole", "flag", "b"], "id_column": "who", "label_column": "kind"}
+    whole = read_table(path, **wanted)
+    monkeypatch.setattr(text, "MOST_CELLS", 7 * len(frame.columns))
+    table = read_table(path, **wanted)
+    np.testing.assert_array_equal(table.X, frame[wanted["columns"]].astype(float))
+    np.testing.assert_array_equal(table.X, whole.X)
+    assert table.sample_names == whole.sample_names == frame["who"].tolist()
+    assert table.class_names == whole.class_names == ["01", "NA"]
+    with pytest.raises(ValueError, match=r"'late' has numbers except in 1 cell \('x'\)"):
+        read_table(path, columns=["late"])
+    path.write_text("a,b\n")
+    with pytest.raises(ValueError, match="empty: 0 rows"):
+        read_table(path, columns=["b"])
+
+
+def test_what_pandas_says_in_other_words_is_told():
+    assert uneven(ValueError("Buffer overflow caught\nmore")) == (
+        "its cells cannot be told apart (Buffer overflow caught): save it again"
+    )

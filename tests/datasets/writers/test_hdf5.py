@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from featsieve.datasets.writers.hdf5 import new_hdf5
+from featsieve.datasets.writers.hdf5 import _Sink, new_hdf5
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of Unix")
 
@@ -28,6 +29,7 @@ for limit in (0, 100, 5000, 20000):
                 file[name].attrs["kind"] = "numbers"
     except OSError as error:
         print(limit, error.strerror)
+resource.setrlimit(resource.RLIMIT_FSIZE, 2 * (resource.RLIM_INFINITY,))  # for who writes at exit
 """
 
 
@@ -61,3 +63,24 @@ def test_other_errors_are_raised_as_they_are(tmp_path):
         raise KeyError("mine")
     with pytest.raises(FileNotFoundError), new_hdf5(h5py, tmp_path / "gone" / "a.h5"):
         pytest.fail("there is no such folder")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_device_that_is_always_full():
+    sink = _Sink(Path("/dev/full"))
+    assert sink.write(b"abc") == 3  # HDF5 must not see it
+    assert "No space left" in sink.error.strerror
+    assert sink.truncate(5) == 5
+    sink.close()
+    with pytest.raises(OSError, match="No space left"), new_hdf5(h5py, Path("/dev/full")) as file:
+        file["a"] = np.arange(5)
+
+
+def test_behind_the_end_there_are_zeros(tmp_path):
+    sink = _Sink(tmp_path / "a.h5")
+    sink.write(b"abc")
+    sink.seek(1)
+    assert sink.read(5) == b"bc\0\0\0"
+    assert sink.truncate(2) == 2
+    sink.close()
+    assert (tmp_path / "a.h5").read_bytes() == b"ab"

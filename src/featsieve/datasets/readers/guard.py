@@ -2,10 +2,10 @@
 
 A file says how large its content is: the shape in a header, the sizes in the directory of an
 archive. That is compared with the memory that is free, before anything of that size is made. What
-says nothing of its size (text in gzip) is read through a stream that stops at a limit.
+says nothing of its size (text in gzip) is read through a stream that stops at a limit, see
+`limited_stream`.
 """
 
-import io
 import math
 import os
 import re
@@ -13,7 +13,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from featsieve.datasets.readers.free_memory import free_memory
 
@@ -74,7 +73,7 @@ def memory_limit() -> int:
     True
     """
     named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    return free_memory() if not named else parse_size(named)
+    return max(free_memory(), ALWAYS_FINE) if not named else parse_size(named)
 
 
 def parse_size(text: str) -> int:
@@ -116,18 +115,14 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
             return  # without asking the system: this may be asked for every column
         limit = memory_limit()
     if needed > limit:
-        raise TooLargeError(_too_large(f"{what} would take {in_bytes(needed)} of memory", limit))
+        told = f"{what} would take {in_bytes(needed)} of memory"
+        raise TooLargeError(f"{told}, and {there_are(limit)}")
 
 
-def _too_large(said: str, limit: int) -> str:
-    """Return why something is not read, and how it can be."""
+def there_are(limit: int) -> str:
+    """Say how much memory there is, and who says so."""
     named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    source = "are free" if not named else f"are allowed ({MEMORY_VARIABLE})"
-    return (
-        f"{said}, and {in_bytes(limit)} {source}: read fewer columns, convert it to Parquet and "
-        f"open it with featsieve.datasets.open_table, or, if you trust the file, set the "
-        f"environment variable {MEMORY_VARIABLE} to more, such as 64G"
-    )
+    return f"{in_bytes(limit)} {f'are allowed ({MEMORY_VARIABLE})' if named else 'are free'}"
 
 
 def read_small(path: str | os.PathLike[str], *, what: str) -> str:
@@ -155,42 +150,8 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
         ) from error
 
 
-class LimitedStream(io.RawIOBase):
-    """A stream that raises once more than a number of bytes has come out of another one.
-
-    If it is ``text``, also if one of them is zero: libraries take it for the end of a cell.
-    """
-
-    def __init__(self, source: Any, limit: int | None, *, text: bool = False) -> None:
-        self._source = source
-        self._limit = limit
-        self._count = 0
-        self._text = text
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read some bytes into a buffer."""
-        count = self._source.readinto(buffer)
-        if self._text and b"\0" in bytes(buffer[:count]):
-            place = self._count + bytes(buffer[:count]).index(0)
-            raise TableError(f"it has a zero byte ({place}), which no text has: it is damaged")
-        self._count += count
-        if self._limit is not None and self._count > self._limit:
-            said = f"it unpacks to more than {in_bytes(self._limit)} of text"
-            raise TooLargeError(_too_large(said, memory_limit()))
-        return count
-
-    def close(self) -> None:
-        """Close the other stream, too."""
-        self._source.close()
-        super().close()
-
-
 @contextmanager
-def reasons(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
+def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") -> Iterator[None]:
     """Turn what goes wrong in the block into one sentence with the name of the file.
 
     Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
@@ -202,6 +163,8 @@ def reasons(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
     path : str or path
     kind : str
         What the file is read as, such as ".csv".
+    smaller : str
+        What takes less memory, for a file that is too large; "" where nothing is known.
     """
     from featsieve.datasets.names import ColumnError
 
@@ -212,13 +175,15 @@ def reasons(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
         raise
     except ColumnError as error:
         raise type(error)(sentence(f"{path}: {error}")) from error
+    except TooLargeError as error:
+        trust = f"if you trust the file, set the environment variable {MEMORY_VARIABLE} to more"
+        ways = f"{smaller}, or, {trust}" if smaller else trust
+        raise TooLargeError(f"{how}: {error}: {ways}, such as 64G.") from error
     except TableError as error:
         raise type(error)(sentence(f"{how}: {error}")) from error
     except MemoryError as error:
-        raise TooLargeError(
-            f"{how}: there is not enough memory; read fewer columns, or convert it to Parquet and "
-            "open it with featsieve.datasets.open_table."
-        ) from error
+        ways = f": {smaller}" if smaller else ""
+        raise TooLargeError(f"{how}: there is not enough memory{ways}.") from error
     except PermissionError as error:
         raise PermissionError(f"{how}: {error.strerror}.") from error
     except Exception as error:

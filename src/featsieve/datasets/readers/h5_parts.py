@@ -10,13 +10,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from featsieve.datasets.readers.guard import TableError, check_memory
+import numpy as np
+
+from featsieve.datasets.readers.guard import TableError, check_memory, memory_limit
+from featsieve.datasets.readers.h5_heaps import check_heaps
 from featsieve.datasets.readers.signature import check_hdf5
 
 # Of groups inside of groups; HDF5 itself would go on until the stack is full.
 DEEPEST = 50
 # For a text or a number as a Python object, besides its letters.
 OBJECT_BYTES = 64
+# Of the memory, for the words that are read at a time: one part of so many.
+SHARE = 4
 
 
 @contextmanager
@@ -24,6 +29,7 @@ def open_hdf5(h5py: Any, path: Path) -> Iterator[Any]:
     """Open a file to read it."""
     check_hdf5(path)
     with h5py.File(path, "r") as file:
+        check_heaps(path, file)
         yield file
 
 
@@ -81,7 +87,23 @@ def read_part(stored: Any, *, rows: slice | None = None) -> Any:
     size = stored.dtype.itemsize + (OBJECT_BYTES if stored.dtype.kind == "O" else 0)
     needed = math.prod(map(int, stored.shape)) * size
     check_memory(needed, what=f"its part {stored.name.strip('/')!r}")
-    return stored[()]
+    return _read_words(stored) if "vlen" in (stored.dtype.metadata or {}) else stored[()]
+
+
+def _read_words(stored: Any) -> Any:
+    """Return words, some at a time: a file may hold a long one once, and name it many times."""
+    longest = OBJECT_BYTES + check_heaps(Path(stored.file.filename), stored.file)
+    limit, what = memory_limit(), f"its part {stored.name.strip('/')!r}"
+    if stored.ndim != 1:  # no list of names
+        check_memory(stored.size * longest, what=what, limit=limit)
+        return stored[()]
+    step = max(1, limit // (SHARE * longest))
+    blocks, needed = [], 0
+    for start in range(0, max(1, len(stored)), step):
+        blocks.append(stored[start : start + step])
+        needed += sum(OBJECT_BYTES + len(word) for word in blocks[-1])
+        check_memory(needed, what=what, limit=limit)
+    return np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
 
 
 def check_size(h5py: Any, stored: Any) -> None:

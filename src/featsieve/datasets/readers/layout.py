@@ -7,11 +7,13 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from featsieve.datasets.names import ColumnError, place_names
-from featsieve.datasets.readers.guard import LimitedStream, TableError, memory_limit
+from featsieve.datasets.readers.guard import TableError, memory_limit
+from featsieve.datasets.readers.limited_stream import LimitedStream
 from featsieve.datasets.readers.signature import check_text
 
 SEPARATORS = (",", ";", "\t")
@@ -40,7 +42,6 @@ class Layout:
     has_header: bool
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
-    density: float = 0.0  # cells per byte of the file
 
     @property
     def row_names(self) -> bool:
@@ -75,31 +76,31 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     has_header = _has_header(rows, decimal) if header is None else header
     if header is None and not has_header:
         _refuse_doubt([cell.strip() for cell in rows[0]], named)
-    n_bytes = sum(map(len, lines)) * (2 if encoding == "utf-16" else 1)
-    density = len(cells) / max(1, n_bytes)
     if not has_header:
-        names = place_names(len(rows[0]))
-        return Layout(separator, decimal, encoding, False, names, density=density)
+        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
     names = [unnamed.get(j, name) for j, name in enumerate(names)]
-    return Layout(
-        separator, decimal, encoding, True, names, tuple(unnamed.values()), density=density
-    )
+    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
 
 
 def open_text(
-    path: Path, *, limit: int | None = None, encoding: str = "utf-16"
+    path: Path, *, limit: int | None = None, per_line: int = 0, encoding: str = "utf-16"
 ) -> io.BufferedReader:
-    """Open a text file, unpacking it if its name ends with .gz; of that at most ``limit`` bytes.
+    """Open a text file as a `LimitedStream`, unpacking it if its name ends with .gz.
 
     Only UTF-16 has zero bytes.
     """
-    text = encoding != "utf-16"
-    if not path.name.lower().endswith(".gz"):
-        return io.BufferedReader(LimitedStream(path.open("rb"), None, text=text), 2**18)
     limit = memory_limit() if limit is None else limit
-    return io.BufferedReader(LimitedStream(gzip.open(path, "rb"), limit, text=text), 2**18)
+    open_it = partial(gzip.open if is_packed(path) else open, path, "rb")
+    text = encoding != "utf-16"
+    stream = LimitedStream(open_it(), limit=limit, per_line=per_line, text=text)
+    return io.BufferedReader(stream, 2**18)
+
+
+def is_packed(path: Path) -> bool:
+    """Say whether a text file is compressed, by its name."""
+    return path.name.lower().endswith(".gz")
 
 
 def _first_lines(file: io.TextIOWrapper) -> list[str]:

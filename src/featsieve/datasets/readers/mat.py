@@ -15,15 +15,17 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.compressed import checked_sparse, compressed_table
-from featsieve.datasets.readers.guard import TableError, first_line
+from featsieve.datasets.readers.guard import TableError, check_memory, first_line
 from featsieve.datasets.readers.h5_parts import has_part, open_hdf5, part_of, read_part
-from featsieve.datasets.readers.mat_elements import check_elements, is_plain
+from featsieve.datasets.readers.mat_elements import check_headers, check_variables, is_plain
 from featsieve.datasets.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
 from featsieve.datasets.readers.signature import HDF5, check_mat, first_bytes
 from featsieve.datasets.request import Request
 
 TABLE_NAMES = ("fea", "x")
 LABEL_NAMES = ("gnd", "y")
+# As numbers, and as text.
+BYTES_PER_LETTER = 12
 # What MATLAB calls things that are neither numbers nor words.
 NO_VALUES = ("struct", "object", "function", "opaque", "unknown")
 
@@ -43,13 +45,13 @@ def _is_hdf5(path: Path) -> bool:
 def _read_classic(path: Path, request: Request) -> Content:
     """Read version 4 to 7 through SciPy."""
     check_mat(path)
-    check_elements(path)
+    check_headers(path)
     size = path.stat().st_size
     kinds: dict[str, str] = {}
     with _doubts_are_errors():
         listed = whosmat(path)
     for name, shape, kind in listed:
-        # Only packed files, of which all has been looked at, hold more than they are long.
+        # Only packed files, of which what is read will be looked at, hold more than they are long.
         if name in kinds or (is_plain(path) and kind != "sparse" and math.prod(shape) > size):
             raise TableError("its list of variables is damaged: get it or save it again")
         kinds[name] = kind
@@ -63,6 +65,9 @@ def _read_classic(path: Path, request: Request) -> Content:
                 f"variable {name!r} holds a MATLAB {kinds[name]}, which is not read: save numbers, "
                 "and words as a cell array"
             )
+    check_variables(path, wanted)
+    if is_plain(path):
+        check_memory(8 * sum(math.prod(shape) for name, shape, _ in listed if name in wanted))
     with _doubts_are_errors():
         found = loadmat(path, mat_dtype=True, variable_names=wanted)
     stored = {name: checked_sparse(found[name]) for name in wanted}
@@ -93,9 +98,10 @@ def _read_hdf5(path: Path, request: Request) -> Content:
     h5py = load_optional("h5py", "Reading a .mat file of version 7.3")
     with open_hdf5(h5py, path) as file:
         names = [name for name in file if not name.startswith("#")]
-        variables = {name: part_of(h5py, file, name) for name in names}
         table, labels = choose_variables(names, request.label_column)
         rows = _row_variable(names, request)
+        wanted = [name for name in names if name in (table, labels, rows, FEATURE_NAMES)]
+        variables = {name: part_of(h5py, file, name) for name in wanted}
         y = None if labels is None else np.ravel(_variable(h5py, variables[labels]))
         X = _variable(h5py, variables[table])
         if X.dtype.kind in "OU":
@@ -123,7 +129,11 @@ def _variable(h5py: Any, stored: Any) -> Any:
         if stored.attrs.get("MATLAB_class") == b"char":
             return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values.T)])
         if stored.dtype == h5py.ref_dtype:  # a cell array: of words, as far as it is read
-            cells = [stored.file[cell] for cell in values.T.ravel()]
+            file = stored.file
+            cells = [file[cell] for cell in values.T.ravel()]
+            # Many cells may be one and the same part of the file.
+            letters = sum(math.prod(map(int, cell.shape or ())) for cell in cells)
+            check_memory(BYTES_PER_LETTER * letters, what=f"variable {stored.name.strip('/')!r}")
             return np.array([_cell(cell) for cell in cells], dtype=object)
         if stored.dtype.kind in "fiub":
             return values.T

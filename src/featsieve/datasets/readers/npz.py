@@ -59,11 +59,6 @@ def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
     """Return one array; those of Python objects are refused."""
     try:
         stored = archive[name]
-        if not isinstance(stored, np.ndarray):
-            raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
-        return stored
-    except TableError:
-        raise
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise
@@ -71,6 +66,9 @@ def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
             f"array {name!r} holds Python objects, and unpickling them could run any program: "
             "save it as numbers (or, for labels, as text: labels.astype(str))"
         ) from error
+    if not isinstance(stored, np.ndarray):
+        raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
+    return stored
 
 
 def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:

@@ -13,19 +13,23 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import ColumnError, check_unique, find_columns, shown
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import frame_content, text_columns
-from featsieve.datasets.readers.guard import (
-    TableError,
-    check_memory,
-    first_line,
-    memory_limit,
-)
-from featsieve.datasets.readers.layout import Layout, find_layout, not_text, open_text
+from featsieve.datasets.readers.guard import TableError, check_memory, first_line, memory_limit
+from featsieve.datasets.readers.layout import Layout, find_layout, is_packed, not_text, open_text
+from featsieve.datasets.readers.limited_stream import count_lines
 from featsieve.datasets.request import Request
 
 # Older ones read the last digit of many numbers wrong, unless they are asked not to.
 EXACT_FROM = 3, 1
+# While pandas reads: two places in the text, and a number.
 BYTES_PER_CELL = 24
+# Of columns that are chosen: a number, and once more for the table that all of them go into.
+BYTES_PER_NUMBER = 16
+# Of names and classes of samples, which are read as Python objects.
+BYTES_PER_WORD = 140
 BYTES_PER_COLUMN = 1500
+# Cells that are read at a time where columns are chosen: 100 MB, or a quarter of the memory.
+MOST_CELLS = 2**22
+BLOCK_SHARE = 4 * BYTES_PER_CELL
 
 
 def read_text(path: Path, request: Request) -> Content:
@@ -72,42 +76,73 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
     needed: list[str] | None = None
     if request.columns is not None:
         features = find_columns(request.columns, names)
-        wanted = [*as_they_stand, *request.roles, *(names[j] for j in features)]
+        wanted = [*as_they_stand, *(names[j] for j in features)]
         needed = list(dict.fromkeys(wanted))
-    limit = _most_bytes(path, layout)
-    with warnings.catch_warnings(), open_text(path, limit=limit, encoding=layout.encoding) as file:
+    limit = memory_limit()
+    n_rows = max(1, min(MOST_CELLS, limit // BLOCK_SHARE) // len(names))  # of a block
+    block = None if needed is None else n_rows * len(names)
+    fixed, per_line = _cost(len(names), len(as_they_stand), len(needed or names), block)
+    if not is_packed(path):
+        n_lines = count_lines(path)
+        text = path.stat().st_size if block is None else 0
+        told = f"the table of {n_lines} lines and {len(needed or names)} columns"
+        check_memory(fixed + text + per_line * n_lines, what=told, limit=limit)
+    how = {
+        "sep": layout.separator,
+        "decimal": layout.decimal,
+        "encoding": layout.encoding,
+        "header": 0 if layout.has_header else None,
+        "names": names,
+        "usecols": needed,
+        "index_col": False,
+        "converters": dict.fromkeys(as_they_stand, _wrapped),
+        "low_memory": False,
+        **exact_numbers(pandas.__version__),
+    }
+    left = max(0, limit - fixed)
+    with (
+        warnings.catch_warnings(),
+        open_text(path, limit=left, per_line=per_line, encoding=layout.encoding) as file,
+    ):
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = pandas.read_csv(
-            file,
-            sep=layout.separator,
-            decimal=layout.decimal,
-            encoding=layout.encoding,
-            header=0 if layout.has_header else None,
-            names=names,
-            usecols=needed,
-            index_col=False,
-            converters=dict.fromkeys(as_they_stand, _wrapped),
-            low_memory=False,
-            **exact_numbers(pandas.__version__),
-        )
+        if needed is None:
+            frame = pandas.read_csv(file, **how)
+        else:
+            frame = _in_blocks(pandas, file, n_rows, how)
     for name in as_they_stand:
         words = [word for (word,) in frame[name]]
         frame[name] = pandas.Series(words, index=frame.index, dtype=object)
     return frame
 
 
-def _most_bytes(path: Path, layout: Layout) -> int:
-    """Return how much text may be read; raise where the file is larger.
+def _cost(n_columns: int, n_words: int, n_read: int, block: int | None) -> tuple[int, int]:
+    """Return the memory that a table takes in any case, and that a line takes besides its letters.
 
-    pandas keeps the text, and for every cell two places in it and a number; every column costs
-    something by itself.
+    Every line has a cell for every column: pandas fills up short ones, and refuses long ones. With
+    ``block``, so many cells are read at a time, and only numbers are kept.
     """
-    per_byte = 1 + BYTES_PER_CELL * layout.density
-    columns = BYTES_PER_COLUMN * len(layout.names)
-    if not path.name.lower().endswith(".gz"):
-        check_memory(int(per_byte * path.stat().st_size) + columns)
-    return int(max(0, memory_limit() - columns) / per_byte)
+    fixed, words = BYTES_PER_COLUMN * n_columns, BYTES_PER_WORD * n_words
+    if block is None:
+        return fixed, words + BYTES_PER_CELL * n_columns
+    return fixed + BYTES_PER_CELL * block, words + BYTES_PER_NUMBER * n_read
+
+
+def _in_blocks(pandas: Any, file: Any, n_rows: int, how: dict[str, Any]) -> Any:
+    """Return some columns of a table, of which no more than a block of rows is kept as text."""
+    blocks = []
+    with pandas.read_csv(file, chunksize=n_rows, **how) as reader:
+        for block in reader:
+            blocks.append(block)
+            file.raw.forget_text()
+    if len(blocks) == 1:
+        return blocks[0]
+    frame = pandas.concat(blocks, ignore_index=True)
+    for name in text_columns(frame):
+        # numbers in one block and words in another
+        if name not in how["converters"]:
+            frame[name] = frame[name].map(str, na_action="ignore")
+    return frame
 
 
 def _wrapped(word: str) -> tuple[str]:

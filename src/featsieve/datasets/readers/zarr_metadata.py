@@ -5,6 +5,7 @@ the file holds (pickle), and others may come with any library that is installed:
 """
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ LARGEST = 2**20
 def check_zarr(folder: Path) -> None:
     """Raise if the description of an array names a program that is not in the list.
 
-    Also if the folder holds anything but files and folders: whoever opens a pipe may wait for ever.
+    Also if the folder holds anything but files and folders (whoever opens a pipe may wait for
+    ever), or a link that leads out of it: a file of yours would be read as a part of the table.
     """
     if not folder.is_dir():
         raise TableError("a zarr array is a folder, and this is not one")
+    _check_inside(folder)
     found = [folder / name for name in DESCRIPTIONS if (folder / name).exists()]
     for path in found:
         if not path.is_file() or path.stat().st_size > LARGEST:
@@ -43,13 +46,34 @@ def check_zarr(folder: Path) -> None:
                     f"it is packed with {name!r}, which is not among the programs that are used to "
                     "unpack files: save it with another one, such as zstd"
                 )
-    for path in folder.rglob("*"):
-        if not path.is_file() and not path.is_dir():
-            raise TableError(f"it holds {path.name!r}, which is not a file: save it again")
+
+
+def _check_inside(folder: Path) -> None:
+    """Raise unless a folder holds nothing but files and folders of its own."""
+    root = folder.resolve()
+    waiting = [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                place = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(place)
+                elif not entry.is_symlink() and entry.is_file():
+                    continue
+                elif not place.is_file() and not place.is_dir():
+                    raise TableError(f"it holds {entry.name!r}, which is not a file: save it again")
+                elif not place.resolve().is_relative_to(root):
+                    raise TableError(
+                        f"its part {entry.name!r} is a link out of its folder, and such links are "
+                        "not followed: put all that belongs to it into the folder"
+                    )
 
 
 def _codecs(about: Any) -> Iterator[str]:
-    """Yield the names of all programs in a description, also of those inside of others."""
+    """Yield the names of all programs in a description, also of those inside of others.
+
+    Version 2 calls a program by its "id", version 3 by its "name": where both stand, both count.
+    """
     waiting: list[Any] = []
     if isinstance(about, dict):
         waiting += [about.get(key) for key in ("codecs", "compressor", "filters")]
@@ -60,8 +84,8 @@ def _codecs(about: Any) -> Iterator[str]:
         elif isinstance(part, str):  # version 3 may name one without settings
             yield part.removeprefix("numcodecs.")
         elif isinstance(part, dict):
-            name = part.get("name", part.get("id"))
-            yield str(name).removeprefix("numcodecs.")
+            called = [str(part[key]) for key in ("name", "id") if key in part] or ["None"]
+            yield from (name.removeprefix("numcodecs.") for name in called)
             settings = part.get("configuration")
             if isinstance(settings, dict):  # a shard has programs of its own
                 waiting += [settings.get(key) for key in ("codecs", "index_codecs")]
