@@ -79,7 +79,7 @@ def test_two_triangles_joined_by_an_edge():
 
 
 def test_one_cluster_has_none_and_equal_components_have_the_most():
-    graph = sp.csr_array(sp.block_diag([np.ones((4, 4)) - np.eye(4)] * 5))
+    graph = sp.csr_array(sp.block_diag([sp.csr_array(np.ones((4, 4)) - np.eye(4))] * 5))
     assert modularity(graph, np.zeros(20, dtype=int)) == pytest.approx(0.0, abs=1e-12)
     assert modularity(graph, np.repeat(np.arange(5), 4)) == pytest.approx(1 - 1 / 5)
 

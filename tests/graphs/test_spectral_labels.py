@@ -201,7 +201,7 @@ def test_fill_empty_takes_the_last_sample_of_the_largest_cluster():
 
 def test_an_isolated_sample_is_no_obstacle(path):
     parts = [np.ones((m, m)) - np.eye(m) for m in (30, 29, 1)]
-    graph = sp.csr_array(sp.block_diag(parts))
+    graph = sp.csr_array(sp.block_diag([sp.csr_array(part) for part in parts]))
     labels = spectral_labels(graph, 4, random_state=np.random.RandomState(0))
     assert_valid(labels, 60, 4)
 

@@ -192,7 +192,7 @@ def test_of_a_repeated_eigenvalue_all_vectors_are_used():
 def test_columns_that_do_not_vary_are_worst_also_among_equals(criterion, scale):
     # Two parts: columns that are constant on both have φ = 0 in every case but "leading".
     ring = np.ones((4, 4)) - np.eye(4)
-    S = sp.block_diag([ring, ring])
+    S = sp.block_diag([sp.csr_array(ring)] * 2)
     part = np.repeat([0.0, 1.0], 4)
     wave = np.tile([1.0, -1.0, 1.0, -1.0], 2)
     X = np.column_stack([np.full(8, 3.0), np.zeros(8), part, wave, np.full(8, -2.0)])

@@ -108,7 +108,7 @@ def test_modularity_on_a_given_graph_knows_the_answer():
     labels = np.repeat([0, 1], 20)
     X = np.column_stack([10.0 * labels, np.tile([0.0, 10.0], 20)])
     X += 0.01 * np.random.default_rng(0).standard_normal(X.shape)
-    graph = sp.csr_array(sp.block_diag([np.ones((20, 20)) - np.eye(20)] * 2))
+    graph = sp.csr_array(sp.block_diag([sp.csr_array(np.ones((20, 20)) - np.eye(20))] * 2))
     criterion = Modularity(n_runs=3, tolerance=0.2, n_neighbors=7, random_state=5)
     on_graph = criterion.on_graph(graph)
     assert on_graph(X, [0], labels) == pytest.approx(0.5)  # both components, nothing across
