@@ -24,8 +24,6 @@ import hostile_models
 import hostile_tables
 from hostile_cases import CASES, MARK, Case
 
-# Dask would take sparse.py of this folder for a library that it knows.
-sys.path[:] = [place for place in sys.path if Path(place) != Path(__file__).parent]
 MODULES = (hostile_models, hostile_tables)  # each adds its cases to the list
 MEMORY = 2**32
 SECONDS = 300

@@ -190,8 +190,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=None, help="write the table there")
     arguments = parser.parse_args()
-    # sparse.py of this folder is not the library of that name, which dask looks for
-    sys.path[:] = [entry for entry in sys.path if Path(entry) != Path(__file__).resolve().parent]
     of_select = {"times": arguments.select_times, "operations": arguments.select_operations}
     of_bench = {"times": arguments.bench_times, "operations": arguments.bench_operations}
     of_workers = {"times": 0, "operations": arguments.bench_workers}

@@ -43,7 +43,7 @@ def test_scaling_measures_every_size_in_its_own_process(tmp_path):
     assert all(float(row["peak_mib"]) > float(row["table_mib"]) for row in rows)
 
 
-@pytest.mark.parametrize("name", ["sparse.py", "landmarks.py"])
+@pytest.mark.parametrize("name", ["sparse_forms.py", "landmarks.py"])
 def test_scripts_that_need_data_say_so(name):
     done = run_script(name)
     assert done.returncode != 0

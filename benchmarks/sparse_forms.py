@@ -4,7 +4,7 @@ tf-idf of the counts (scikit-learn's TfidfTransformer), 20 clusters, 1000 words 
 at its default; each fit in a process of its own. Peak memory is the highest resident memory of the
 whole process, Python and its libraries included: the table as a dense array would take 7545 MiB.
 
-Usage: FEATSIEVE_DATA=folder python benchmarks/sparse.py [--output benchmarks/results/sparse]
+Usage: FEATSIEVE_DATA=folder python benchmarks/sparse_forms.py [--output benchmarks/results/sparse]
 """
 
 import argparse
