@@ -14,6 +14,7 @@ Usage: python benchmarks/kills.py [--output benchmarks/results/kills.md]
 """
 
 import argparse
+import os
 import random
 import re
 import shutil
@@ -190,6 +191,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=None, help="write the table there")
     arguments = parser.parse_args()
+    single = all(
+        os.environ.get(name) == "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    )
+    if arguments.warm and not single:
+        parser.error(
+            "--warm forks, after which threads hang: set OMP_NUM_THREADS and "
+            "OPENBLAS_NUM_THREADS to 1."
+        )
     of_select = {"times": arguments.select_times, "operations": arguments.select_operations}
     of_bench = {"times": arguments.bench_times, "operations": arguments.bench_operations}
     of_workers = {"times": 0, "operations": arguments.bench_workers}
