@@ -16,6 +16,7 @@ from featsieve.table_selector import TableSelector
 
 
 class Scaler(TableSelector):
+    @renamed_parameter("degree", "exponent", removed_in="0.5")
     @renamed_parameter("exponent", "power", removed_in="0.5")
     @renamed_parameter("k", "n_features", removed_in="0.4")
     def __init__(self, n_features=3, *, power=1):
@@ -67,6 +68,9 @@ def test_old_names_are_set_too():
     with pytest.warns(FutureWarning, match=r"'exponent' is now called 'power'.*0\.5"):
         make_pipeline(scaler).set_params(scaler__exponent=4)
     assert scaler.get_params() == {"n_features": 9, "power": 4}
+    with pytest.warns(FutureWarning) as caught:  # renamed twice
+        assert scaler.set_params(degree=4).power == Scaler(degree=4).power == 4
+    assert len(caught) == 4
     with pytest.raises(TypeError, match="'k' is the old name of 'n_features'"):
         scaler.set_params(k=1, n_features=2)
     with pytest.raises(ValueError, match="Invalid parameter 'b'"):

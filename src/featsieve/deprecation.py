@@ -85,7 +85,8 @@ def by_new_names(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
     dict
     """
     kind = type(estimator)
-    for old, (new, removed_in) in getattr(kind.__init__, OLD_NAMES, {}).items():
+    # from the outermost decorator inwards, as in a call: a name may have changed twice
+    for old, (new, removed_in) in reversed(getattr(kind.__init__, OLD_NAMES, {}).items()):
         params = _by_new_name(params, old, new, owner=kind.__name__, removed_in=removed_in)
     return params
 

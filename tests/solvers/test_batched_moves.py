@@ -9,17 +9,10 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.row_parts import MemoryParts
 from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
-from featsieve.solvers.batched_moves import (
-    CLASSES,
-    N_CLASSES,
-    SMALLEST_EXPONENT,
-    BatchedMoves,
-    LandmarkPartition,
-    count_gains,
-    propose,
-)
+from featsieve.solvers.batched_moves import PROGRESS, BatchedMoves, LandmarkPartition
+from featsieve.solvers.move_batches import CLASSES, SMALLEST_EXPONENT
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
-from featsieve.solvers.protocol import Status, run
+from featsieve.solvers.protocol import run
 
 C = 4
 SUPPORT = np.array([0, 3, 5, 6])
@@ -80,18 +73,9 @@ def test_every_proposal_is_the_best_single_move():
     labels = random_labels(90)
     problem, Z = make_problem(labels)
     K = dense_kernel(problem, Z)
-    state = BatchedMoves().init(problem)
-    sums = state.sums
-    mass = np.where(problem.graph.mass > 0, problem.graph.mass, 1.0)
-    shared = (
-        SUPPORT,
-        problem.inverse @ sums.table,
-        problem.weight * sums.graph / mass[:, None],
-        sums.sizes,
-        sums.within(problem) / sums.sizes,
-    )
-    rows = (state.columns, problem.graph.links, state.labels, state.diagonal)
-    best, kinds = problem.graph.parts.gather(problem.graph.parts.map(propose, *rows, shared=shared))
+    solver = BatchedMoves()
+    proposals = solver.proposals(problem, solver.init(problem))
+    best, kinds = problem.graph.parts.gather(proposals)
     before = value(K, labels)
     for i in range(len(labels)):
         gains = np.full(C, -np.inf)
@@ -161,6 +145,7 @@ class ReadAgain(MemoryParts):
 
     def map(self, function, *states, shared=(), table=True):
         if table:
+            self.readers = getattr(self, "readers", set()) | {function.__name__}
             return super().map(function, *states, shared=shared)
         nothing = self.operator.part(0, 0)
         return [function(nothing, *blocks, *shared) for blocks in zip(*states, strict=True)]
@@ -178,6 +163,8 @@ def test_columns_that_are_read_again_change_nothing():
     again = replace(kept, graph=graph, labels=parts.scatter(labels))
     one, other = (run(BatchedMoves(), problem, max_iter=100) for problem in (kept, again))
     assert other.state.columns == [None] * 4
+    needed = {"leverages", "cluster_sums", "propose", "changed_sums"}
+    assert parts.readers == needed | {"nearest_landmarks"}
     assert one.n_iter > 1
     np.testing.assert_allclose(other.objective, one.objective, rtol=1e-12)
     np.testing.assert_array_equal(
@@ -185,19 +172,24 @@ def test_columns_that_are_read_again_change_nothing():
     )
 
 
-def torn_pairs(ratio, growth):
-    """Return pairs of parallel rows, all torn apart by the first partition, and their kernel."""
-    first = growth ** np.arange(6)
-    X = np.concatenate([np.diag(first), np.diag(ratio * first)])
+def plain_problem(X, labels, c, *, n_rows=None):
+    """Return the problem with the kernel XX' alone, and that kernel."""
     operator = as_operator(X, center=False)
-    parts = MemoryParts(operator)
+    parts = MemoryParts(operator, n_rows=n_rows)
     state = np.random.RandomState(0)
     landmarks = choose_landmarks(
         operator, hat_directions(operator), n_landmarks=4, random_state=state
     )
-    labels = np.repeat([0, 1], 6)
+    d, start = X.shape[1], parts.scatter(labels)
     graph = LandmarkGraph(parts, landmarks)
-    return LandmarkPartition(graph, np.arange(6), np.eye(6), 0.0, 2, parts.scatter(labels)), X @ X.T
+    return LandmarkPartition(graph, np.arange(d), np.eye(d), 0.0, c, start), X @ X.T
+
+
+def torn_pairs(ratio, growth, *, n_rows=None):
+    """Return pairs of parallel rows, all torn apart by the first partition, and their kernel."""
+    first = growth ** np.arange(6)
+    X = np.concatenate([np.diag(first), np.diag(ratio * first)])
+    return plain_problem(X, np.repeat([0, 1], 6), 2, n_rows=n_rows)
 
 
 @pytest.mark.parametrize(("ratio", "growth"), [(1.1, 1.2), (1.5, 1.2), (3.0, 1.2), (3.0, 1.5)])
@@ -225,38 +217,165 @@ def test_of_moves_that_undo_each_other_only_the_best_are_made(ratio, growth):
             assert value(K, moved, 2) <= -solution.objective[-1] + 1e-12
 
 
-def test_where_every_batch_undoes_itself_the_labels_stay():
-    # Both rows of a pair gain the same, so that no batch holds one without the other.
-    problem, _ = torn_pairs(1.0, 1.2)
-    solution = run(BatchedMoves(), problem, max_iter=9)
-    assert (solution.n_iter, solution.status) == (1, Status.STATIONARY)
-    gather = problem.graph.parts.gather
-    np.testing.assert_array_equal(gather(solution.state.labels), gather(problem.labels))
+@pytest.mark.parametrize("n_rows", [None, 5])
+@pytest.mark.parametrize("growth", [1.0, 1.2])
+def test_moves_of_one_class_that_undo_each_other_are_made_one_by_one(growth, n_rows):
+    # Both rows of a pair gain the same, so that no class of gains holds one without the other.
+    problem, K = torn_pairs(1.0, growth, n_rows=n_rows)
+    solution = run(BatchedMoves(), problem, max_iter=50)
+    labels = problem.graph.parts.gather(solution.state.labels)
+    np.testing.assert_array_equal(labels[:6], labels[6:])
+    assert solution.objective[-1] == pytest.approx(-value(K, labels, 2))
+    assert largest_rise(K, labels, 2) <= PROGRESS * solution.state.value
 
 
-def test_moves_are_counted_by_the_class_of_their_gain():
-    rng = np.random.default_rng(0)
-    kinds = rng.integers(-1, N_CLASSES, 5000).astype(np.int32)
-    kinds[:3] = -1, 0, N_CLASSES - 1
-    (found,) = count_gains(None, (np.zeros(5000, dtype=int), kinds))
-    np.testing.assert_array_equal(found, np.bincount(kinds[kinds >= 0], minlength=N_CLASSES))
+def test_to_try_fewer_moves_the_table_is_not_read():
+    kept, _ = torn_pairs(1.0, 1.0)
+    parts = ReadAgain(kept.graph.parts.operator, n_rows=5)
+    graph = LandmarkGraph(parts, kept.graph.landmarks)
+    labels = parts.scatter(np.repeat([0, 1], 6))
+    solution = run(BatchedMoves(), replace(kept, graph=graph, labels=labels), max_iter=50)
+    assert solution.n_iter > 1
+    needed = {"leverages", "cluster_sums", "propose", "changed_sums"}
+    assert parts.readers == needed | {"nearest_landmarks"}
+
+
+def largest_rise(K, labels, c=C):
+    """Return what the best single move brings that leaves two rows in every cluster."""
+    before, sizes = value(K, labels, c), np.bincount(labels, minlength=c)
+    rises = [0.0]
+    for i in np.flatnonzero(sizes[labels] > 2):
+        for b in set(range(c)) - {labels[i]}:
+            moved = labels.copy()
+            moved[i] = b
+            rises.append(value(K, moved, c) - before)
+    return max(rises)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_it_ends_no_single_move_is_left(seed):
+    # Few rows in tight pairs: many moves of about the same gain, and many that undo each other.
+    rng = np.random.default_rng(seed)
+    start = random_labels(36, seed)
+    problem, Z = make_problem(start, seed=seed, weight=float(rng.choice([0.0, 0.3, 2.0])))
+    solution = run(BatchedMoves(), problem, max_iter=200)
+    assert solution.status.success
+    labels = problem.graph.parts.gather(solution.state.labels)
+    found = solution.state.value
+    # The last class is as wide as a factor of 2^(1/CLASSES).
+    assert largest_rise(dense_kernel(problem, Z), labels) <= 1.2 * PROGRESS * found + 1e-6 * found
+
+
+@pytest.mark.parametrize("seed", [0, 1, 47, 69, 104, 108])
+def test_on_tables_of_zeros_and_ones_no_single_move_is_left_either(seed):
+    # Every row twice: whole classes of equal gains, of which some cancel.
+    rng = np.random.default_rng(seed)
+    n, c, d = (int(rng.integers(low, high)) for low, high in ((8, 40), (2, 4), (3, 8)))
+    X = rng.integers(0, 2, (n, d)).astype(float)
+    X = np.repeat(X[X.any(axis=1)][None], 2, axis=0).reshape(-1, d)
+    labels = rng.integers(0, c, len(X))
+    problem, K = plain_problem(X, labels, c)
+    solution = run(BatchedMoves(), problem, max_iter=200)
+    found = problem.graph.parts.gather(solution.state.labels)
+    assert largest_rise(K, found, c) <= 1.2 * PROGRESS * solution.state.value
+
+
+def test_the_first_batch_that_raises_the_objective_is_taken(monkeypatch):
+    problem, _ = make_problem(random_labels(120))
+    solver = BatchedMoves()
+    state = solver.init(problem)
+    tried, real = [], MemoryParts.total
+
+    def total(self, function, *states, **options):
+        tried.append(function.__name__)
+        return real(self, function, *states, **options)
+
+    monkeypatch.setattr(MemoryParts, "total", total)
+    after = solver.step(problem, state)
+    assert after.last > 0.01
+    assert tried.count("changed_sums") == 1
+
+
+def test_the_rise_is_noted():
+    problem, _ = make_problem(random_labels(60))
+    solver = BatchedMoves()
+    state = solver.init(problem)
+    after = solver.step(problem, state)
+    assert after.last == pytest.approx((after.value - state.value) / after.value, rel=1e-12)
+    assert solver.terminate(problem, after, []) is None
+    assert solver.terminate(problem, replace(after, last=0.9 * PROGRESS), []).success
+
+
+def test_a_cluster_that_all_would_leave_keeps_two_samples():
+    # Three clear clusters, and a fourth of a few rows of these.
+    X = np.kron(np.eye(3), np.ones((8, 1))) + 1e-3 * np.random.default_rng(0).random((24, 3))
+    labels = np.repeat(np.arange(3), 8)
+    labels[[0, 1, 8, 9, 16]] = 3
+    problem, K = plain_problem(X, labels, C)
+    solver = BatchedMoves()
+    state = solver.init(problem)
+    _, kinds = problem.graph.parts.gather(solver.proposals(problem, state))
+    assert np.all(kinds[labels == 3] >= 0)
+    solution = run(solver, problem, max_iter=50)
+    found = problem.graph.parts.gather(solution.state.labels)
+    assert np.bincount(found, minlength=C).min() >= 2
+    assert solution.state.value == pytest.approx(value(K, found))
+
+
+def test_a_cluster_of_two_does_not_hinder_the_others():
+    # The two rows of the small cluster would gain most, but must stay; another one is misplaced.
+    X = np.kron(np.diag([3.0, 3.0, 1.0]), np.ones((8, 1)))
+    labels = np.repeat(np.arange(3), 8)
+    labels[[0, 8]] = 3
+    labels[16] = 1
+    problem, K = plain_problem(X, labels, C)
+    solver = BatchedMoves()
+    _, kinds = problem.graph.parts.gather(solver.proposals(problem, solver.init(problem)))
+    np.testing.assert_array_equal(np.flatnonzero(kinds >= 0), [16])
+    moved = labels.copy()
+    moved[0] = 0
+    assert value(K, moved) > value(K, labels) + 1.0
+    solution = run(solver, problem, max_iter=50)
+    found = problem.graph.parts.gather(solution.state.labels)
+    labels[16] = 2
+    np.testing.assert_array_equal(found, labels)
+
+
+@pytest.mark.parametrize("unit", [2.0**-14, 2.0**5])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_moves_are_made_in_other_units(seed, unit):
+    # By a power of two: the classes of all gains shift by the same number.
+    rng = np.random.default_rng(seed)
+    X, labels = rng.standard_normal((40, 3)) + 1.0, rng.integers(0, 3, 40)
+    plain, other = (
+        run(BatchedMoves(), plain_problem(u * X, labels, 3)[0], max_iter=100) for u in (1.0, unit)
+    )
+    np.testing.assert_allclose(other.objective, unit**2 * np.array(plain.objective), rtol=1e-9)
+
+
+def test_a_landmark_without_rows_has_no_part():
+    problem, _ = make_problem(random_labels(60))
+    graph = problem.graph
+    far = replace(
+        graph.landmarks, points=np.append(graph.landmarks.points, graph.landmarks.points[:1], 0)
+    )
+    far.points[-1] += 1e3
+    lonely = LandmarkGraph(graph.parts, far)
+    assert lonely.mass[-1] == 0.0
+    one, other = (
+        run(BatchedMoves(), replace(problem, graph=each), max_iter=50) for each in (graph, lonely)
+    )
+    np.testing.assert_allclose(other.objective, one.objective, rtol=1e-6)
 
 
 def test_rows_that_gain_nothing_stay():
     # Clusters that are as far apart as can be: no proposal, no step.
     X = np.kron(np.eye(C), np.ones((5, 1)))
-    operator = as_operator(X, center=False)
-    parts = MemoryParts(operator)
-    state = np.random.RandomState(0)
-    landmarks = choose_landmarks(
-        operator, hat_directions(operator), n_landmarks=4, random_state=state
-    )
     labels = np.repeat(np.arange(C), 5)
-    graph = LandmarkGraph(parts, landmarks)
-    problem = LandmarkPartition(graph, np.arange(C), np.eye(C), 1.0, C, parts.scatter(labels))
+    problem = replace(plain_problem(X, labels, C)[0], weight=1.0)
     solution = run(BatchedMoves(), problem, max_iter=10)
     assert solution.n_iter == 1
-    np.testing.assert_array_equal(parts.gather(solution.state.labels), labels)
+    np.testing.assert_array_equal(problem.graph.parts.gather(solution.state.labels), labels)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])

@@ -210,3 +210,34 @@ def test_memory_does_not_grow_with_the_square_of_the_samples(kind):
         tracemalloc.stop()
     assert peak < 60e6
     assert found.lower_bound <= found.value
+
+
+@pytest.mark.parametrize("lam", [0.5, 2.0, 5.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_limit_that_allows_everything_changes_nothing(seed, lam):
+    free, limited = (
+        certify(regression(seed, ridge=1.0, sparsity=lam, n_features=k), np.array([0]))
+        for k in (None, D)
+    )
+    assert limited.lower_bound == pytest.approx(free.lower_bound, rel=1e-9)
+    # features are fixed without a limit only
+    assert len(limited.excluded) == len(limited.included) == 0
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**-10, 2.0**10, 2.0**60])
+@pytest.mark.parametrize("n_features", [None, 3])
+def test_the_certificate_does_not_depend_on_the_unit_of_the_target(unit, n_features):
+    X, Y = draw(4)
+    plain, other = (
+        certify(
+            RowSparseRegression(
+                DenseOperator(X), u * Y, ridge=1.0, sparsity=0.5 * u**2, n_features=n_features
+            ),
+            np.array([0, 3]),
+            max_iter=25,
+        )
+        for u in (1.0, unit)
+    )
+    assert 0.0 < plain.gap < 1.0
+    assert other.gap == pytest.approx(plain.gap, rel=1e-9)
+    assert other.lower_bound == pytest.approx(unit**2 * plain.lower_bound, rel=1e-9)

@@ -156,3 +156,12 @@ def test_other_array_libraries():
         assert sorted(got.support.tolist()) == sorted(
             run(ExchangeSearch(start=start), plain, max_iter=50).state.support.tolist()
         )
+
+
+def test_as_many_features_as_samples_without_a_ridge_leave_nothing_to_exchange():
+    X, Y = draw(0)
+    problem = RowSparseRegression(as_operator(X, center=False), Y, n_features=8)
+    priced = exchanges(problem, np.arange(8))
+    assert priced.change.shape == (8, 0)
+    state = run(ExchangeSearch(start=np.arange(8)), problem, max_iter=5).state
+    np.testing.assert_array_equal(state.support, np.arange(8))

@@ -93,3 +93,42 @@ def test_where_nothing_repels_the_length_still_decides():
     G = np.array([[1.0], [1.0]])
     new = fixed_length_step(G, np.array([[3.0], [1.0]]), np.zeros((2, 1)))
     np.testing.assert_allclose(new**2, [[1.5], [0.5]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_entries_that_nothing_attracts_vanish_and_the_others_share_one_multiplier(seed):
+    rng = np.random.default_rng(seed)
+    G, a, b = rng.uniform(0.5, 2.0, (3, 6, 2))
+    a[:2] = 0.0
+    G[0], b[0] = 100.0, 0.01  # such an entry would allow any multiplier below zero only
+    new = fixed_length_step(G, a, b)
+    np.testing.assert_array_equal(new[:2], 0.0)
+    np.testing.assert_allclose((new**2).sum(axis=0), (G**2).sum(axis=0), rtol=1e-12)
+    g, u = G[2:], new[2:] / G[2:]
+    lam = (a[2:] / u**2 - b[2:]) / g
+    np.testing.assert_allclose(lam, lam[:1] + 0 * lam, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [1e-210, 1e-300, 1e-320])
+def test_entries_below_the_smallest_share_are_zero(tiny):
+    G = np.array([[1.0], [2.0], [tiny]])
+    new = fixed_length_step(G, np.array([[1.0], [2.0], [5.0]]), np.ones((3, 1)))
+    assert new[2, 0] == 0.0
+    expected = fixed_length_step(G[:2], np.array([[1.0], [2.0]]), np.ones((2, 1)))
+    np.testing.assert_allclose(new[:2], expected, rtol=1e-12)
+
+
+def test_an_attraction_that_rounding_swallows_leaves_a_column_as_it_is():
+    # b + lam g = 0 to the last digit, while the second column still looks for its multiplier
+    G = np.array([[1.0, 1.0], [1.0, 2.0]])
+    a, b = np.array([[1e-20, 3.0], [1e-20, 1.0]]), np.ones((2, 2))
+    new = fixed_length_step(G, a, b)
+    np.testing.assert_allclose(new[:, 0], G[:, 0])
+    np.testing.assert_allclose(new[:, 1], fixed_length_step(G[:, 1:], a[:, 1:], b[:, 1:])[:, 0])
+
+
+def test_a_column_whose_length_underflows_stays():
+    G = 1e-170 * np.array([[1.0], [2.0]])
+    np.testing.assert_array_equal(
+        fixed_length_step(G, np.array([[3.0], [1.0]]), np.ones((2, 1))), G
+    )

@@ -375,3 +375,36 @@ def test_least_share_stops_where_a_feature_adds_too_little():
     explained = whole.loss[0] - whole.loss
     assert (whole.half_gains[:k] >= 0.05 * explained[:k]).all()
     assert whole.half_gains[k] < 0.05 * explained[k]
+
+
+@each_form
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_gain_that_is_clearly_larger_wins_in_either_precision(kind, form):
+    X, Y = draw(5, 40, 8)
+    share = {np.float32: 1e-3, np.float64: 1e-6}[kind]
+    Z = np.linalg.qr(X - X.mean(axis=0))[0]
+    Y = Z[:, [2]] + (1.0 + share) * Z[:, [6]]
+    assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [6, 2]
+    Y = Z[:, [2]] + (1.0 + 1e-9) * Z[:, [6]]  # a tie
+    assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [2, 6]
+
+
+def test_a_wide_sparse_table_needs_no_ridge():
+    X, Y = draw(6, 10, 30)
+    X[np.abs(X) < 0.7] = 0.0
+    dense, sparse = (select(table, Y, n_features=5) for table in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(sparse.order, dense.order)
+    np.testing.assert_allclose(sparse.half_gains, dense.half_gains, rtol=1e-8)
+
+
+def test_a_whole_gram_matrix_needs_no_pass_and_a_batch_one():
+    X, Y = draw(7, 30, 8)
+    operator = as_operator(X)
+    assert GramForm(operator).gram.shape == (8, 8)
+    problem = RowSparseRegression(operator, Y, ridge=1.0, n_features=8)
+    whole, fetched = (
+        run(ForwardSelection(form=form), problem, max_iter=8).state for form in ("gram", "prefetch")
+    )
+    assert (whole.form.n_passes, fetched.form.n_passes) == (0, 1)
+    assert whole.form.gram is not None
+    assert fetched.form.gram is None

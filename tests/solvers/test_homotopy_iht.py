@@ -289,3 +289,50 @@ def test_refined_variant_stays_at_the_start_where_there_are_no_penalties(lam):
     X, Y = draw(0, 10, 6)
     problem = RowSparseRegression(DenseOperator(X), Y, sparsity=lam)
     assert run(HomotopyIHT(refined=True), problem, max_iter=100).n_iter == 0
+
+
+def test_before_the_first_step_the_penalty_is_one():
+    X, Y = draw(2, 10, 6)
+    operator = DenseOperator(X)
+    problem = RowSparseRegression(operator, Y, sparsity=0.01)
+    W = np.zeros((6, 2))
+    W[[1, 4]] = 0.3
+    solver = HomotopyIHT(warm_start=(W, operator.matmul(W)))
+    found = solver.objective(problem, solver.init(problem))
+    assert found == pytest.approx(phi(X - X.mean(axis=0), Y, W, lam=1.0))
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_the_first_step_is_the_inverse_of_the_longest_row(unit):
+    X, Y = draw(2, 10, 6)
+    state = HomotopyIHT().init(RowSparseRegression(DenseOperator(unit * X), Y))
+    Z = unit * (X - X.mean(axis=0))
+    assert state.step_size == pytest.approx(1.0 / np.max(np.sum(Z**2, axis=1)))
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-7])
+def test_converged_iht_ends_at_once_where_no_row_pays(tol):
+    X, Y = draw(4, 20, 6)
+    problem = RowSparseRegression(DenseOperator(X), Y, sparsity=1e6)
+    solution = run(ConvergedIHT(tol=tol), problem, max_iter=50)
+    assert (solution.n_iter, solution.status) == (1, Status.STATIONARY)
+    assert not solution.state.W.any()
+
+
+def test_the_refined_variant_ends_at_once_where_no_row_pays():
+    # A target above the factor: all its steps are at the target.
+    X, Y = draw(4, 20, 6)
+    problem = RowSparseRegression(DenseOperator(X), 1e-3 * Y, sparsity=0.9)
+    solution = run(HomotopyIHT(refined=True), problem, max_iter=100)
+    assert (solution.n_iter, solution.status) == (1, Status.STATIONARY)
+    assert not solution.state.W.any()
+
+
+def test_with_a_limit_the_objective_has_no_sparsity_term():
+    X, Y = draw(4, 30, 8)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=0.7, n_features=3)
+    solution = run(ConvergedIHT(), problem, max_iter=5000)
+    W = solution.state.W
+    assert np.count_nonzero(W.any(axis=1)) == 3
+    expected = phi(X - X.mean(axis=0), Y, W, lam=0.0, ridge=0.7)
+    assert solution.objective[-1] == pytest.approx(expected)

@@ -75,3 +75,79 @@ def test_other_array_libraries_give_the_same():
         strict.asarray(T), 3.0, inverse=strict.asarray(inverse)
     )
     np.testing.assert_allclose(np.asarray(found), expected, atol=1e-12)
+
+
+class Counting:
+    """Count the products of a solve: one for each step."""
+
+    def __init__(self, operator):
+        self.operator, self.n_products = operator, 0
+        self.real = operator.matmul
+        operator.matmul = self
+
+    def __call__(self, W, **options):
+        self.n_products += 1
+        return self.real(W, **options)
+
+
+@pytest.mark.parametrize("weights", [(1e-3, 1.0, 1e3), (1.0, 1.0, 1.0)])
+def test_it_ends_as_soon_as_every_target_is_met(weights, monkeypatch):
+    X, T, inverse, p = case(5, n=40, d=60)
+    T = T * weights
+    T[:, 0] = weights[0] * X[:, 3]  # met sooner than the others
+    root = np.sqrt(p)[:, None]
+    operator = as_operator(X, scale="std")
+    Z = root * operator.rows(0, 40)
+    A = (Z * inverse) @ Z.T + 2.0 * np.eye(40)
+    monkeypatch.setattr(implicit_ridge, "N_LEADING", 5)
+    count = Counting(operator)
+
+    def worst(n_steps):
+        monkeypatch.setattr(implicit_ridge, "MOST_STEPS", n_steps)
+        V = solve_implicitly(operator, T, 2.0, inverse=inverse, root=root)
+        return np.max(np.linalg.norm(A @ V - T, axis=0) / np.linalg.norm(T, axis=0))
+
+    assert worst(50) <= 1.001e-6
+    n_steps = count.n_products
+    assert 3 < n_steps < 40
+    assert worst(n_steps - 1) > 1e-6
+
+
+def test_any_start_leads_to_the_solution(monkeypatch):
+    X, T, inverse, _ = case(6)
+    operator = as_operator(X, scale="std")
+    Z = operator.rows(0, len(X))
+    expected = np.linalg.solve((Z * inverse) @ Z.T + 3.0 * np.eye(len(X)), T)
+    ones, start = np.ones((len(X), 1)), np.random.default_rng(0).standard_normal(T.shape)
+    monkeypatch.setattr(implicit_ridge, "N_LEADING", 5)
+    V = solve_implicitly(operator, T, 3.0, inverse=inverse, root=ones, start=start)
+    np.testing.assert_allclose(V, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_targets_of_zeros_need_no_step():
+    X, T, inverse, _ = case(7)
+    operator = as_operator(X, scale="std")
+    ones = np.ones((len(X), 1))
+    T[:, 1] = 0.0
+    V = solve_implicitly(operator, T, 3.0, inverse=inverse, root=ones)
+    alone = solve_implicitly(operator, T[:, ::2], 3.0, inverse=inverse, root=ones)
+    np.testing.assert_array_equal(V[:, 1], 0.0)
+    np.testing.assert_allclose(V[:, ::2], alone, rtol=1e-9)
+    count = Counting(operator)
+    solve_implicitly(operator, 0.0 * T, 3.0, inverse=inverse, root=ones)
+    assert count.n_products == 0
+
+
+def test_the_preconditioner_takes_the_features_that_matter_most(monkeypatch):
+    # All but five features hardly matter, by their weight or by their length: few steps remain.
+    X, T, inverse, _ = case(8)
+    X, inverse = X.copy(), np.ones(50)
+    X[:, :30] *= 1e-4
+    inverse[30:45] = 1e-8
+    inverse[:15] = 10.0
+    operator = as_operator(X)
+    ones = np.ones((len(X), 1))
+    monkeypatch.setattr(implicit_ridge, "N_LEADING", 5)
+    count = Counting(operator)
+    solve_implicitly(operator, T, 1.0, inverse=inverse, root=ones)
+    assert count.n_products <= 2

@@ -282,9 +282,53 @@ def test_values_that_cannot_be_meant_are_refused():
     operator = as_operator(X)
     with pytest.raises(ValueError, match="n_nonzero"):
         lasso_lars(operator, Y, 0)
+    with pytest.raises(TypeError, match="n_nonzero"):
+        lasso_lars(operator, Y, 2.5)
+    with pytest.raises(TypeError, match="sizes"):
+        lasso_lars(operator, Y, 3, sizes=[1.5])
     with pytest.raises(ValueError, match="ridge"):
         lasso_lars(operator, Y, 2, ridge=-1.0)
     with pytest.raises(ValueError, match="sizes"):
         lasso_lars(operator, Y, 2, sizes=[0])
     with pytest.raises(ValueError, match="form"):
         lasso_lars(operator, Y, 2, form="tall")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_feature_takes_a_step_where_columns_are_orthogonal(form):
+    X = np.linalg.qr(np.random.default_rng(0).standard_normal((12, 6)))[0]
+    Y = X @ np.random.default_rng(1).uniform(1.0, 2.0, (6, 2))
+    operator = as_operator(X, center=False)
+    path = lasso_lars(operator, Y, 4, form=form)
+    assert path.n_steps == 8
+    # a target of zeros takes none
+    path = lasso_lars(operator, np.column_stack([Y[:, 0], 0.0 * Y[:, 0]]), 4, form=form)
+    assert path.n_steps == 4
+    np.testing.assert_array_equal(path.weights[:, 1], 0.0)
+    assert path.level[1] == 0.0
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("table", [2.0**-40, 2.0**40])
+@pytest.mark.parametrize("target", [2.0**-40, 2.0**40])
+def test_the_end_of_a_path_does_not_depend_on_units(form, table, target):
+    X, Y = problem(15, 30, seed=2)
+    plain = lasso_lars(as_operator(X), Y, 30, form=form)
+    other = lasso_lars(as_operator(table * X), target * Y, 30, form=form)
+    # nothing is left to explain: no feature more, and no level
+    assert np.count_nonzero(plain.weights) < 60
+    np.testing.assert_array_equal(plain.level, 0.0)
+    np.testing.assert_array_equal(other.level, 0.0)
+    np.testing.assert_allclose(other.weights * table / target, plain.weights, rtol=1e-6, atol=1e-9)
+
+
+def test_what_rounding_has_gathered_is_taken_out_at_the_end():
+    X, Y = problem(40, 12, n_targets=1)
+    candidates = lars_module()._gram_form(as_operator(X), Y)(0)
+    path = lars_module()._Path(candidates, 6, ridge=0.5, floor=0.0)
+    path.run([6], most=100)
+    path.a += 1e-3 * np.random.default_rng(0).standard_normal(6)  # far more than rounding
+    features, a = path._point()
+    whole = np.zeros(12)
+    whole[features] = a
+    assert_optimal(X, Y[:, 0], whole, 0.5, path.level)

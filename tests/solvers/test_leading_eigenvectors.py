@@ -110,3 +110,30 @@ def test_a_start_of_the_same_seed_is_not_taken_for_a_new_direction():
     theta, vectors = leading_eigenvectors(lambda v: A @ v, start, 4)
     np.testing.assert_allclose(theta, [5.0, 5.0, 1.0, 1.0])
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-12)
+
+
+def test_no_more_products_than_convergence_takes():
+    products = []
+
+    def count(A, k):
+        products.clear()
+        start = np.random.default_rng(1).standard_normal(len(A))
+        found = leading_eigenvectors(lambda v: (products.append(1), A @ v)[1], start, k)
+        np.testing.assert_allclose(found[0], np.sort(np.linalg.eigvalsh(A))[::-1][:k], atol=1e-10)
+        return len(products)
+
+    # five eigenvalues apart from many equal ones: an invariant space of six vectors
+    assert count(with_spectrum(np.r_[np.full(195, 1.0), 2.0, 3.0, 4.0, 5.0, 6.0]), 5) <= 13
+    # a full basis, and no restart
+    assert (
+        count(with_spectrum(np.r_[np.linspace(0.0, 1.0, 195), 20.0, 30.0, 40.0, 50.0, 60.0]), 5)
+        <= 31
+    )
+
+
+def test_eigenvalues_below_the_rounding_of_the_largest_end_the_search_too():
+    A, products = with_spectrum(np.r_[1e-13 * np.linspace(1.0, 2.0, 297), 1.0, 10.0, 1e3]), []
+    start = np.random.default_rng(1).standard_normal(300)
+    found = leading_eigenvectors(lambda v: (products.append(1), A @ v)[1], start, 5)[0]
+    np.testing.assert_allclose(found[:3], [1e3, 10.0, 1.0], rtol=1e-10)
+    assert len(products) <= module.basis_size(5, 300)

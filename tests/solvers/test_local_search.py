@@ -268,3 +268,37 @@ def test_the_scale_of_the_targets_does_not_matter():
         for s in (1.0, 1e-5)
     ]
     assert supports[0] == supports[1]
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1e7])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_the_prices_do_not_depend_on_the_unit_of_the_table(unit, ridge):
+    X, Y = draw(3)
+    X[:, 7] = X[:, 0] + X[:, 2]  # depends on two members: it is never free without a ridge
+    support = np.array([0, 2, 5])
+    plain, other = (moves(regression(u * X, Y, ridge=ridge * u**2), support) for u in (1.0, unit))
+    np.testing.assert_array_equal(other.free, plain.free)
+    assert plain.free[7] == (ridge > 0.0)
+    np.testing.assert_array_equal(np.isfinite(other.swap), np.isfinite(plain.swap))
+    np.testing.assert_allclose(other.add, plain.add, rtol=1e-6, atol=1e-9)
+    finite = np.isfinite(plain.swap)
+    np.testing.assert_allclose(other.swap[finite], plain.swap[finite], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_a_start_beyond_the_limit_the_least_are_dropped_one_by_one(seed):
+    X, Y = draw(seed)
+    start = [1, 3, 4, 6, 7]
+    problem = regression(X, Y, ridge=0.3, n_features=2)
+    found = LocalSearch(start=np.array(start)).init(problem).support
+    while len(start) > 2:
+        start = min(
+            ([i for i in start if i != j] for j in start),
+            key=lambda S: brute_loss(X, Y, S, 0.3),
+        )
+    assert found.tolist() == start
+
+
+def test_a_limit_is_filled_where_nothing_can_be_explained():
+    X, Y = draw(0)
+    assert len(search(regression(X, 0.0 * Y, ridge=0.3, n_features=3)).state.support) == 3

@@ -214,3 +214,25 @@ def test_a_row_that_has_vanished_takes_the_label_of_the_fit():
     F = np.array([[0.0, 0.0], [0.2, 0.1], [0.0, 0.0]])
     fitted = np.array([[-0.3, -0.1], [0.0, 9.0], [0.4, 0.2]])
     np.testing.assert_array_equal(label_of_row(F, fitted), [1, 0, 0])
+
+
+def test_the_first_labels_have_a_fifth_of_their_height_added():
+    F = first_label_matrix(np.array([0, 0, 0, 0, 1]), 2, orthogonality=1.0)
+    np.testing.assert_allclose(F[:, 0], [0.6, 0.6, 0.6, 0.6, 0.1])
+    np.testing.assert_allclose(F[:, 1], [0.2, 0.2, 0.2, 0.2, 1.2])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_a_step_does_not_depend_on_the_unit_of_the_objective(unit):
+    rng = np.random.default_rng(0)
+    F, a, b = rng.random((3, 6, 2))
+    plain, other = (majorised_step(F, u * a, u * b, u * 3.0) for u in (1.0, unit))
+    np.testing.assert_allclose(other, plain, rtol=1e-12)
+
+
+def test_zeros_stay_zero_where_hardly_anything_repels_and_nothing_is_divided_by_zero():
+    F = np.array([[0.0, 1.0], [1.0, 0.0]])
+    new = majorised_step(F, np.ones((2, 2)), np.where(F > 0.0, 1.0, 1e-310), 0.0)
+    np.testing.assert_array_equal(new == 0.0, F == 0.0)
+    assert np.isfinite(new).all()
+    assert np.isfinite(majorised_step(F, np.ones((2, 2)), np.zeros((2, 2)), 0.0)).all()

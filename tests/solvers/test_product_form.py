@@ -209,14 +209,14 @@ def test_the_norm_is_estimated_from_below(gamma):
 
 def test_largest_steps():
     t = largest_steps(0.3, 1e-15)
-    assert 2.0 * (0.3 / 2.3) ** t == pytest.approx(1e-15)
+    assert 2.0 * (0.3 / 2.3) ** t == pytest.approx(1e-15, rel=1e-9, abs=0.0)
     assert largest_steps(0.0, 1e-15) == 1.0
 
 
 def test_gamma_below_rounding():
     diagonal = np.array([1.0, 1e8, 3.0])
     assert safe_gamma(2.0, diagonal) == 2.0
-    assert safe_gamma(1e-30, diagonal) == pytest.approx(3 * 2.2e-16 * 1e8, rel=0.01)
+    assert safe_gamma(1e-30, diagonal) == pytest.approx(3 * 2.22e-16 * 1e8, rel=0.01, abs=0.0)
 
 
 # Cost ---------------------------------------------------------------------------------------------
@@ -306,3 +306,65 @@ def test_the_product_form_needs_no_matrix_from_the_start(monkeypatch):
     np.testing.assert_allclose(
         product.state.W @ product.state.W.T, dense.state.W @ dense.state.W.T, atol=1e-8
     )
+
+
+def test_conjugate_gradients_end_as_soon_as_the_residual_is_small(monkeypatch):
+    rng = np.random.default_rng(3)
+    A = np.linalg.qr(rng.standard_normal((60, 60)))[0] * np.geomspace(1.0, 300.0, 60)
+    A = A @ A.T
+    b = rng.standard_normal((60, 1))
+
+    def residual(most):
+        monkeypatch.setattr(product_form, "MAX_STEPS", most)
+        x, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: r, b, tol=1e-4)
+        return np.linalg.norm(A @ x - b) / np.linalg.norm(b), n_steps
+
+    found, n_steps = residual(5000)
+    assert found <= 1.001e-4
+    assert residual(n_steps - 1)[0] > 1e-4
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (50, 30)])
+@pytest.mark.parametrize("cls", [ProductForm, SampleForm, GramForm])
+def test_a_single_eigenvector_converges(cls, shape, monkeypatch):
+    monkeypatch.setattr("featsieve.solvers.sparse_projection.LARGEST_FULL", 0)
+    X, L = table(shape), ring_laplacian(shape[0])
+    operator = as_operator(X, scale="std")
+    form, e = cls(operator, L), np.random.default_rng(0).uniform(0.9, 1.1, shape[1])
+    M, _ = system_of(ProductForm(operator, L), e, 3.0)
+    theta, vectors = form.leading(e, 3.0, start=np.ones(shape[1]), count=1)
+    expected, basis = np.linalg.eigh(3.0 * np.linalg.inv(M + 3.0 * np.diag(1.0 / e)))
+    assert theta[0] == pytest.approx(expected[-1], rel=1e-10)
+    assert abs(vectors[:, 0] @ basis[:, -1]) == pytest.approx(1.0, rel=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+@pytest.mark.parametrize("cls", [ProductForm, SampleForm, GramForm])
+def test_the_eigenvectors_do_not_depend_on_the_unit_of_the_table(cls, unit):
+    X, L, e = table((30, 50)), ring_laplacian(30), weights(50, 6)
+    start = np.random.default_rng(1).standard_normal(50)
+    plain, other = (
+        cls(as_operator(u * X), L).leading(e, 5.0 * u**2, start=start, count=4) for u in (1.0, unit)
+    )
+    np.testing.assert_allclose(other[0][:3], plain[0][:3], rtol=1e-7)
+    lengths = [np.sqrt(np.sum(found[1][:, :3] ** 2, axis=1)) for found in (plain, other)]
+    np.testing.assert_allclose(lengths[1], lengths[0], atol=1e-6)
+
+
+def test_single_precision_still_converges():
+    # Eigenvalues that lie close: a first look at the basis is far from enough.
+    X, L = table((40, 120)), ring_laplacian(40)
+    e = np.random.default_rng(0).uniform(0.9, 1.1, 120)
+    single, double = (ProductForm(as_operator(X.astype(k)), L) for k in (np.float32, np.float64))
+    M, _ = system_of(double, e, 3.0)
+    expected = np.linalg.eigvalsh(3.0 * np.linalg.inv(M + 3.0 * np.diag(1.0 / e)))[::-1]
+    start = np.random.default_rng(1).standard_normal(120)
+    theta, _ = single.leading(e, 3.0, start=start, count=4)
+    np.testing.assert_allclose(theta[:3], expected[:3], rtol=1e-5)
+
+
+def test_what_rounding_would_swallow_depends_on_the_diagonal_alone():
+    assert safe_gamma(1e-30, np.full(5, 1e-10)) == pytest.approx(
+        5 * 2.22e-16 * 1e-10, rel=0.01, abs=0.0
+    )
+    assert safe_gamma(1e-30, np.zeros(0)) == 1e-30

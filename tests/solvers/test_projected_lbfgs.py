@@ -155,3 +155,69 @@ def test_overflow_in_a_trial_is_refused_quietly():
         V, _ = ProjectedLBFGS(nonnegative=False, max_iter=5).minimise(f, start)
     assert np.isfinite(V).all()
     assert V[0, 0] <= 600.0
+
+
+def stiff(seed=0, scale=1.0):
+    """Return a quadratic with curvatures from 1 to 1e4, and a start."""
+    rng = np.random.default_rng(seed)
+    A = np.linalg.qr(rng.standard_normal((20, 20)))[0] * 10.0 ** np.linspace(0.0, 2.0, 20)
+    return Quadratic(scale * A, scale * rng.standard_normal((20, 1))), np.zeros((20, 1))
+
+
+def length_at(f, V):
+    return float(np.linalg.norm(f.gradient(V, f.A @ V)))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_a_relative_tolerance_is_a_share_of_the_first_gradient(scale):
+    f, start = stiff(scale=scale)
+    first = length_at(f, start)
+    solver = ProjectedLBFGS(False, gradient_tol=1e-3, relative=True, value_tol=0.0)
+    end = length_at(f, solver.minimise(f, start)[0])
+    assert 1e-6 * first < end <= 1e-3 * first
+    # else it is a length
+    solver = ProjectedLBFGS(False, gradient_tol=1e-3 * scale**2, value_tol=0.0, max_iter=500)
+    assert length_at(f, solver.minimise(f, start)[0]) <= 1e-3 * scale**2
+
+
+def test_the_defaults_end_a_run_by_the_change_of_the_value():
+    f, start = stiff()
+    best = f.value(start, f.A @ np.linalg.solve(f.A, f.B))
+    V, image = ProjectedLBFGS(False).minimise(f, start)
+    assert f.value(V, image) < best + 0.1
+    # small values and gradients alike
+    small = Quadratic(np.diag([0.3, 0.6]), np.array([[0.9], [0.3]]))
+    V, image = ProjectedLBFGS(False).minimise(small, np.zeros((2, 1)))
+    assert small.value(V, image) < 0.2 * small.value(np.zeros((2, 1)), np.zeros((2, 1)))
+
+
+def test_a_step_that_changes_little_is_not_taken_however_large_the_value():
+    # Most of the value lies outside of what can be reached.
+    A, far = np.eye(4)[:, :3], np.array([[1.0], [2.0], [3.0], [1e4]])
+    for value_tol, moves in ((5.0, True), (50.0, False)):
+        V, _ = ProjectedLBFGS(False, value_tol=value_tol).minimise(
+            Quadratic(A, far), np.zeros((3, 1))
+        )
+        assert V.any() == moves
+
+
+class Hill:
+    """v - 0.9 v^2: it rises first, and falls later."""
+
+    def image(self, V):
+        return V
+
+    def value(self, V, image):
+        return float(np.sum(V - 0.9 * V**2))
+
+    def gradient(self, V, image):
+        return 1.0 - 1.8 * V
+
+
+def test_a_step_never_leads_up():
+    at = (np.zeros((1, 1)), np.zeros((1, 1)), 0.0)
+    for size in (1.0, 0.5, 0.1):
+        found = ProjectedLBFGS(True)._line_search(
+            Hill(), at, np.ones((1, 1)), np.full((1, 1), size)
+        )
+        assert found is None or found[2] <= 0.0

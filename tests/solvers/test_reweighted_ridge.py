@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import MultiTaskLasso
 
 from featsieve.arrays import as_operator
+from featsieve.solvers import reweighted_ridge
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty, moderate_penalty
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 
@@ -317,3 +318,57 @@ def test_a_sample_of_zero_weight_is_predicted_by_the_others(form, rho):
     expected = (Vt.T * (s / (s**2 + rho))) @ (U.T @ T[rest])
     np.testing.assert_allclose(W, expected, atol=1e-5)
     np.testing.assert_allclose(fitted, Z @ W, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_implicit_form_solves_the_normal_equations(weighted):
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((20, 30)), rng.standard_normal((20, 2))
+    inverse, p = rng.uniform(0.1, 2.0, 30), rng.uniform(0.2, 3.0, 20) if weighted else None
+    operator = as_operator(X)
+    solver = ReweightedRidge(operator, "implicit")
+    W, fit = solver.solve(T, 2.0, inverse=inverse, sample_weights=p)
+    expected = textbook(X - X.mean(axis=0), T, 2.0, inverse=inverse, p=p)
+    np.testing.assert_allclose(W, expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(fit, (X - X.mean(axis=0)) @ W, atol=1e-10)
+    # the next solution begins where this one ended: two products, residual and fit
+    products = []
+    real = operator.matmul
+    operator.matmul = lambda M, **options: (products.append(1), real(M, **options))[1]
+    solver.solve(T, 2.0, inverse=inverse, sample_weights=p)
+    assert len(products) == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "rho", "implicit"),
+    [((20, 30), 0.5, True), ((8, 30), 0.5, False), ((30, 8), 0.5, False), ((20, 30), 0.0, False)],
+)
+def test_matrices_are_formed_where_they_are_small_or_nothing_is_penalised(
+    shape, rho, implicit, monkeypatch
+):
+    monkeypatch.setattr(reweighted_ridge, "LARGEST_FORMED", 10)
+    rng = np.random.default_rng(1)
+    X, T = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
+    solver = ReweightedRidge(as_operator(X))
+    W, _ = solver.solve(T, rho, inverse=np.ones(shape[1]))
+    assert bool(solver._last) == implicit
+    Z = X - X.mean(axis=0)
+    expected = np.linalg.lstsq(Z, T - T.mean(axis=0))[0]
+    if rho > 0.0:
+        expected = textbook(Z, T, rho, inverse=np.ones(shape[1]))
+    np.testing.assert_allclose(W, expected, atol=1e-5)
+
+
+def test_a_small_penalty_costs_no_digits_where_a_sample_is_the_mean():
+    # The smallest entry of the matrix is zero: only the largest says what is small.
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((15, 40))
+    X -= X.mean(axis=0)
+    X = np.concatenate([X, np.zeros((3, 40))])
+    T = 1e4 + rng.standard_normal((18, 2))
+    inverse, rho = np.full(40, 50.0), 1e-7
+    W, _ = ReweightedRidge(as_operator(X), "sample").solve(T, rho, inverse=inverse)
+    U, s, V = np.linalg.svd(X, full_matrices=False)
+    live = s > 1e-10 * s[0]
+    expected = (V[live].T * (s / (s**2 + rho / 50.0))[live]) @ (U[:, live].T @ T)
+    np.testing.assert_allclose(W, expected, atol=1e-8 * np.abs(expected).max())

@@ -331,3 +331,25 @@ def test_the_guard_against_large_matrices_guards(monkeypatch):
     refuse_matrices_beyond(monkeypatch, 20)
     with pytest.raises(AssertionError, match="of \\(50, 50\\)"):
         solve(table((60, 50)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_gap_is_that_of_the_eigenvalues(form, shape):
+    X = table(shape)
+    problem, rough = make_problem(X, form=form)
+    inverse = first_inverse_weights(rough, "roughness", 3)
+    state = solve_projection(problem, inverse, max_iter=1, tol=0.0).state
+    Z = problem.operator.rows(0, shape[0])
+    P = Z.T @ (problem.laplacian @ Z) + problem.gamma * np.diag(1.0 / inverse)
+    lam = np.linalg.eigvalsh(P)
+    assert state.gap == pytest.approx((lam[3] - lam[2]) / lam[3], rel=1e-6)
+
+
+def test_the_default_tolerance_ends_where_the_value_changes_by_less():
+    problem, rough = make_problem(table((40, 15)))
+    inverse = first_inverse_weights(rough, "roughness", 3)
+    solution = solve_projection(problem, inverse)
+    assert solution.status is Status.CONVERGED
+    changes = [abs(a - b) / abs(a) for a, b in pairwise(solution.objective[1:])]
+    assert changes[-1] < 1e-5 <= min(changes[:-1])

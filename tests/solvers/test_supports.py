@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import hadamard
 
 from featsieve.arrays import as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, run
@@ -162,3 +163,154 @@ def test_without_a_ridge_dependent_columns_are_left_out():
     Z = problem.operator.columns(found)
     assert len(found) > 0
     assert np.linalg.matrix_rank(Z) == len(found)
+
+
+def random_support(seed, k):
+    """Return a support that nobody looked for."""
+    return np.random.default_rng(seed).permutation(9)[:k]
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("w_step", STEPS)
+def test_a_poor_support_is_improved_on_whatever_the_unit(w_step, unit):
+    X, Y = draw(0)
+    operator = as_operator(X, scale="std")
+    problem = RowSparseRegression(operator, unit * Y, ridge=1.0, n_features=3)
+    values = {S: brute_value(problem, S) for S in combinations(range(9), 3)}
+    worst = np.array(max(values, key=values.get))
+    found = find_support(problem, w_step, known=worst)
+    assert brute_value(problem, found) < 0.9 * brute_value(problem, worst)
+    # without a fresh start the first two know no better
+    old = find_support(problem, w_step, known=worst, fresh=False)
+    assert (set(old) == set(worst)) == (w_step in ("forward", "iht"))
+    # as good a support in another order is no progress
+    again = find_support(problem, w_step, known=found[::-1])
+    np.testing.assert_array_equal(again, found[::-1])
+
+
+@pytest.mark.parametrize("w_step", STEPS)
+def test_without_a_known_support_there_is_a_fresh_one(w_step):
+    problem = regression(1, ridge=1.0, n_features=3)
+    assert len(find_support(problem, w_step, fresh=False)) == 3
+    # nor where nothing can be explained
+    nothing = RowSparseRegression(problem.operator, 0.0 * problem.target, ridge=1.0, n_features=3)
+    assert len(find_support(nothing, w_step)) == 3
+
+
+def test_a_single_known_feature_is_a_support():
+    problem = regression(1, ridge=1.0, n_features=1)
+    worst = max(range(9), key=lambda j: brute_value(problem, [j]))
+    known = np.array([worst])
+    np.testing.assert_array_equal(find_support(problem, "forward", known=known, fresh=False), known)
+    # no support at all is not an answer, once there is one
+    costly = regression(1, ridge=1.0, sparsity=1e6)
+    for w_step in STEPS[:3]:
+        assert len(find_support(costly, w_step, known=known)) == 1
+        assert len(find_support(costly, w_step)) == 0
+
+
+@pytest.mark.parametrize("w_step", ["local", "exchange"])
+def test_both_starts_are_searched_and_the_better_end_is_taken(w_step):
+    better = set()
+    for seed in (5, 74, 102, 116, 148):
+        problem = regression(seed, ridge=0.05, n_features=2)
+        known = random_support(seed, 2)
+        starts = ({}, {"known": known, "fresh": False})
+        ends = [brute_value(problem, find_support(problem, w_step, **start)) for start in starts]
+        found = find_support(problem, w_step, known=known)
+        assert brute_value(problem, found) == pytest.approx(min(ends), rel=1e-12)
+        better.add(ends[0] < ends[1])
+    assert better == {True, False}
+
+
+@pytest.mark.parametrize("lam", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_single_move_betters_what_local_finds(seed, lam):
+    problem = regression(seed, ridge=1.0, sparsity=lam)
+    found = set(find_support(problem, "local", known=random_support(seed, 4), fresh=False).tolist())
+    others = set(range(9)) - found
+    moves = [found - {i} for i in found] + [found | {j} for j in others]
+    moves += [(found - {i}) | {j} for i in found for j in others]
+    best = min(brute_value(problem, sorted(S)) for S in moves)
+    assert brute_value(problem, sorted(found)) <= best + 1e-9
+
+
+def test_exchanges_that_gain_next_to_nothing_are_left_to_local():
+    X, Y = draw(2, c=1)
+    X[:, 1] = X[:, 0] + 1e-6 * X[:, 5]
+    operator = as_operator(X[:, :2])
+    problem = RowSparseRegression(operator, Y, ridge=1.0, n_features=1)
+    worse = int(brute_value(problem, [0]) < brute_value(problem, [1]))
+    gain = brute_value(problem, [worse]) - brute_value(problem, [1 - worse])
+    assert 1e-9 < gain / brute_value(problem, []) < 1e-6
+    found = {
+        w_step: find_support(problem, w_step, known=np.array([worse]), fresh=False).tolist()
+        for w_step in ("local", "exchange")
+    }
+    assert found == {"local": [1 - worse], "exchange": [worse]}
+
+
+def test_hard_thresholding_is_filled_up_to_the_number_asked_for():
+    # Exactly orthogonal columns of which two explain the target: the other rows of W are zero.
+    X = hadamard(16)[:, 1:9].astype(float)
+    Y = X[:, [2, 5]] @ np.array([[2.0], [1.0]])
+    problem = RowSparseRegression(as_operator(X), Y, ridge=1.0, n_features=4)
+    found = find_support(problem, "iht")
+    assert len(set(found.tolist())) == 4
+    assert {2, 5} <= set(found.tolist())
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_sparsity_of_hard_thresholding_is_that_of_its_shortest_step(seed, unit):
+    X, Y = draw(seed)
+    operator = as_operator(X, scale="std")
+    problem = RowSparseRegression(operator, unit * Y, ridge=2.0)
+    Z = operator.rows(0, 14)
+    size = 0.75 / (1.1 * (np.linalg.norm(Z, 2) ** 2 + 2.0))
+    # a row of the step survives a penalty lam if its squared length is at least 2 lam size
+    longest = np.max(np.sum((size * Z.T @ (unit * Y)) ** 2, axis=1))
+    assert largest_sparsity(problem, "iht") == pytest.approx(longest / (2.0 * size), rel=1e-6)
+    gains = [brute_value(problem, []) - brute_value(problem, [j]) for j in range(9)]
+    assert largest_sparsity(problem, "forward") == pytest.approx(max(gains))
+
+
+def test_members_enter_a_path_by_their_gain_and_ties_by_their_index():
+    X, Y = draw(4, c=1)
+    X[:, 6] = X[:, 1]
+    X[:, 7] = X[:, 1] + 1e-6 * X[:, 5] * np.sign(X[:, 5] @ Y[:, 0])
+    problem = RowSparseRegression(as_operator(X), Y, ridge=0.5)
+    values = [brute_value(problem, [j]) for j in (1, 6, 7)]
+    assert values[0] == pytest.approx(values[1], rel=1e-14)
+    better = 7 if values[2] < values[0] else 1
+    assert 1e-7 < abs(values[2] - values[0]) / (brute_value(problem, []) - values[0]) < 1e-5
+    assert path_through(problem, np.array([7, 1]), length=2)[0].order[0] == better
+    assert path_through(problem, np.array([6, 1]), length=2)[0].order.tolist() == [1, 6]
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0])
+def test_a_path_passes_through_its_support_whatever_that_explains(unit):
+    X, Y = draw(4)
+    for target in (unit * Y, 0.0 * Y):
+        problem = RowSparseRegression(as_operator(X), target, ridge=0.5)
+        order = path_through(problem, np.array([8, 6, 4]), length=5)[0].order
+        assert set(order[:3].tolist()) == {4, 6, 8}
+        assert len(order) == 5
+    best = min((4, 6, 8), key=lambda j: brute_value(regression(4, ridge=0.5), [j]))
+    scaled = RowSparseRegression(as_operator(X, scale="std"), unit * Y, ridge=0.5)
+    assert path_through(scaled, np.array([4, 6, 8]), length=3)[0].order[0] == best
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_off_the_path_a_score_is_what_the_feature_would_add(seed, unit):
+    X, Y = draw(seed)
+    problem = RowSparseRegression(as_operator(X), unit * Y, ridge=2.0)
+    scores, order, path = rank_features(problem, random_support(seed, 3), length=4)
+    here = brute_value(problem, path.order)
+    for j in order[4:]:
+        adds = 2.0 * (here - brute_value(problem, [*path.order, j]))
+        assert scores[j] == pytest.approx(min(adds, scores[order[3]]), rel=1e-6)
+    losses = [brute_value(problem, path.order[:k]) for k in range(5)]
+    worth = np.minimum.accumulate(-2.0 * np.diff(losses))
+    np.testing.assert_allclose(scores[path.order], worth, rtol=1e-6)

@@ -13,8 +13,6 @@ from featsieve.arrays.sparse import SparseOperator
 
 # Where a table carries its moments: a fit makes several operators of the same table.
 MOMENTS = "_featsieve_moments"
-# Sums of squares in between have kept their digits.
-SQUARES = (1e-200, 1e200)
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Moments:
         spread_j = sum_i (x_ij - mean_j)^2.
     smallest : ndarray
     largest : ndarray
-        Largest absolute values, or up to the root of the number of rows above them.
+        Largest absolute values, of floating-point numbers; 1 for others.
     n_bad : ndarray of int
         Entries that are not finite.
     has_nan : bool
@@ -102,24 +100,17 @@ def block_moments(chunks: list[Any], n_columns: int) -> Moments:
         if not finite.all():
             n_bad = np.count_nonzero(~np.isfinite(X), axis=0)
             has_nan = bool(np.isnan(X).any())
-    largest = _largest(X, mean, spread)
+    largest = _largest(X, smallest)
     return Moments(n, operator.n_stored, mean, spread, smallest, largest, n_bad, has_nan)
 
 
-def _largest(X: Any, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Return how large the columns are: |x_ij| <= |mean_j| + sqrt(spread_j), seldom much less.
-
-    Where squares may have overflowed or vanished, the entries themselves are looked at.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        bound = np.abs(mean) + np.sqrt(spread)
-    low, high = SQUARES
-    extreme = np.flatnonzero(~((low < spread) & (spread < high)))
-    if len(extreme):
-        part = abs(X[:, extreme])
-        found = part.max(axis=0)
-        bound[extreme] = np.asarray(found.todense() if is_sparse(X) else found).ravel()
-    return bound
+def _largest(X: Any, smallest: np.ndarray) -> np.ndarray:
+    """Return max_i |x_ij|; whole numbers are in range whatever they are, and have 1."""
+    if X.dtype.kind != "f":
+        return np.ones(X.shape[1])
+    found = X.max(axis=0)
+    found = np.asarray(found.todense() if is_sparse(X) else found, dtype=np.float64).ravel()
+    return np.maximum(found, -smallest)
 
 
 def refuse_masked(*chunks: Any) -> None:

@@ -9,7 +9,8 @@ Everything follows from sums over clusters,
     1_k'K 1_k = (Z_A'1_k)' (Z_A'Z_A + mu I)^(-1) (Z_A'1_k) + w sum_l T_lk^2/mass_l,
 
 which parts of the table add up. Moves that are made together do not bring the sum of their gains:
-the batch is halved, the largest gains first, until the objective rises.
+the batch is made smaller (:mod:`~featsieve.solvers.move_batches`), down to a single move, until the
+objective rises. Where the search ends no single move raises it, to speak of.
 """
 
 from collections.abc import Sequence
@@ -18,21 +19,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, counts, to_numpy
+from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.arrays.row_parts import Rows, columns_of
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums, mass_by_cluster
+from featsieve.solvers.move_batches import Proposal, batches, gain_classes, moved_labels
 from featsieve.solvers.partition_moves import SMALLEST_CLUSTER
 from featsieve.solvers.protocol import Status
 
-# Gains are counted in this many classes per factor of two, from 2^-80 on.
-CLASSES = 4
-SMALLEST_EXPONENT = -80
-N_CLASSES = 4 * 100
-# A batch that raises the objective by less than this, relatively, is the last one.
+# Batches that raise the objective by less than this, relatively, are the last ones.
 PROGRESS = 1e-6
 
 Links = tuple[Array, Array]
-Proposal = tuple[Array, Array]  # the best cluster of every row, and the class of its gain
 
 
 @dataclass(frozen=True)
@@ -124,10 +121,39 @@ class BatchedMoves:
         return BatchState(problem.labels, found, found.value(problem), columns, table)
 
     def step(self, problem: LandmarkPartition, state: BatchState) -> BatchState:
-        """Make the largest batch of promising moves that raises the objective."""
+        """Make the largest batch of promising moves that raises the objective, to speak of."""
         graph, parts = problem.graph, problem.graph.parts
-        sums, read_again = state.sums, state.columns[0] is None
-        proposals = parts.map(
+        best, best_value = None, state.value
+        for proposals, least in batches(parts, self.proposals(problem, state)):
+            changes = parts.total(
+                changed_sums,
+                state.columns,
+                graph.links,
+                state.labels,
+                proposals,
+                shared=(problem.support, problem.n_clusters, graph.n_landmarks, least),
+                table=state.columns[0] is None,
+            )
+            tried = state.sums.plus(ClusterSums(*changes))
+            # No cluster may become too small; one that is may stay as it is, or grow.
+            if np.any(tried.sizes < np.minimum(state.sums.sizes, SMALLEST_CLUSTER)):
+                continue
+            value = tried.value(problem)
+            if value > best_value:
+                best, best_value = (proposals, least, tried), value
+            if value - state.value >= PROGRESS * value:
+                break
+        if best is None:
+            return replace(state, last=0.0)
+        proposals, least, sums = best
+        labels = parts.map(moved_labels, state.labels, proposals, shared=(least,), table=False)
+        rise = (best_value - state.value) / best_value
+        return replace(state, labels=labels, sums=sums, value=best_value, last=rise)
+
+    def proposals(self, problem: LandmarkPartition, state: BatchState) -> Rows:
+        """Return the best move of every row, as :func:`propose` does."""
+        graph, sums = problem.graph, state.sums
+        return graph.parts.map(
             propose,
             state.columns,
             graph.links,
@@ -140,40 +166,8 @@ class BatchedMoves:
                 sums.sizes,
                 sums.within(problem) / sums.sizes,
             ),
-            table=read_again,
+            table=state.columns[0] is None,
         )
-        (found,) = parts.total(count_gains, proposals, table=False)
-        # at_least[g]: how many moves have a gain of class g or more
-        at_least = np.cumsum(found[::-1])[::-1]
-        least, n_moves = 0, at_least[0]
-        while n_moves > 0:
-            changes = ClusterSums(
-                *parts.total(
-                    changed_sums,
-                    state.columns,
-                    graph.links,
-                    state.labels,
-                    proposals,
-                    shared=(problem.support, problem.n_clusters, graph.n_landmarks, least),
-                    table=read_again,
-                )
-            )
-            tried = sums.plus(changes)
-            # No cluster may become too small; one that is may stay as it is, or grow.
-            kept = np.all(tried.sizes >= np.minimum(sums.sizes, SMALLEST_CLUSTER))
-            value = tried.value(problem) if kept else -np.inf
-            if value > state.value:
-                labels = parts.map(
-                    moved_labels, state.labels, proposals, shared=(least,), table=False
-                )
-                rise = (value - state.value) / abs(value)
-                return replace(state, labels=labels, sums=tried, value=value, last=rise)
-            fewer = np.flatnonzero((at_least <= n_moves / 2) & (at_least > 0))
-            if len(fewer) == 0:
-                break
-            least = int(fewer[0])
-            n_moves = at_least[least]
-        return replace(state, last=0.0)
 
     def objective(self, problem: LandmarkPartition, state: BatchState) -> float:
         """Return minus what is maximised."""
@@ -273,17 +267,8 @@ def propose(
     own_share, own_size = member @ share_, member @ sizes_
     leave = (own_share - 2.0 * own_product + diagonal) / xp.clip(own_size - 1.0, min=1.0)
     gain = xp.max(enter, axis=1) + leave
-    possible = xp.logical_and(gain > 2.0**SMALLEST_EXPONENT, own_size > SMALLEST_CLUSTER)
-    exponent = xp.log2(xp.where(possible, gain, xp.ones_like(gain))) - SMALLEST_EXPONENT
-    kind = xp.clip(xp.floor(CLASSES * exponent), min=0.0, max=N_CLASSES - 1.0)
-    kind = xp.where(possible, kind, xp.full_like(kind, -1.0))
-    return best, xp.astype(kind, xp.int32)
-
-
-def count_gains(part: DataOperator, proposal: Proposal) -> tuple[np.ndarray]:
-    """Return how many moves there are in every class of gains."""
-    kinds = proposal[1]
-    return (counts(kinds + 1, N_CLASSES + 1)[1:],)  # class -1: no gain
+    gain = xp.where(own_size > SMALLEST_CLUSTER, gain, xp.zeros_like(gain))
+    return best, gain_classes(gain)
 
 
 def changed_sums(
@@ -310,9 +295,3 @@ def changed_sums(
     graph = mass_by_cluster((nearest, weights), new, shape=shape)
     graph -= mass_by_cluster((nearest, weights), old, shape=shape)
     return to_numpy(xp.sum(change, axis=0)), table, graph
-
-
-def moved_labels(part: DataOperator, labels: Array, proposal: Proposal, least: int) -> Array:
-    """Return the partition after the moves of at least some class of gains."""
-    best, kinds = proposal
-    return part.xp.where(kinds >= least, part.xp.astype(best, labels.dtype), labels)

@@ -104,6 +104,7 @@ def certify(
         return np.clip(s - high, 0.0, 1.0)
 
     best, price = bound(s, h, slope), lam + slope
+    rounding = 1e-14 * value
     size = 1.0 / max(float(np.abs(slope).max()), 1e-300)
     for _ in range(max_iter):
         trial = project(s - size * (slope + lam))
@@ -112,7 +113,7 @@ def certify(
         if np.abs(move).max() < 1e-9:
             break
         model = h + slope @ move + (move @ move) / (2.0 * size)
-        if trial_h > model + 1e-14:
+        if trial_h > model + rounding:
             size *= 0.5
             continue
         s, h, slope = trial, trial_h, trial_slope

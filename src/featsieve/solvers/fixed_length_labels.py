@@ -36,11 +36,11 @@ def fixed_length_step(G: np.ndarray, attraction: np.ndarray, repulsion: np.ndarr
     divisor = np.where(live, G, 1.0)
     square = np.einsum("ij,ij->j", G, G)
     # At the least (a - b)/g every u is at least 1, at the largest at most 1; b + lam g > 0 besides.
+    # Where entries vanish the others take over their length: these u may have to be larger.
     balance = (a - b) / divisor
-    low = np.maximum(
-        np.where(live, balance, np.inf).min(axis=0),
-        np.where(live, -b / divisor, -np.inf).max(axis=0),
-    )
+    least = np.where(live, balance, np.inf).min(axis=0)
+    pole = np.where(live, -b / divisor, -np.inf).max(axis=0)
+    low = np.where(np.all(g == G, axis=0), np.maximum(least, pole), pole)
     high = np.where(live, balance, -np.inf).max(axis=0)
     usable = np.isfinite(low) & np.isfinite(high)
     low, high = np.where(usable, low, 0.0), np.where(usable, high, 0.0)

@@ -66,6 +66,5 @@ class InverseFactor:
         axis[last] += np.copysign(np.sqrt(axis @ axis), axis[last])
         M -= np.multiply.outer(axis, (2.0 / (axis @ axis)) * (axis @ M))
         M[:, slot] = M[:, last]
-        M[:, last] = 0.0
-        M[last] = 0.0
+        M[:, last] = 0.0  # its row is written before it is read again
         self.size = last

@@ -223,7 +223,6 @@ class PoolCandidates:
         self.n_candidates = max(FEWEST, self._pool_size(len(y)))
         self.place = np.zeros(d, dtype=np.intp)  # of a feature in the pool
         self.past = np.zeros((2, len(y)))
-        self.energy = np.ones(2)
         self.known = np.zeros((2, d))  # correlations with the residuals of the past
         correlation = columns.products(y)
         self.first = largest(correlation)
