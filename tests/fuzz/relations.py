@@ -6,7 +6,8 @@ Every fit of the fuzzing is made again on relatives of its table, where there ar
   change by that power exactly, so the answer is the same to the last bit;
 - the same numbers as a plain array of NumPy, where the table has another layout or byte order, or
   is a data frame, a list, a sparse matrix, or an array of another library. Sums are added up in
-  another order then, so the selection is compared, not every digit.
+  another order then, so the selection is compared, not every digit, and only where it does not
+  hang on rounding.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def check_relatives(
                 one, two = getattr(selector, name), getattr(found, name)
                 assert np.array_equal(one, two), f"{name} in other units: {one!r} then {two!r}"
         yield "other units"
-    if recipe.layout != "C":
+    if recipe.layout != "C" and recipe.is_well_posed:
         other = clone(estimator)
         refused = fit(other, replace(recipe, layout="C").build())
         assert refused is None, f"refused as a plain array: {refused}"

@@ -29,6 +29,8 @@ from featsieve.terms.regression import square
 
 # Relative violation of the three constraints at which it ends. (That of W = B falls very slowly.)
 FEASIBLE = 1e-2
+# Beside a column whose square is larger, few digits of 1 are left.
+LARGEST_SQUARE = 1e10
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,14 @@ def ridge_solver(operator: DataOperator, *, form: str = "auto") -> Callable:
     n, d = operator.shape
     wide = d > n if form == "auto" else form == "sample"
     small = operator.sample_gram() if wide else operator.gram()
-    eye = xp.eye(small.shape[0], dtype=small.dtype, device=operator.device)
-    inverse = xp.linalg.inv(small + eye)
+    if float(xp.max(xp.linalg.diagonal(small))) > LARGEST_SQUARE:
+        # The 1 is lost beside such numbers, in the eigenvalues it is not.
+        energy, basis = xp.linalg.eigh(small)
+        energy = xp.maximum(energy, xp.zeros_like(energy))
+        inverse = (basis / (energy + 1.0)[None, :]) @ basis.T
+    else:
+        eye = xp.eye(small.shape[0], dtype=small.dtype, device=operator.device)
+        inverse = xp.linalg.inv(small + eye)
 
     def solve(R: Array) -> np.ndarray:
         R = xp.asarray(R, device=operator.device)
