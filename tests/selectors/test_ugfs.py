@@ -1,6 +1,5 @@
 """UGFS: the alternation against brute force, the method of multipliers against its Lagrangian."""
 
-import warnings
 from dataclasses import replace
 from itertools import combinations
 
@@ -637,21 +636,12 @@ def test_the_method_of_multipliers_is_run_in_double_precision():
     assert sieve.label_matrix_.min() >= 0.0
 
 
-@pytest.mark.parametrize("form", ["sample", "feature"])
-def test_columns_of_any_size_leave_the_ridge_solvable(form):
-    sizes = np.array([1e19, 3e7, 1.0, 1e-3])
-    solve = ridge_solver(as_operator(np.diag(sizes), center=False), form=form)
-    R = np.random.default_rng(0).standard_normal((4, 2))
-    expected = R / (sizes**2 + 1.0)[:, None]
-    found = solve(R)
-    if form == "feature":
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
-    else:  # R - Z'(...)ZR: what is left of a large column is rounding
-        np.testing.assert_allclose(found, expected, atol=1e-14)
-    # found by fuzzing: "Singular matrix"
-    X = np.array([[1.0, -1.0], [-1.0, 0.25]], dtype=np.float32) * np.finfo(np.float32).max
-    settings = {"n_features_to_select": 1, "scale": "none", "max_iter": 5, "random_state": 0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of too few iterations, of tiny weights
-        sieve = UGFS(2, solver="paper", **settings).fit(X)
-    assert np.isfinite(sieve.scores_).all()
+def test_units_in_which_the_ridge_of_the_paper_is_lost_are_refused(small_planted):
+    sieve = UGFS(3, n_features_to_select=5, solver="paper", scale="none", random_state=0)
+    X = small_planted.X * 1e15  # found by fuzzing: "Singular matrix"
+    with pytest.raises(
+        ValueError, match=r"reach \de\+3\d, and .* adds 1 .* use scale='unit'.*divide"
+    ):
+        sieve.fit(X)
+    sieve.set_params(scale="unit").fit(X)
+    assert sieve.n_features_selected_ == 5

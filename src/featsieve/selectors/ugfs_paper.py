@@ -29,8 +29,8 @@ from featsieve.terms.regression import square
 
 # Relative violation of the three constraints at which it ends. (That of W = B falls very slowly.)
 FEASIBLE = 1e-2
-# Beside a column whose square is larger, few digits of 1 are left.
-LARGEST_SQUARE = 1e10
+# Beside sums of squares that are larger, nothing is left of the ridge of 1: the inverse is noise.
+LARGEST_SQUARE = 1e24
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,15 @@ def ridge_solver(operator: DataOperator, *, form: str = "auto") -> Callable:
     n, d = operator.shape
     wide = d > n if form == "auto" else form == "sample"
     small = operator.sample_gram() if wide else operator.gram()
-    if float(xp.max(xp.linalg.diagonal(small))) > LARGEST_SQUARE:
-        # The 1 is lost beside such numbers, in the eigenvalues it is not.
-        energy, basis = xp.linalg.eigh(small)
-        energy = xp.maximum(energy, xp.zeros_like(energy))
-        inverse = (basis / (energy + 1.0)[None, :]) @ basis.T
-    else:
-        eye = xp.eye(small.shape[0], dtype=small.dtype, device=operator.device)
-        inverse = xp.linalg.inv(small + eye)
+    largest = float(xp.max(xp.linalg.diagonal(small)))
+    if largest > LARGEST_SQUARE:
+        raise ValueError(
+            f"The sums of squares of X reach {largest:.0e}, and UGFS(solver='paper') adds 1 to "
+            "them, of which nothing is left then: use scale='unit', solver='alternation', or "
+            f"divide X by {largest**0.5:.0e}."
+        )
+    eye = xp.eye(small.shape[0], dtype=small.dtype, device=operator.device)
+    inverse = xp.linalg.inv(small + eye)
 
     def solve(R: Array) -> np.ndarray:
         R = xp.asarray(R, device=operator.device)
