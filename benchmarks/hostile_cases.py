@@ -167,6 +167,7 @@ raw(
     "not numbers",
     command=SELECT,
 )
+raw("csv", "rows that pandas reads again and again", "table.csv", b"a,b\n1,2\r 3,4\r", "a blank")
 raw("csv", "one line of 140 MB", "table.csv", lambda: b"7" * 140 * MIB, "a line of more", slow=True)
 raw(
     "csv",

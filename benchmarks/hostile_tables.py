@@ -204,6 +204,15 @@ def _chunk(stored: Any) -> None:
     stored.create_dataset("X", (2, 3), "f8", chunks=(2**14, 2**15 - 8), maxshape=(None, None))
 
 
+@case("h5ad", "60,000 heaps of words inside of each other", "table.h5ad", "its words overlap")
+def _heaps(path: Path) -> None:
+    sizes = np.arange(2 * MIB, 2 * MIB - 32 * 60_000, -32, dtype="<u8")
+    heaps = b"".join(b"GCOL\x01\0\0\0" + size.tobytes() for size in sizes)
+    with h5py.File(path, "w") as file:
+        file["X"] = np.ones((4, 3))
+        file["heaps"] = np.frombuffer(heaps.ljust(2 * MIB, b"\0"), np.uint8)
+
+
 @case("h5ad", "words in a heap that has no end", "table.h5ad", "heap of its words is damaged")
 def _heap(path: Path) -> None:
     with h5py.File(path, "w") as stored:

@@ -12,9 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from featsieve.files import check_free, told_of, whole_file, write_text
+from featsieve.files import (
+    check_free,
+    folder_to_disk,
+    told_of,
+    tree_to_disk,
+    whole_file,
+    write_text,
+)
 from featsieve.temporary import temporary_name
 from tests.test_temporary import elsewhere, left_by_the_dead
+from tests.users import needs_two_users, plain_environment
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
@@ -149,7 +157,7 @@ def test_a_file_that_is_replaced_hands_on_its_permissions(tmp_path, mode):
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs two users")
+@needs_two_users
 def test_a_file_that_is_replaced_stays_its_owners(tmp_path):
     path = tmp_path / "theirs.csv"
     path.touch(mode=0o600)
@@ -170,18 +178,17 @@ for name in ("theirs", "ours"):
 """
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs two users")
-def test_what_a_group_might_do_is_not_for_another_one(tmp_path):
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    shared = tmp_path / "shared"
+@needs_two_users
+def test_what_a_group_might_do_is_not_for_another_one(public_path):
+    shared = public_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
     for name, group in (("theirs", 65534), ("ours", 65533)):
         (shared / name).touch()
         os.chown(shared / name, 65534, group)
         (shared / name).chmod(0o664)
-    subprocess.run([sys.executable, "-c", NOT_IN_THE_GROUP, shared], check=True)
+    command = [sys.executable, "-c", NOT_IN_THE_GROUP, shared]
+    subprocess.run(command, env=plain_environment(), check=True)
     abouts = [(shared / name).stat() for name in ("theirs", "ours")]
     assert [about.st_uid for about in abouts] == [65533, 65533]
     assert [stat.S_IMODE(about.st_mode) for about in abouts] == [0o604, 0o664]
@@ -222,3 +229,43 @@ def test_what_is_there_is_replaced_on_request_only(tmp_path, capfd):
     check_free(page, overwrite=True)
     for stream in ("/dev/null", "/dev/stdout"):  # the latter is a file here
         check_free(Path(stream))
+
+
+def refuse(number):
+    def call(*arguments, **options):
+        raise OSError(number, os.strerror(number), arguments[0])
+
+    return call
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_a_disk_that_knows_no_permissions_will_do(tmp_path, monkeypatch):
+    write_text(tmp_path / "page.html", "old")
+    monkeypatch.setattr(os, "chmod", refuse(errno.ENOTSUP))
+    monkeypatch.setattr(os, "chown", refuse(errno.ENOTSUP))
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders of Unix")
+def test_a_disk_that_forces_no_folders_will_do_and_files_are_forced(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def fail_for(is_kind):
+        def call(handle):
+            if is_kind(os.fstat(handle).st_mode):
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+            return fsync(handle)
+
+        monkeypatch.setattr(os, "fsync", call)
+
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "file").touch()
+    fail_for(stat.S_ISDIR)
+    folder_to_disk(tmp_path)
+    tree_to_disk(tmp_path)
+    fail_for(stat.S_ISREG)
+    with pytest.raises(OSError, match="Invalid argument"):
+        tree_to_disk(tmp_path)
+    with pytest.raises(OSError, match=r"page\.html cannot be written \(Invalid argument\)"):
+        write_text(tmp_path / "page.html", "new")

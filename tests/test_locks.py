@@ -1,7 +1,6 @@
 """Locks of folders: one at a time, Ctrl-C ends the wait, and disks without locks will do."""
 
 import errno
-import fcntl
 import os
 import signal
 import subprocess
@@ -15,6 +14,9 @@ import pytest
 
 from featsieve import locks
 from featsieve.locks import LOCK, locked
+from tests.users import needs_two_users, plain_environment
+
+fcntl = pytest.importorskip("fcntl")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of Unix")
 
@@ -220,20 +222,86 @@ except TimeoutError:
 """
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs two users")
-def test_what_other_users_hold(tmp_path):
+@needs_two_users
+def test_what_other_users_hold(public_path):
     """The file of the lock is theirs, and cannot be opened for writing."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    shared = tmp_path / "shared"
+    shared = public_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
     with locked(shared):
         assert (shared / LOCK).stat().st_mode & 0o002 == 0
         done = subprocess.run(
-            [sys.executable, "-c", UNPRIVILEGED, tmp_path, shared],
+            [sys.executable, "-c", UNPRIVILEGED, public_path, shared],
+            env=plain_environment(),
             capture_output=True,
             text=True,
             check=False,
         )
     assert (done.stdout, done.returncode) == ("held\n", 0), done.stderr
+
+
+ON_A_NETWORK_DISK = """
+import errno, fcntl, os, sys
+import featsieve.locks
+from featsieve.locks import locked
+def refuse(handle, what):  # as NFS refuses to lock what is open for reading only
+    assert fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+fcntl.flock = refuse
+featsieve.locks.PATIENCE = 0.0
+os.setgid(65534), os.setuid(65534)
+try:
+    with locked(sys.argv[1]):
+        print("wrong")
+except TimeoutError:
+    print("held")
+"""
+
+
+@needs_two_users
+def test_what_other_users_hold_on_a_network_disk(public_path):
+    public_path.chmod(0o777)
+    with locked(public_path):
+        command = [sys.executable, "-c", ON_A_NETWORK_DISK, public_path]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.returncode) == ("held\n", 0), done.stderr
+        assert os.listdir(public_path) == [LOCK]  # who holds it still does
+
+
+def test_the_file_of_somebody_else_stays_where_there_are_no_locks(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    (tmp_path / LOCK).touch()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.warns(UserWarning, match="cannot be locked"), locked(tmp_path):
+        pass
+    assert os.listdir(tmp_path) == [LOCK]
+
+
+IN_TIME = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+import featsieve.validation  # while it may still be read
+from featsieve.locks import locked
+if os.geteuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+with locked(sys.argv[1]):
+    print("inside")
+"""
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o444])
+def test_a_pipe_in_the_place_of_the_lock_holds_nobody_up(public_path, mode):
+    public_path.chmod(0o777)
+    os.mkfifo(public_path / LOCK)
+    (public_path / LOCK).chmod(mode)  # one that cannot be written is opened for reading
+    command = [sys.executable, "-c", IN_TIME, public_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30.0)
+    assert done.stdout == "inside\n", done.stderr
+    with (
+        pytest.warns(UserWarning, match=rf"cannot be locked \({LOCK} is no regular file\)"),
+        locked(public_path),
+    ):
+        pass
+    assert os.listdir(public_path) == [LOCK]

@@ -4,6 +4,7 @@ import inspect
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -425,22 +426,61 @@ def test_a_description_that_would_fill_the_memory(tmp_path, monkeypatch):
         load_model(path)
 
 
-def test_a_model_full_of_zeros_comes_back(tmp_path, monkeypatch):
-    monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+@pytest.fixture(scope="module")
+def zeros(tmp_path_factory):
+    """Save a model as of a fit to 4,000 features and 1,000 clusters, which selects two."""
     model = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
-    # as of a fit to 40,000 features and 1,000 clusters, which selects two
-    n, chosen = 40_000, np.array([7, 39_000])
+    n, chosen = 4000, np.array([7, 3900])
     model.n_features_in_ = n
     model.support_ = np.isin(np.arange(n), chosen)
     model.scores_, model.ranking_ = model.support_ * 1.0, 2 - model.support_
     model.coef_ = np.zeros((n, 1000))
     model.coef_[chosen] = 1.5
-    path = tmp_path / "model.skops"
+    path = tmp_path_factory.mktemp("zeros") / "model.skops"
     save_model(model, path)
-    assert path.stat().st_size < 500_000  # of 320 MB
-    again = load_model(path)
-    assert again.coef_.shape == (n, 1000)
-    assert np.flatnonzero(again.coef_.any(axis=1)).tolist() == chosen.tolist()
+    assert path.stat().st_size < 100_000  # of 32 MB
+    return path
+
+
+@pytest.mark.parametrize("memory", [None, "70M"])
+def test_a_model_full_of_zeros_comes_back(zeros, monkeypatch, memory):
+    if memory is None:
+        monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    else:
+        monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", memory)
+    again = load_model(zeros)
+    assert again.coef_.shape == (4000, 1000)
+    assert np.flatnonzero(again.coef_.any(axis=1)).tolist() == [7, 3900]
+
+
+PEAK = """
+import os, re, sys
+from featsieve import load_model
+# of this program: getrusage also knows the one that started it
+status = "/proc/self/status"
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", open(status).read())[1])
+load_model(sys.argv[2])
+for memory in ("60M", "70M"):
+    os.environ["FEATSIEVE_MAX_MEMORY"] = memory
+    before, told = peak(), "loaded"
+    try:
+        load_model(sys.argv[1])
+    except ValueError as error:
+        told = str(error)
+    print(peak() - before, told)
+"""
+
+
+def test_a_model_takes_no_more_memory_than_is_allowed(zeros, tmp_path):
+    # 32 MB of zeros, twice: 64 MB. In a process of its own, whose peak is that of the model.
+    save_model(MODELS["MaxVariance"].fit(X), tmp_path / "small.skops")  # loads the libraries
+    command = [sys.executable, "-c", PEAK, str(zeros), str(tmp_path / "small.skops")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    refused, loaded = (line.split(" ", 1) for line in done.stdout.splitlines())
+    assert re.search(TOO_LARGE, refused[1])
+    assert int(refused[0]) < 4 * 2**20
+    assert loaded[1] == "loaded"
+    assert 32e6 < int(loaded[0]) < 70 * 2**20
 
 
 def test_an_archive_inside_of_an_archive_is_counted(tmp_path, monkeypatch):

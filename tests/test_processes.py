@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from featsieve import processes
 from featsieve.processes import Process, is_alive, this_machine, this_process
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc")
@@ -71,3 +72,16 @@ def test_of_another_machine_nobody_can_tell():
         pytest.skip(f"no container can be made here: {done.stderr}")
     assert inside.machine != this_machine()
     assert inside.is_alive() is None
+
+
+def test_machines_of_the_same_name_are_told_apart(tmp_path, monkeypatch):
+    """Two hosts called localhost, whose processes are counted under the same number."""
+    words = {this_machine()}
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(f"{name}\n")
+        monkeypatch.setattr(processes, "BOOT", tmp_path / name)
+        words.add(this_machine())
+    monkeypatch.setattr(processes, "BOOT", tmp_path / "not there")
+    words.add(this_machine())
+    assert len(words) == 4
+    assert {len(word) for word in words} == {8}

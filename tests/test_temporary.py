@@ -71,6 +71,12 @@ def test_only_what_is_known_to_be_dead_is_removed(tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted(kept)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="asks /proc")
 def test_a_number_that_was_used_again_is_another_process(tmp_path):
-    before = Process(this_machine(), os.getppid(), 1)
-    assert is_left(tmp_path / f".a.{before}-01234567.tmp")
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        before = Process(this_machine(), child.pid, 1)
+        assert is_left(tmp_path / f".a.{before}-01234567.tmp")
+        assert not is_left(tmp_path / f".a.{before._replace(start=0)}-01234567.tmp")
+    finally:
+        child.communicate(b"\n")

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from featsieve.streams import appended, is_stream
 from featsieve.temporary import clean_up, temporary_name
 
 # Errors that go away when there is room again.
@@ -27,7 +28,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     path : str or path
         Replaced if it is there; its folder is made if needed. Of a symbolic link, what it points to
-        is replaced. What is neither file nor folder (a pipe, ``/dev/stdout``) is written directly.
+        is replaced. What is neither file nor folder (a pipe) is written directly, and to a stream
+        (``/dev/stdout``) the content is added at the end: see `featsieve.streams`.
 
     Yields
     ------
@@ -51,6 +53,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     b'abc'
     """
     path = Path(path)
+    if is_stream(path):
+        with told_of(path), appended(path) as unfinished:
+            yield unfinished
+        return
     if path.exists() and not path.is_file() and not path.is_dir():
         with told_of(path):
             yield path
@@ -155,8 +161,7 @@ def check_free(path: Path, *, overwrite: bool = False) -> None:
     >>> from featsieve.files import check_free
     >>> check_free(Path("a-file-that-is-not-there.csv"))
     """
-    stream = path.absolute().parent == Path("/dev")  # /dev/stdout leads to a file now and then
-    if path.is_file() and not stream and not overwrite:
+    if path.is_file() and not is_stream(path) and not overwrite:
         raise FileExistsError(
             f"{path} is there already: add --force to replace it, or name another file."
         )
@@ -195,7 +200,8 @@ def take_after(new: Path, old: Path) -> None:
             os.chown(new, -1, about.st_gid)
         except OSError:  # a group that this user is not in: what it might do is not for another one
             mode &= ~stat.S_IRWXG
-    new.chmod(mode)
+    with suppress(OSError):  # a disk that knows no permissions
+        new.chmod(mode)
 
 
 def legible(text: str) -> str:
@@ -234,20 +240,16 @@ def to_disk(file: Any) -> None:
 
 
 def folder_to_disk(folder: str | os.PathLike[str]) -> None:
-    """Force a rename to the disk, where folders can be opened for that.
+    """Force a rename to the disk, where that can be done with folders.
+
+    Some network disks refuse it: what was renamed is there all the same.
 
     Parameters
     ----------
     folder : str or path
-        A file will do as well.
     """
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with suppress(OSError):
+        _to_disk(folder)
 
 
 def tree_to_disk(folder: Path) -> None:
@@ -257,5 +259,20 @@ def tree_to_disk(folder: Path) -> None:
     ----------
     folder : Path
     """
-    for path in (*folder.rglob("*"), folder):
-        folder_to_disk(path)
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            folder_to_disk(path)
+        else:
+            _to_disk(path)
+    folder_to_disk(folder)
+
+
+def _to_disk(path: str | os.PathLike[str]) -> None:
+    """Force a closed file or a folder to the disk, where they can be opened for that."""
+    if os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -9,6 +9,7 @@ goes on: then two commands that replace the same results in the same moment can 
 import errno
 import importlib
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +25,8 @@ PATIENCE = 60.0
 TICK = 0.02
 # What systems say of a lock that somebody else holds.
 _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK, errno.EINTR)
-_NO_FOLLOWING = getattr(os, "O_NOFOLLOW", 0)
+# Follow no link, and wait for nobody at the other end of a pipe.
+_CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @contextmanager
@@ -90,35 +92,42 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 def _take(path: Path) -> int | None:
     """Return the lock, as an open file; None if somebody else holds it."""
+    made = writable = False
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOWING, 0o666)
+        handle = os.open(path, os.O_RDWR | _CAREFUL)
+        writable = True
+    except FileNotFoundError:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _CAREFUL, 0o666)
+        except FileExistsError:  # somebody was faster
+            return None
+        made = writable = True
     except PermissionError:
-        if not os.path.lexists(path):  # nothing can be written to the folder
-            raise
         try:  # of another user, who was killed or holds it
-            handle = os.open(path, os.O_RDONLY | _NO_FOLLOWING)
+            handle = os.open(path, os.O_RDONLY | _CAREFUL)
         except FileNotFoundError:  # who has just given it back
             return None
-    return handle if _is_ours(path, handle) else None
-
-
-def _is_ours(path: Path, handle: int) -> bool:
-    """Lock an open file, and tell whether it is the one that others lock; it is closed if not."""
     ours = False
     try:
-        ours = _lock(handle) and _is_there(path, handle)
-    except OSError:  # no locks here: nobody needs the file
-        with suppress(OSError):
-            path.unlink()
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, f"{LOCK} is no regular file")
+        ours = _lock(handle, writable=writable) and _is_there(path, handle)
+    except OSError:  # no locks here: nobody needs a file that was made for it
+        if made:
+            with suppress(OSError):
+                path.unlink()
         raise
     finally:
         if not ours:
             os.close(handle)
-    return ours
+    return handle if ours else None
 
 
-def _lock(handle: int) -> bool:
-    """Lock an open file unless somebody else has done so."""
+def _lock(handle: int, *, writable: bool) -> bool:
+    """Lock an open file unless somebody else has done so.
+
+    Network disks refuse to lock for a reader (EBADF), who cannot tell then: it counts as held.
+    """
     try:
         system: Any = importlib.import_module("fcntl")
     except ImportError:
@@ -132,9 +141,9 @@ def _lock(handle: int) -> bool:
     except ImportError:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
     except OSError as error:
-        if error.errno not in _HELD:
-            raise
-        return False
+        if error.errno in _HELD or (error.errno == errno.EBADF and not writable):
+            return False
+        raise
     return True
 
 

@@ -8,6 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+# Another one on every machine, and after every start of it.
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
 
 class Process(NamedTuple):
     """A process, of any machine.
@@ -66,16 +69,21 @@ def this_process() -> Process:
 def this_machine() -> str:
     """Return a word for the machine, or for the container if it counts processes for itself.
 
+    Machines of the same name ("localhost") are told apart by when they were started, where the
+    system says so. After a restart the machine is therefore another one.
+
     Examples
     --------
     >>> from featsieve.processes import this_machine
     >>> len(this_machine())
     8
     """
-    counted = ""
+    counted = started = ""
     with suppress(OSError):
         counted = os.readlink("/proc/self/ns/pid")
-    name = f"{platform.node()} {counted}".encode("utf-8", "surrogateescape")
+    with suppress(OSError):
+        started = BOOT.read_text(errors="replace")
+    name = f"{platform.node()} {counted} {started}".encode("utf-8", "surrogateescape")
     return hashlib.sha256(name).hexdigest()[:8]
 
 

@@ -1,27 +1,40 @@
 """Files of a folder that are replaced together, whoever is killed meanwhile.
 
 Several renames are not one. So the new files stand ready in a hidden folder first; one rename gives
-it the name `READY`, and from then on the new files are the result. Whoever comes next and finds
-that name, a new run or a reader, moves what is still in there to its place before it does anything
-else. A lock of the folder keeps two from doing so at the same time: see `featsieve.locks`, also for
-disks that know no locks.
+it the name `READY`, and from then on the new files are the result. Who writes next and finds that
+name moves what is still in there to its place before anything else; a reader changes nothing, and
+reads the files where they stand. A lock of the folder keeps two from moving at the same time: see
+`featsieve.locks`, also for disks that know no locks.
+
+Such a folder may come from elsewhere, as part of an archive. So nothing is moved or removed but
+plain files with the names of results (`RESULTS`).
 """
 
-import errno
 import json
 import os
 import stat
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from featsieve.files import folder_to_disk, take_after, to_disk, told_of, tree_to_disk
-from featsieve.locks import locked
+from featsieve.locks import LOCK, TICK, locked
 
 READY = ".featsieve-new"
 # In it: the names of files of the earlier result that the new one does not have.
 STALE = ".stale.json"
-# What the system says where nothing can be written.
-_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+# Endings of tables.
+_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz", ".mat", ".h5ad")
+# All files that are ever replaced together: those of a selection and of the demo.
+RESULTS = frozenset(
+    (
+        *("features.csv", "samples.csv", "report.html", "summary.json", "model.skops"),
+        *(f"selected{ending}" for ending in _ENDINGS),
+        *("report.md", "planted.html", "digits.html"),
+    )
+)
+# Seconds that a reader gives somebody who seems to be moving files just now.
+PATIENCE = 1.0
 
 
 def settle(place: str | os.PathLike[str]) -> None:
@@ -35,7 +48,8 @@ def settle(place: str | os.PathLike[str]) -> None:
     Raises
     ------
     OSError
-        If there is something to finish and the folder cannot be written.
+        If there is something to finish and the folder cannot be written, or if what stands ready
+        was not put there by featsieve.
 
     Examples
     --------
@@ -50,7 +64,7 @@ def settle(place: str | os.PathLike[str]) -> None:
 
 
 def settled(path: str | os.PathLike[str]) -> Path:
-    """Return where to read a file that may be one of the results in a folder, after `settle`.
+    """Return where to read a file that may be one of the results in a folder; nothing is changed.
 
     Parameters
     ----------
@@ -59,8 +73,8 @@ def settled(path: str | os.PathLike[str]) -> Path:
     Returns
     -------
     Path
-        The same. Where something is to be finished and the folder cannot be written, the new file
-        where it stands ready.
+        The new file where it stands ready, if somebody was killed while the results were replaced;
+        else the same.
 
     Examples
     --------
@@ -69,13 +83,13 @@ def settled(path: str | os.PathLike[str]) -> Path:
     'table.csv'
     """
     path = Path(path)
-    try:
-        settle(path)
-    except OSError as error:
-        if error.errno not in _READ_ONLY:
-            raise
-        new = path.parent / READY / path.name
-        return new if new.is_file() else path
+    if path.name not in RESULTS:
+        return path
+    limit = time.monotonic() + PATIENCE
+    while path.name in (_waiting(path.parent) or ()):
+        if time.monotonic() > limit or not os.path.lexists(path.parent / LOCK):
+            return path.parent / READY / path.name
+        time.sleep(TICK)  # somebody moves it just now, or was killed at it
     return path
 
 
@@ -99,12 +113,17 @@ def replace_together(new: Path, folder: Path, *, stale: Iterable[str] = ()) -> N
     >>> with tempfile.TemporaryDirectory() as home:
     ...     folder, new = Path(home), Path(home) / ".new"
     ...     new.mkdir()
-    ...     _, _ = (folder / "a").write_text("old"), (folder / "b").write_text("old")
-    ...     _ = (new / "a").write_text("new")
-    ...     replace_together(new, folder, stale=["b"])
+    ...     _ = (folder / "report.md").write_text("old")
+    ...     _ = (folder / "report.html").write_text("old")
+    ...     _ = (new / "report.html").write_text("new")
+    ...     replace_together(new, folder, stale=["report.md"])
     ...     [(path.name, path.read_text()) for path in folder.iterdir()]
-    [('a', 'new')]
+    [('report.html', 'new')]
     """
+    stale = set(stale)
+    unknown = sorted({*os.listdir(new), *stale} - RESULTS)
+    if unknown:  # nobody would finish it
+        raise ValueError(f"{unknown[0]} is no result: add it to featsieve.replacing.RESULTS.")
     for path in new.iterdir():
         take_after(path, folder / path.name)
     with (new / STALE).open("w", encoding="utf-8") as file:
@@ -120,6 +139,11 @@ def replace_together(new: Path, folder: Path, *, stale: Iterable[str] = ()) -> N
 def finish(folder: Path) -> None:
     """Move what stands ready in a folder to its place; `locked` by the caller.
 
+    Raises
+    ------
+    OSError
+        If something cannot be moved, or something stands there that featsieve does not write.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -129,16 +153,18 @@ def finish(folder: Path) -> None:
     if not _stands_ready(folder):
         return
     ready = folder / READY
-    try:
-        stale = json.loads((ready / STALE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        stale = []
-    for path in sorted(ready.iterdir()):
-        if path.name != STALE:
-            with told_of(folder / path.name, path):
-                path.replace(folder / path.name)
-    for name in stale:
-        if isinstance(name, str) and Path(name).name == name:  # nothing outside the folder
+    names = _waiting(folder)
+    stale = _stale(ready) if names else set()
+    if names is None or stale is None:
+        raise FileExistsError(
+            f"{ready} was not left by featsieve: look at what is in it and remove it, or name "
+            "another folder."
+        )
+    for name in sorted(names - {STALE}):
+        with told_of(folder / name, ready / name):
+            (ready / name).replace(folder / name)
+    for name in sorted(stale):
+        if _is_plain(folder / name):
             (folder / name).unlink(missing_ok=True)
     folder_to_disk(folder)  # before the list of what is to be done goes
     (ready / STALE).unlink(missing_ok=True)
@@ -147,9 +173,9 @@ def finish(folder: Path) -> None:
 
 
 def _stands_ready(folder: Path) -> bool:
-    """Tell whether there is something to finish that can be trusted.
+    """Tell whether there is something to finish.
 
-    Anybody may write to a folder like /tmp: only what this user has put there is, and no link.
+    Anybody may write to a folder like /tmp: only what this user has put there counts, and no link.
     """
     try:
         about, around = os.lstat(folder / READY), os.stat(folder)
@@ -159,3 +185,35 @@ def _stands_ready(folder: Path) -> bool:
         return False
     for_all = os.name == "posix" and around.st_mode & stat.S_ISVTX
     return not for_all or about.st_uid == os.geteuid()
+
+
+def _waiting(folder: Path) -> set[str] | None:
+    """Return the names of what stands ready, `STALE` among them; None if it is not featsieve's."""
+    if not _stands_ready(folder):
+        return set()
+    ready = folder / READY
+    try:
+        names = set(os.listdir(ready))
+    except OSError:  # moved a moment ago, or not for us
+        return set()
+    # the list is the last that is written and the last that goes
+    ours = not names or (STALE in names and names <= RESULTS | {STALE})
+    return names if ours and all(_is_plain(ready / name) for name in names) else None
+
+
+def _stale(ready: Path) -> set[str] | None:
+    """Return the names of files to be removed; None if the list is not featsieve's."""
+    try:
+        stale = json.loads((ready / STALE).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    ours = isinstance(stale, list) and all(isinstance(name, str) for name in stale)
+    return set(stale) if ours and RESULTS.issuperset(stale) else None
+
+
+def _is_plain(path: Path) -> bool:
+    """Tell whether something is a regular file and no link."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

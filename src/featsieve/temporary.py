@@ -92,10 +92,22 @@ def clean_up(path: Path) -> None:
             left = path.with_name(name)
             if name.rpartition(".")[0].rpartition(".")[0] + "." != beginning or not is_left(left):
                 continue
-            if left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
+            remove(left)
+
+
+def remove(left: Path) -> None:
+    """Remove a file, a link or a folder with all that is in it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from featsieve.temporary import remove
+    >>> remove(Path("not-there"))
+    """
+    if left.is_dir() and not left.is_symlink():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        left.unlink(missing_ok=True)
 
 
 def _beginning(path: Path) -> str:

@@ -297,6 +297,14 @@ def test_what_was_begun_is_known_and_only_that_of_dead_processes_is_removed(tmp_
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
+def test_a_hidden_folder_that_was_left_is_removed(tmp_path):
+    left = left_by_the_dead(tmp_path / "results")
+    (left / "deep").mkdir(parents=True)
+    assert Store(tmp_path).clean() == [left.name]
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
 def test_a_cell_of_a_living_process_is_known_until_it_is_killed(tmp_path):
     store = Store(tmp_path)
     with sleeper_at_work(tmp_path, CELL) as sleeper:

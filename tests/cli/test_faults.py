@@ -1,9 +1,7 @@
 """Faults around the commands: full disks, closed pipes, odd surroundings, two at a time."""
 
 import errno
-import fcntl
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -15,9 +13,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from featsieve.replacing import READY
+from featsieve.replacing import READY, STALE, settle
 from tests.bench.test_run import write_plan
 from tests.light import light_environment
+
+fcntl = pytest.importorskip("fcntl")
+resource = pytest.importorskip("resource")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="faults of Unix")
 
@@ -121,7 +122,7 @@ def test_a_demo_that_cannot_be_written_is_refused_before_it_begins(call, tmp_pat
 
 
 def test_a_mixture_is_never_read(call, home, people, tmp_path):
-    """Somebody was killed while the results were replaced: whoever reads them finishes first."""
+    """Somebody was killed while the results were replaced: readers find the new ones."""
     call("select", home / "people.csv", "-o", tmp_path / "new", *FAST, "--features", 3)
     new = {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()}
     reading = {
@@ -133,6 +134,7 @@ def test_a_mixture_is_never_read(call, home, people, tmp_path):
     for command, arguments in reading.items():
         out = tmp_path / command
         (out / READY).mkdir(parents=True)
+        (out / READY / STALE).write_text("[]")
         for name, text in new.items():
             folder = out / READY if name != "features.csv" else out  # one was moved
             (folder / name).write_bytes(text)
@@ -140,6 +142,8 @@ def test_a_mixture_is_never_read(call, home, people, tmp_path):
             (out / name).write_bytes((home / "results" / name).read_bytes())
         words = [str(word).format(out=out) for word in arguments]
         assert call(command, *words)[0] == 0
+        assert READY in os.listdir(out)  # a reader changes nothing
+        settle(out)
         assert {path.name: path.read_bytes() for path in out.iterdir()} == new
     assert pd.read_csv(tmp_path / "a.csv").shape == (90, 3)
 
@@ -261,8 +265,8 @@ for author in "AB":
     children.append(os.fork())
     if children[-1] == 0:
         for number in range(40):
-            with staged(sys.argv[1], names="abc", overwrite=True) as folder:
-                for name in "abc":
+            with staged(sys.argv[1], names=sys.argv[2:], overwrite=True) as folder:
+                for name in sys.argv[2:]:
                     (folder / name).write_text(f"{author} {number}")
         os._exit(0)
 print("begun", flush=True)
@@ -276,7 +280,8 @@ def test_results_that_two_replace_are_always_those_of_one(tmp_path):
 
     out = tmp_path / "out"
     out.mkdir()
-    command = [sys.executable, "-c", AUTHORS, out]
+    names = ["features.csv", "report.html", "samples.csv"]
+    command = [sys.executable, "-c", AUTHORS, out, *names]
     seen = set()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as authors:
         assert authors.stdout.readline() == "begun\n"
@@ -285,12 +290,25 @@ def test_results_that_two_replace_are_always_those_of_one(tmp_path):
                 finish(out)
                 texts = {path.name: path.read_text() for path in out.glob("[!.]*")}
             assert len(set(texts.values())) <= 1
-            assert set(texts) in (set(), set("abc"))
+            assert set(texts) in (set(), set(names))
             seen |= set(texts.values())
             time.sleep(0.001)
     assert authors.returncode == 0
     assert {text.split()[0] for text in seen} == {"A", "B"}
-    assert sorted(os.listdir(out)) == ["a", "b", "c"]
+    assert sorted(os.listdir(out)) == names
+
+
+def test_the_output_of_the_shell_is_added_to(home, tmp_path):
+    """``-o /dev/stdout >> file``: what is in the file stays, and the rows alone are added."""
+    words = [sys.executable, "-m", "featsieve", "bench", "export", home / "bench", "-o"]
+    subprocess.run([*words, tmp_path / "rows.csv"], check=True, capture_output=True)
+    (tmp_path / "all.csv").write_text("mine\n")
+    with (tmp_path / "all.csv").open("a") as file:
+        command = [*words, "/dev/stdout"]
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr[:17]) == (0, "Wrote /dev/stdout")
+    rows = (tmp_path / "rows.csv").read_text()
+    assert (tmp_path / "all.csv").read_text() == f"mine\n{rows}"
 
 
 def test_a_closed_pipe_ends_it_quietly(spawn):

@@ -35,3 +35,18 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     pd.DataFrame({"b": [1.0]}).to_parquet(folder / "1.parquet")
     with pytest.raises(ValueError, match="other columns of numbers"):
         open_table(folder)
+
+
+def test_hidden_files_are_no_part_of_a_folder(tmp_path):
+    folder = tmp_path / ".hidden" / "results"  # what is above the folder does not count
+    frame = pd.DataFrame(np.arange(12.0).reshape(4, 3), columns=list("abc"))
+    for place in ("selected.parquet", "more/selected.parquet"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        frame.to_parquet(folder / place)
+    for place in (".results.tmp/selected.parquet", "more/.tmp/x/a.parquet", ".new.parquet"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        frame.to_parquet(folder / place)
+    assert open_table(folder).shape == (8, 3)
+    (folder / "more" / "selected.parquet").unlink()
+    with pytest.raises(ValueError, match=r"without any \.parquet"):
+        open_table(folder / "more")

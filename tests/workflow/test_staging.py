@@ -12,19 +12,21 @@ from featsieve.locks import locked
 from featsieve.workflow.staging import staged
 from tests.test_temporary import elsewhere, left_by_the_dead
 
+A, B, C = "features.csv", "report.html", "samples.csv"
+
 
 def write_and_fail(out, error, **options):
     with staged(out, **options) as folder:
-        (folder / "a").write_text("new")
+        (folder / A).write_text("new")
         raise error
 
 
 def test_a_new_folder_appears_at_the_end(tmp_path):
     out = tmp_path / "deep" / "out"
     with staged(out) as folder:
-        (folder / "a").write_text("1")
+        (folder / A).write_text("1")
         assert not out.exists()
-    assert os.listdir(out) == ["a"]
+    assert os.listdir(out) == [A]
     assert os.listdir(out.parent) == ["out"]
 
 
@@ -37,11 +39,11 @@ def test_an_error_leaves_nothing(tmp_path, error):
 
 
 def test_an_error_leaves_what_was_there(tmp_path):
-    (tmp_path / "a").write_text("old")
+    (tmp_path / A).write_text("old")
     with pytest.raises(KeyboardInterrupt):
         write_and_fail(tmp_path, KeyboardInterrupt, overwrite=True)
-    assert os.listdir(tmp_path) == ["a"]
-    assert (tmp_path / "a").read_text() == "old"
+    assert os.listdir(tmp_path) == [A]
+    assert (tmp_path / A).read_text() == "old"
 
 
 def test_parents_that_others_use_meanwhile_stay(tmp_path):
@@ -57,28 +59,30 @@ def test_parents_that_others_use_meanwhile_stay(tmp_path):
 
 
 def test_results_are_replaced_on_request_only(tmp_path):
-    (tmp_path / "a").write_text("old")
+    (tmp_path / A).write_text("old")
     (tmp_path / "mine").write_text("mine")
     with (
-        pytest.raises(FileExistsError, match=r"holds results already \(a\): add --force"),
-        staged(tmp_path, names=["a", "b"]),
+        pytest.raises(
+            FileExistsError, match=r"holds results already \(features\.csv\): add --force"
+        ),
+        staged(tmp_path, names=[A, B]),
     ):
         pytest.fail("refused before any work is done")
-    with staged(tmp_path, names=["a", "b"], overwrite=True) as folder:
-        (folder / "a").write_text("new")
-        (folder / "b").write_text("new")
+    with staged(tmp_path, names=[A, B], overwrite=True) as folder:
+        (folder / A).write_text("new")
+        (folder / B).write_text("new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "a": "new",
-        "b": "new",
+        A: "new",
+        B: "new",
         "mine": "mine",
     }
 
 
 def test_a_folder_with_other_files_can_be_used(tmp_path):
     (tmp_path / "mine").write_text("mine")
-    with staged(tmp_path, names=["a"]) as folder:
-        (folder / "a").write_text("new")
-    assert sorted(os.listdir(tmp_path)) == ["a", "mine"]
+    with staged(tmp_path, names=[A]) as folder:
+        (folder / A).write_text("new")
+    assert sorted(os.listdir(tmp_path)) == [A, "mine"]
 
 
 def test_places_that_cannot_be_used_are_told_before(tmp_path):
@@ -101,15 +105,15 @@ def test_places_that_cannot_be_used_are_told_before(tmp_path):
 def test_the_present_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with staged(".") as folder:
-        (folder / "a").write_text("1")
+        (folder / A).write_text("1")
     with staged("new") as folder:
-        (folder / "b").write_text("1")
-    assert sorted(os.listdir(tmp_path)) == ["a", "new"]
+        (folder / B).write_text("1")
+    assert sorted(os.listdir(tmp_path)) == [A, "new"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_files_that_belong_together_are_all_moved(tmp_path, monkeypatch, number):
-    names = ["a", "b", "c"]
+    names = [A, B, C]
     for name in names:
         (tmp_path / name).write_text("old")
     moved = []
@@ -148,8 +152,8 @@ def test_ctrl_c_in_the_last_moment_of_a_new_folder(tmp_path, monkeypatch):
         return rename(self, target)
 
     def write():
-        with staged(out, names=["a"]) as folder:
-            (folder / "a").write_text("new")
+        with staged(out, names=[A]) as folder:
+            (folder / A).write_text("new")
             monkeypatch.setattr(Path, "rename", interrupted)
 
     try:
@@ -157,18 +161,18 @@ def test_ctrl_c_in_the_last_moment_of_a_new_folder(tmp_path, monkeypatch):
             write()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert os.listdir(out) == ["a"]
+    assert os.listdir(out) == [A]
     assert os.listdir(out.parent) == ["out"]
 
 
 def test_ctrl_c_ends_the_wait_for_others(tmp_path):
     """The results that were to replace others are gone, the others stay."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    (tmp_path / "a").write_text("old")
+    (tmp_path / A).write_text("old")
 
     def write():
-        with staged(tmp_path, names=["a"], overwrite=True) as folder:
-            (folder / "a").write_text("new")
+        with staged(tmp_path, names=[A], overwrite=True) as folder:
+            (folder / A).write_text("new")
             timer.start()
 
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
@@ -180,8 +184,8 @@ def test_ctrl_c_ends_the_wait_for_others(tmp_path):
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert os.listdir(tmp_path) == ["a"]
-    assert (tmp_path / "a").read_text() == "old"
+    assert os.listdir(tmp_path) == [A]
+    assert (tmp_path / A).read_text() == "old"
 
 
 def test_what_others_write_in_the_meantime_is_not_replaced(tmp_path):
@@ -191,23 +195,25 @@ def test_what_others_write_in_the_meantime_is_not_replaced(tmp_path):
             out.mkdir()
 
         def late(out=out):
-            with staged(out, names=["a"]) as folder:
-                (folder / "a").write_text("late")
+            with staged(out, names=[A]) as folder:
+                (folder / A).write_text("late")
                 out.mkdir(exist_ok=True)
-                (out / "a").write_text("theirs")
+                (out / A).write_text("theirs")
 
-        with pytest.raises(FileExistsError, match=r"holds results already \(a\): add --force"):
+        with pytest.raises(
+            FileExistsError, match=r"holds results already \(features\.csv\): add --force"
+        ):
             late()
-        assert [(path.name, path.read_text()) for path in out.iterdir()] == [("a", "theirs")]
+        assert [(path.name, path.read_text()) for path in out.iterdir()] == [(A, "theirs")]
 
 
 def test_a_folder_of_the_same_moment_is_shared(tmp_path):
     out = tmp_path / "out"
-    with staged(out, names=["a"]) as folder:
-        (folder / "a").write_text("ours")
+    with staged(out, names=[A]) as folder:
+        (folder / A).write_text("ours")
         out.mkdir()
         (out / "mine").write_text("theirs")
-    assert sorted(os.listdir(out)) == ["a", "mine"]
+    assert sorted(os.listdir(out)) == [A, "mine"]
     assert os.listdir(tmp_path) == ["out"]
 
 
@@ -215,10 +221,10 @@ def test_files_that_vanish_are_told(tmp_path):
     out = tmp_path / "out"
 
     def vanish():
-        with staged(out, names=["a", "b"]) as folder:
-            (folder / "a").write_text("new")
-            (folder / "b").write_text("new")
-            (folder / "a").unlink()
+        with staged(out, names=[A, B]) as folder:
+            (folder / A).write_text("new")
+            (folder / B).write_text("new")
+            (folder / A).unlink()
 
     with pytest.raises(FileNotFoundError, match=r"out were removed .*: run the same command again"):
         vanish()
@@ -239,10 +245,10 @@ def test_what_the_killed_have_left_is_removed(tmp_path):
     out.mkdir()
     for left in (left_by_the_dead(out), left_by_the_dead(out / "out")):
         left.mkdir()
-        (left / "a").write_text("half")
+        (left / A).write_text("half")
     theirs = elsewhere(out)
     theirs.mkdir()
     with staged(out) as folder:
-        (folder / "a").write_text("new")
+        (folder / A).write_text("new")
     assert sorted(os.listdir(tmp_path)) == [theirs.name, "out"]
-    assert os.listdir(out) == ["a"]
+    assert os.listdir(out) == [A]

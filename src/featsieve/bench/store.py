@@ -24,7 +24,7 @@ from featsieve.bench.schema import PartAbout, arrow_table, part_about
 from featsieve.datasets.readers.guard import first_line
 from featsieve.files import folder_to_disk, to_disk, told_of, write_text
 from featsieve.processes import Process, this_process
-from featsieve.temporary import is_left, maker_of, temporary_name
+from featsieve.temporary import is_left, maker_of, remove, temporary_name
 
 # What tells rows apart, and the order in which they are read and exported.
 _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
@@ -154,11 +154,11 @@ class Store:
             raise
 
     def clean(self) -> list[str]:
-        """Remove the temporary files of processes that are no more, and return their names."""
+        """Remove what processes that are no more have left, and return the names."""
         found = [*self.parts.glob(".*.tmp"), *self.folder.glob(".*.tmp")]
         dead = [path for path in found if is_left(path)]
         for path in dead:
-            path.unlink(missing_ok=True)
+            remove(path)
         return sorted(path.name for path in dead)
 
     def about(self) -> dict[str, Any]:

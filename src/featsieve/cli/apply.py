@@ -39,9 +39,7 @@ def apply_command(
             metavar="FILE", help="Write the cluster of every row, too, as .csv (models of JASFS)."
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that are there already.")
-    ] = False,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Reduce new rows to the features that were selected before.

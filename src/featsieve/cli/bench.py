@@ -10,6 +10,7 @@ from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.report import PAGE, check_page
 from featsieve.files import check_free
+from featsieve.streams import is_stream
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
@@ -109,7 +110,7 @@ def report_command(
     It can be written at any time, also while the run goes on. FOLDER/report.html is replaced; any
     other file only with `--force`.
 
-    Example: `featsieve bench report results -o report.html --markdown report.md`
+    Example: `featsieve bench report results --markdown report.md --force`
     """
     page = output or folder / PAGE
     check_page(page, folder, force=force)
@@ -152,7 +153,7 @@ def export_command(
 
     A file that is there is replaced only with `--force`.
 
-    Example: `featsieve bench export results -o results.csv`
+    Example: `featsieve bench export results -o results.csv --force`
     """
     check_free(output, overwrite=force)
     _export(folder, output)
@@ -274,7 +275,8 @@ def write_report(
     planned = planned_cells(about)
     write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
     if not quiet:
-        typer.echo(f"Wrote {output}" + (f" and {markdown}" if markdown else ""))
+        words = f"Wrote {output}" + (f" and {markdown}" if markdown else "")
+        typer.echo(words, err=any(map(is_stream, filter(None, (output, markdown)))))
 
 
 def _export(folder: Path, output: Path) -> None:
@@ -282,4 +284,4 @@ def _export(folder: Path, output: Path) -> None:
     from featsieve.bench.store import Store
 
     count = Store(folder).export_csv(output)
-    typer.echo(f"Wrote {output}: {count} rows")
+    typer.echo(f"Wrote {output}: {count} rows", err=is_stream(output))

@@ -60,9 +60,7 @@ def compare_command(
             help="Write the numbers, and the selected features, as a table.",
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there already.")
-    ] = False,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Let several methods select as many features, and compare: agreement, stability, time.

@@ -33,7 +33,7 @@ def report_command(
     Useful where the page was lost, or a newer featsieve draws a better one. Nothing is computed.
     RUN/report.html is replaced; any other file only with `--force`.
 
-    Example: `featsieve report results -o report.html`
+    Example: `featsieve report results`
     """
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
@@ -77,5 +77,5 @@ def _write_selection(summary: Path, target: Path, *, folder: Path) -> None:
         render_again(summary, target)
         return
     with locked(folder):
-        finish(folder)
-        render_again(summary, target)
+        finish(folder)  # the summary is in its place then
+        render_again(folder / SUMMARY, target)

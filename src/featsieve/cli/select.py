@@ -50,9 +50,7 @@ def select_command(
             help="Format of the reduced table [default: that of TABLE].",
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace results that are in the folder already.")
-    ] = False,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Select the features that carry the clusters of a table, and write everything into a folder.

@@ -46,7 +46,8 @@ def stoppable(leaves: str = "nothing was written") -> Iterator[Stop]:
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
-            handlers[number] = signal.signal(number, ask)
+            if signal.getsignal(number) is not None:  # one set from C cannot be put back
+                handlers[number] = signal.signal(number, ask)
     try:
         yield stop
     except KeyboardInterrupt as error:
@@ -56,4 +57,4 @@ def stoppable(leaves: str = "nothing was written") -> Iterator[Stop]:
         raise typer.Exit(code) from None
     finally:
         for number, handler in handlers.items():
-            signal.signal(number, handler or signal.SIG_DFL)
+            signal.signal(number, handler)

@@ -33,8 +33,8 @@ def open_table(
     ----------
     path : str or path
         A ``.npy`` file, a zarr array (a folder ``.zarr``), a Parquet file, or a folder of Parquet
-        files, which are taken in the order of their names. Workers on other machines must see it
-        under the same path.
+        files, which are taken in the order of their names (without hidden ones, whose names begin
+        with a dot). Workers on other machines must see it under the same path.
     rows_per_chunk : int, optional
         About how many rows a chunk has. Default: as many as take 64 MiB. zarr arrays are cut at
         their own chunks, Parquet files at their row groups.

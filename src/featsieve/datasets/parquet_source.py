@@ -58,7 +58,7 @@ class ParquetRows:
 def parquet_source(path: Path) -> Source:
     """Return what a Parquet file holds, or all of those in a folder."""
     parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
-    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    files = _files(path) if path.is_dir() else [path]
     if not files:
         raise TableError(f"{path.name} is a folder without any .parquet file.")
     groups, stops = [], [0]
@@ -83,6 +83,16 @@ def parquet_source(path: Path) -> Source:
     stamp = [place.stat().st_mtime_ns for place in files]
     shape = (stops[-1], len(names))
     return Source(shape, rows.dtype, rows, np.array(names), stops[1:], stamp)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a folder; hidden ones are results that are not finished."""
+    found = sorted(folder.rglob("*.parquet"))
+    return [
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
 
 
 def _numbers(schema: Any) -> tuple[tuple[str, ...], np.dtype]:

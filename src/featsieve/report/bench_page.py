@@ -158,7 +158,7 @@ def _origin(summary: BenchSummary) -> Section:
         blocks.append(Table("Machine and versions", ("What", "which"), rows, words=True))
     plans = summary.plans or ("PLAN",)
     commands = "\n".join(
-        f"featsieve bench run {plan} --out results && featsieve bench report results -o report.html"
+        f"featsieve bench run {plan} --out results && featsieve bench report results"
         for plan in plans
     )
     blocks.append(Code(commands))

@@ -1,5 +1,7 @@
 """Heaps of words in HDF5 files that have no end (found by fuzzing)."""
 
+import time
+
 import h5py
 import numpy as np
 import pytest
@@ -81,3 +83,47 @@ def test_the_last_entry_and_bytes_that_look_like_a_heap(tmp_path, monkeypatch):
     monkeypatch.setattr(h5_heaps, "BLOCK", 100)
     with h5py.File(path) as file, pytest.raises(TableError, match="a heap of its words"):
         check_heaps(path, file)
+
+
+@pytest.mark.parametrize("kind", ["heaps inside of heaps", "marks alone"])
+def test_heaps_that_overlap(tmp_path, kind):
+    size = 2**20
+    content = bytearray(MARK * (size // len(MARK)))
+    if kind == "heaps inside of heaps":  # every one ends where the file does, or nearly
+        sizes = np.arange(size, 4096, -32, dtype="<u8")
+        content[: 16 * len(sizes)] = b"".join(MARK + one.tobytes() for one in sizes)
+        content[16 * len(sizes) :] = bytes(size - 16 * len(sizes))
+    path = tmp_path / "a.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = np.eye(2)
+        file["other"] = np.frombuffer(bytes(content), np.uint8)
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=r"a\.h5ad .*heaps of its words overlap"):
+        read_table(path)
+    assert time.process_time() - begun < 1
+
+
+def test_a_large_file_is_not_looked_through(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.h5ad")
+    assert path.stat().st_size < 2**20
+    with path.open("r+b") as file:
+        file.truncate(2**36)  # 64 GiB, of which nothing is on the disk
+    begun = time.process_time()
+    with h5py.File(path) as file:
+        assert check_heaps(path, file) is None
+    assert read_table(path).feature_names == list("abcd")
+    assert time.process_time() - begun < 2
+    monkeypatch.setattr(h5_heaps, "LARGEST_FILE", 0)
+    whole = write(tmp_path / "b.h5ad")
+    with h5py.File(whole) as file:
+        assert check_heaps(whole, file) is None
+
+
+def test_a_heap_larger_than_the_memory(tmp_path, monkeypatch):
+    path = tmp_path / "a.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = np.eye(2)
+        file.create_dataset("words", data=["a" * 10**6], dtype=h5py.string_dtype())
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "500K")
+    with pytest.raises(ValueError, match=r"a\.h5ad .*a heap of its words would take"):
+        read_table(path)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.datasets.readers import h5_heaps
 from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.readers.h5_parts import DEEPEST, check_whole, has_part, part_of, read_part
 
@@ -80,6 +81,19 @@ def test_words_that_are_one_in_the_file(tmp_path, monkeypatch):
         assert read_part(file["var/_index"])[-1] == b"a" * 4000
     monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "8M")  # of 80
     with pytest.raises(ValueError, match=r"a\.h5ad .*'var/_index' would take .* and 8 MiB are all"):
+        read_table(path)
+
+
+def test_words_of_a_large_file_are_read_few_at_a_time(tmp_path, monkeypatch):
+    path = same_words(tmp_path / "a.h5ad", 20_000, 4000)
+    monkeypatch.setattr(h5_heaps, "LARGEST_FILE", 0)  # of which no heap is looked at
+    with h5py.File(path) as file:
+        assert read_part(file["var/_index"]).tolist() == [b"a" * 4000] * 20_000
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "20M")
+    # told after the second 4,096 words, of 80 MB in all
+    with pytest.raises(
+        ValueError, match=r"'var/_index' would take 31\.\d MiB .* and 20 MiB are al"
+    ):
         read_table(path)
 
 

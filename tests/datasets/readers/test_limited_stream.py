@@ -5,7 +5,8 @@ import io
 import pytest
 
 from featsieve.datasets.readers.guard import TableError, TooLargeError
-from featsieve.datasets.readers.limited_stream import LimitedStream, count_lines
+from featsieve.datasets.readers.limited_stream import LimitedStream
+from featsieve.datasets.readers.row_count import RowCounter
 
 
 def test_a_stream_stops_at_its_limit():
@@ -25,25 +26,22 @@ def test_zero_bytes_are_told_by_their_place():
         stream.read(1)
 
 
-def test_lines_cost_something():
-    text = b"1,2\n3,4\n"
-    assert LimitedStream(io.BytesIO(text), limit=8 + 2 * 100, per_line=100).read() == text
+def rows(text, limit, per_row):
+    """Return a stream that counts rows, too."""
+    return LimitedStream(io.BytesIO(text), limit=limit, per_row=per_row, counter=RowCounter())
+
+
+def test_rows_cost_something():
+    text = b'1,2\n\n3,"4\n"\n'  # two rows in five lines
+    assert rows(text, len(text) + 2 * 100, 100).read() == text
     with pytest.raises(TooLargeError):
-        LimitedStream(io.BytesIO(text), limit=7 + 2 * 100, per_line=100).read()
+        rows(text, len(text) - 1 + 2 * 100, 100).read()
 
 
 def test_text_that_is_forgotten_costs_nothing():
-    stream = LimitedStream(io.BytesIO(b"123\n" * 4), limit=8 + 3 * 10, per_line=10)
+    stream = rows(b"123\n" * 4, 8 + 3 * 10, 10)
     assert stream.read(8) == b"123\n" * 2
     stream.forget_text()
     assert stream.read(4) == b"123\n"
-    with pytest.raises(TooLargeError):  # the lines are still counted
+    with pytest.raises(TooLargeError):  # the rows are still counted
         stream.read(4)
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("last", ["", "5"])
-def test_lines_of_a_file(tmp_path, end, last):
-    path = tmp_path / "a.csv"
-    path.write_text(end.join(["1", "22", "", "4", last]), newline="")
-    assert count_lines(path) == 5

@@ -399,3 +399,67 @@ def test_what_pandas_says_in_other_words_is_told():
     assert uneven(ValueError("Buffer overflow caught\nmore")) == (
         "its cells cannot be told apart (Buffer overflow caught): save it again"
     )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("columns", [None, ["c3", "c40"]])
+def test_memory_is_counted_by_rows_of_the_table(tmp_path, monkeypatch, ending, encoding, columns):
+    values = RNG.random((100, 50)).round(3)
+    note = '"' + "word\n" * 200 + '"'
+    lines = ["note," + ",".join(f"c{j}" for j in range(50))]
+    lines += [f"{note},{','.join(map(str, row))}" for row in values.tolist()]
+    content = ("\r\n".join(lines) + "\r\n" * 20_000).encode(encoding)
+    path = tmp_path / f"toy{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "2M")  # as 20,000 rows it would take 24 MB
+    table = read_table(path, columns=columns, drop_text=columns is None)
+    np.testing.assert_array_equal(table.X, values if columns is None else values[:, [3, 40]])
+
+
+def test_a_plain_file_is_counted_once(tmp_path, monkeypatch):
+    from featsieve.datasets.readers.row_count import RowCounter
+
+    counted = []
+    monkeypatch.setattr(RowCounter, "add", lambda self, block: counted.append(len(block)))
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2\n")
+    read_table(path)
+    assert counted == [8]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["True", "False", "1", "0", "1", "1"],
+        ["1", "0", "1.5", "0", "True", "False"],
+        ["True", "False", "", "", "True", "x"],
+        ["1", "", "", "0.5", "", "2"],
+        ["", "", "True", "False", "", ""],
+    ],
+)
+def test_answers_do_not_depend_on_the_length_of_blocks(tmp_path, monkeypatch, cells, rows):
+    from featsieve.datasets.readers import text
+
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells)))
+
+    def outcome():
+        try:
+            return read_table(path, columns=["a", "b"]).X.tobytes()
+        except ValueError as error:
+            return str(error)
+
+    whole = outcome()
+    monkeypatch.setattr(text, "MOST_CELLS", 2 * rows)
+    assert outcome() == whole
+
+
+def test_lines_that_pandas_would_read_again_and_again(tmp_path):
+    for ending in (".csv", ".csv.gz"):
+        path = tmp_path / f"toy{ending}"
+        content = b"a\n1\r 2\r 3\r"  # 262,145 rows for pandas
+        path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+        with pytest.raises(ValueError, match=r"toy\.csv.* one begins with a blank: save it"):
+            read_table(path)

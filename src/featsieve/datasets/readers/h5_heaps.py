@@ -2,6 +2,9 @@
 
 HDF5 goes from entry to entry of a heap until its end. An entry that says to take no room keeps it
 there for ever, and nothing but the end of the process stops it.
+
+Nothing in a file lists its heaps, so that all of it is looked through; a large file is not, as that
+would take longer than to read what is wanted of it.
 """
 
 import functools
@@ -10,18 +13,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from featsieve.datasets.readers.guard import TableError
+from featsieve.datasets.readers.guard import TableError, check_memory
 
 # How a heap begins: its name, its version, three empty bytes.
 MARK = b"GCOL\x01\0\0\0"
 SMALLEST = 4096
 BLOCK = 2**23
+# Bytes of the largest file that is looked through.
+LARGEST_FILE = 2**30
+# Heaps of a file lie side by side, and leftovers of old ones among them. All together have no more
+# than so many times the size of the file; heaps inside of heaps would be read again and again.
+MOST_TIMES = 4
 
 
-def check_heaps(path: Path, file: Any) -> int:
+def check_heaps(path: Path, file: Any) -> int | None:
     """Return the size of the longest word in the heaps of an open HDF5 file.
 
-    Raise if going over one of them would not come to its end.
+    Raise if going over one of them would not come to its end. None for a file that is too large to
+    be looked through.
 
     Parameters
     ----------
@@ -30,6 +39,8 @@ def check_heaps(path: Path, file: Any) -> int:
         The same file. It says in how many bytes it stores lengths.
     """
     about = os.stat(path)
+    if about.st_size > LARGEST_FILE:
+        return None
     width = file.id.get_create_plist().get_sizes()[1]
     return _check(path, (about.st_mtime_ns, about.st_size, about.st_ino), width)
 
@@ -37,12 +48,17 @@ def check_heaps(path: Path, file: Any) -> int:
 @functools.lru_cache(maxsize=16)
 def _check(path: Path, stamp: tuple[int, ...], width: int) -> int:
     """Look through the heaps of a file, once while it is the same."""
-    longest = 0
+    longest = total = 0
     with path.open("rb") as file:
         for place in _places(file):
             file.seek(place + len(MARK))
             size = int.from_bytes(file.read(width), "little")
-            if SMALLEST <= size <= stamp[1] - place:  # else it is no heap, or HDF5 refuses it
+            is_heap = SMALLEST <= size <= stamp[1] - place  # else HDF5 refuses it, too
+            total += size if is_heap else SMALLEST
+            if total > MOST_TIMES * stamp[1]:
+                raise TableError("heaps of its words overlap: get it or save it again")
+            if is_heap:
+                check_memory(size, what="a heap of its words")
                 file.seek(place)
                 longest = max(longest, _longest_entry(file.read(size), width))
     return longest

@@ -22,6 +22,8 @@ DEEPEST = 50
 OBJECT_BYTES = 64
 # Of the memory, for the words that are read at a time: one part of so many.
 SHARE = 4
+# That are read at a time where nobody knows how long they are.
+FEW_WORDS = 2**12
 
 
 @contextmanager
@@ -92,12 +94,14 @@ def read_part(stored: Any, *, rows: slice | None = None) -> Any:
 
 def _read_words(stored: Any) -> Any:
     """Return words, some at a time: a file may hold a long one once, and name it many times."""
-    longest = OBJECT_BYTES + check_heaps(Path(stored.file.filename), stored.file)
+    known = check_heaps(Path(stored.file.filename), stored.file)
+    longest = OBJECT_BYTES + (known or 0)
     limit, what = memory_limit(), f"its part {stored.name.strip('/')!r}"
     if stored.ndim != 1:  # no list of names
         check_memory(stored.size * longest, what=what, limit=limit)
         return stored[()]
     step = max(1, limit // (SHARE * longest))
+    step = step if known is not None else min(step, FEW_WORDS)
     blocks, needed = [], 0
     for start in range(0, max(1, len(stored)), step):
         blocks.append(stored[start : start + step])

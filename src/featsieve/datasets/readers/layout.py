@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from featsieve.datasets.names import ColumnError, place_names
 from featsieve.datasets.readers.guard import TableError, memory_limit
@@ -55,12 +56,13 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     ``header`` says whether the first line names the columns, None lets it be found out; ``named``
     are columns that somebody asks for.
     """
-    with open_text(path) as file:
+    limit = memory_limit()
+    with open_text(path, limit=limit) as file:
         start = file.read(4096)
     check_text(start)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
     try:
-        with io.TextIOWrapper(open_text(path), encoding=encoding, newline="") as file:
+        with io.TextIOWrapper(open_text(path, limit=limit), encoding=encoding, newline="") as file:
             lines = _first_lines(file)
     except UnicodeDecodeError as error:
         raise TableError(not_text(error)) from error
@@ -84,17 +86,13 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
 
 
-def open_text(
-    path: Path, *, limit: int | None = None, per_line: int = 0, encoding: str = "utf-16"
-) -> io.BufferedReader:
+def open_text(path: Path, *, encoding: str = "utf-16", **limits: Any) -> io.BufferedReader:
     """Open a text file as a `LimitedStream`, unpacking it if its name ends with .gz.
 
-    Only UTF-16 has zero bytes.
+    Only UTF-16 has zero bytes. ``limits`` are those of the stream.
     """
-    limit = memory_limit() if limit is None else limit
     open_it = partial(gzip.open if is_packed(path) else open, path, "rb")
-    text = encoding != "utf-16"
-    stream = LimitedStream(open_it(), limit=limit, per_line=per_line, text=text)
+    stream = LimitedStream(open_it(), text=encoding != "utf-16", **limits)
     return io.BufferedReader(stream, 2**18)
 
 

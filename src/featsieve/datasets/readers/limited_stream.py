@@ -1,12 +1,10 @@
 """A stream that stops: of a file that does not say how large it is, what comes out is counted."""
 
 import io
-from pathlib import Path
 from typing import Any
 
 from featsieve.datasets.readers.guard import TableError, TooLargeError, in_bytes, there_are
-
-BLOCK = 2**20
+from featsieve.datasets.readers.row_count import RowCounter
 
 
 class LimitedStream(io.RawIOBase):
@@ -17,20 +15,29 @@ class LimitedStream(io.RawIOBase):
     source : stream
     limit : int, optional
         Bytes of memory. By default there is none.
-    per_line : int
-        What a line of text takes, besides its letters.
+    per_row : int
+        What a row of the table takes, besides its letters.
+    counter : RowCounter, optional
+        What counts the rows. Without one, letters alone are counted.
     text : bool
         Whether a zero byte is refused, which libraries take for the end of a cell.
     """
 
     def __init__(
-        self, source: Any, *, limit: int | None = None, per_line: int = 0, text: bool = False
+        self,
+        source: Any,
+        *,
+        limit: int | None = None,
+        per_row: int = 0,
+        counter: RowCounter | None = None,
+        text: bool = False,
     ) -> None:
         self._source = source
         self._limit = limit
-        self._per_line = per_line
+        self._per_row = per_row
+        self._counter = counter
         self._text = text
-        self._place = self._kept = self._lines = 0
+        self._place = self._kept = 0
 
     def readable(self) -> bool:
         """Say that this can be read."""
@@ -46,8 +53,11 @@ class LimitedStream(io.RawIOBase):
         self._place += count
         if self._limit is not None:
             self._kept += count
-            self._lines += ends_of_lines(found) if self._per_line else 0
-            if self._kept + self._per_line * self._lines > self._limit:
+            taken = self._kept
+            if self._counter is not None:
+                self._counter.add(found)
+                taken += self._per_row * self._counter.ends
+            if taken > self._limit:
                 raise TooLargeError(
                     f"its content takes more than {in_bytes(self._limit)} as a table, and "
                     f"{there_are(self._limit)}"
@@ -62,22 +72,3 @@ class LimitedStream(io.RawIOBase):
         """Close the other stream, too."""
         self._source.close()
         super().close()
-
-
-def count_lines(path: Path) -> int:
-    """Return how many lines a file has, the last one without an end included."""
-    with path.open("rb") as file:
-        return 1 + sum(ends_of_lines(block) for block in iter(lambda: file.read(BLOCK), b""))
-
-
-def ends_of_lines(text: bytes) -> int:
-    r"""Return how many lines end in a text: with "\n", "\r\n" or "\r", as pandas reads them.
-
-    Examples
-    --------
-    >>> from featsieve.datasets.readers.limited_stream import ends_of_lines
-    >>> ends_of_lines(b"a\nb\r\nc\rd")
-    3
-    """
-    returns = text.count(b"\r")
-    return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,10 @@ def _read_classic(path: Path, request: Request) -> Content:
     if is_plain(path):
         check_memory(8 * sum(math.prod(shape) for name, shape, _ in listed if name in wanted))
     with _doubts_are_errors():
-        found = loadmat(path, mat_dtype=True, variable_names=wanted)
+        # A warning would be an error here: newer versions of SciPy want to be told which kind.
+        known = signature(loadmat).parameters
+        settings: Any = {"spmatrix": False} if "spmatrix" in known else {}
+        found = loadmat(path, mat_dtype=True, variable_names=wanted, **settings)
     stored = {name: checked_sparse(found[name]) for name in wanted}
     return Content(
         X=stored[table],

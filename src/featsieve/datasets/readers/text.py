@@ -15,7 +15,7 @@ from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import frame_content, text_columns
 from featsieve.datasets.readers.guard import TableError, check_memory, first_line, memory_limit
 from featsieve.datasets.readers.layout import Layout, find_layout, is_packed, not_text, open_text
-from featsieve.datasets.readers.limited_stream import count_lines
+from featsieve.datasets.readers.row_count import RowCounter, count_rows
 from featsieve.datasets.request import Request
 
 # Older ones read the last digit of many numbers wrong, unless they are asked not to.
@@ -81,12 +81,16 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
     limit = memory_limit()
     n_rows = max(1, min(MOST_CELLS, limit // BLOCK_SHARE) // len(names))  # of a block
     block = None if needed is None else n_rows * len(names)
-    fixed, per_line = _cost(len(names), len(as_they_stand), len(needed or names), block)
-    if not is_packed(path):
-        n_lines = count_lines(path)
+    fixed, per_row = _cost(len(names), len(as_they_stand), len(needed or names), block)
+    counter = RowCounter(layout.separator, encoding=layout.encoding)
+    if is_packed(path):
+        limits = {"limit": max(0, limit - fixed), "per_row": per_row, "counter": counter}
+    else:
+        limits = {}  # all is counted here
+        most = count_rows(path, counter)
         text = path.stat().st_size if block is None else 0
-        told = f"the table of {n_lines} lines and {len(needed or names)} columns"
-        check_memory(fixed + text + per_line * n_lines, what=told, limit=limit)
+        told = f"the table of {most} lines and {len(needed or names)} columns"
+        check_memory(fixed + text + per_row * most, what=told, limit=limit)
     how = {
         "sep": layout.separator,
         "decimal": layout.decimal,
@@ -99,10 +103,9 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         "low_memory": False,
         **exact_numbers(pandas.__version__),
     }
-    left = max(0, limit - fixed)
     with (
         warnings.catch_warnings(),
-        open_text(path, limit=left, per_line=per_line, encoding=layout.encoding) as file,
+        open_text(path, encoding=layout.encoding, **limits) as file,
     ):
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
@@ -117,9 +120,9 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
 
 
 def _cost(n_columns: int, n_words: int, n_read: int, block: int | None) -> tuple[int, int]:
-    """Return the memory that a table takes in any case, and that a line takes besides its letters.
+    """Return the memory that a table takes in any case, and that a row takes besides its letters.
 
-    Every line has a cell for every column: pandas fills up short ones, and refuses long ones. With
+    Every row has a cell for every column: pandas fills up short ones, and refuses long ones. With
     ``block``, so many cells are read at a time, and only numbers are kept.
     """
     fixed, words = BYTES_PER_COLUMN * n_columns, BYTES_PER_WORD * n_words
@@ -137,12 +140,23 @@ def _in_blocks(pandas: Any, file: Any, n_rows: int, how: dict[str, Any]) -> Any:
             file.raw.forget_text()
     if len(blocks) == 1:
         return blocks[0]
+    kinds = zip(*([dtype.kind for dtype in block.dtypes] for block in blocks), strict=True)
+    for name, several in zip(blocks[0].columns, map(set, kinds), strict=True):
+        if len(several) > 1:
+            _spell_out(blocks, name)
     frame = pandas.concat(blocks, ignore_index=True)
     for name in text_columns(frame):
         # numbers in one block and words in another
         if name not in how["converters"]:
             frame[name] = frame[name].map(str, na_action="ignore")
     return frame
+
+
+def _spell_out(blocks: list[Any], name: str) -> None:
+    """Turn True and False into words where other blocks hold other things, as in one block."""
+    for block in blocks:
+        if block[name].dtype.kind == "b":
+            block[name] = block[name].map(str).astype(object)
 
 
 def _wrapped(word: str) -> tuple[str]:

@@ -40,6 +40,12 @@ def check_zarr(folder: Path) -> None:
             about = json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:
             raise TableError(f"its description {path.name} is not JSON: save it again") from error
+        for size in _chunk_sizes(about):  # zarr 3.4 reads 0 as 1
+            if isinstance(size, int) and size < 1:
+                raise TableError(
+                    f"its description {path.name} is damaged, cut short or changed: chunks of "
+                    f"length {size}. Get it or save it again"
+                )
         for name in _codecs(about):
             if name not in CODECS:
                 raise TableError(
@@ -67,6 +73,16 @@ def _check_inside(folder: Path) -> None:
                         f"its part {entry.name!r} is a link out of its folder, and such links are "
                         "not followed: put all that belongs to it into the folder"
                     )
+
+
+def _chunk_sizes(about: Any) -> list[Any]:
+    """Return the lengths of a chunk: "chunks" in version 2, inside of "chunk_grid" in version 3."""
+    sizes = about.get("chunks") if isinstance(about, dict) else None
+    if sizes is None and isinstance(about, dict):
+        grid = about.get("chunk_grid")
+        settings = grid.get("configuration") if isinstance(grid, dict) else None
+        sizes = settings.get("chunk_shape") if isinstance(settings, dict) else None
+    return sizes if isinstance(sizes, list) else []
 
 
 def _codecs(about: Any) -> Iterator[str]:

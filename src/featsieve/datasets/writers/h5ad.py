@@ -105,7 +105,8 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
         check_whole(h5py, source)
         var = anndata.io.read_elem(source["var"])
         genes = find_columns(table.names, [str(name) for name in var.index], role="feature")
-        n = len(source["obs"][source["obs"].attrs["_index"]])
+        names = source["obs"][source["obs"].attrs["_index"]]
+        n = len(names["values"] if isinstance(names, h5py.Group) else names)  # anndata 0.13
     if n != table.X.shape[0]:
         raise ValueError(f"{like} has {n} samples, but the table has {table.X.shape[0]}.")
     with reasons(like), open_hdf5(h5py, like) as source:
