@@ -322,3 +322,12 @@ def test_scikit_learn_checks_pass_for_the_other_criteria():
         results = check_estimator(SPEC(criterion=criterion, n_clusters=2), on_fail=None)
         assert [r for r in results if r["status"] == "failed"] == []
         assert len(results) > 40
+
+
+def test_scores_that_differ_by_rounding_are_ties_in_every_layout():
+    # Six samples, all of them neighbours: every column has the same score. Found by fuzzing.
+    X = np.random.default_rng(1).standard_normal((6, 3))
+    for table in (X, np.asfortranarray(X), sp.csr_array(X)):
+        sieve = SPEC(1, criterion="leading", affinity="binary", n_clusters=2, scale="unit")
+        np.testing.assert_allclose(sieve.fit(table).scores_, 0.8, rtol=1e-12)
+        np.testing.assert_array_equal(sieve.ranking_, [1, 2, 3])

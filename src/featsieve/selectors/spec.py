@@ -165,9 +165,7 @@ class SPEC(UnsupervisedSelector):
             scores = np.maximum(WORST - phi ** (1.0 / power), 0.0)
         scores[~to_numpy(operator.varies)] = 0.0
         self.spectral_score_ = phi
-        # Columns that do not vary come last, also among equals.
-        order = np.lexsort((-scores, ~to_numpy(operator.varies)))
-        self._set_selection(scores, n_selected, order=order)
+        self._set_selection(scores, n_selected)
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""
