@@ -54,12 +54,14 @@ class Recipe:
     def is_well_posed(self) -> bool:
         """Whether the answer does not hang on rounding.
 
-        Of two samples all columns are equally good; so are copies; and nothing is left of a small
-        column beside one of 1e30 that is taken as it is.
+        Of two samples all columns are equally good; so are copies; with fewer samples than columns
+        some methods have many minimisers; and nothing is left of a small column beside one of 1e30
+        that is taken as it is.
         """
         ordinary = self.base in ("clusters", "noise") and self.factor == 1.0 and not self.rows
         ordinary &= all(what in ("constant", "zero") for _, what in self.columns)
-        return ordinary and self.dtype in ("float64", FOREIGN_ORDER[0]) and self.n_samples > 5
+        ordinary &= self.n_samples >= max(12, 2 * self.n_features)
+        return ordinary and self.dtype in ("float64", FOREIGN_ORDER[0])
 
     @property
     def is_sparse(self) -> bool:
@@ -190,7 +192,8 @@ def _sparse(X: np.ndarray, layout: str) -> Any:
 @st.composite
 def well_posed(draw: st.DrawFn) -> Recipe:
     """Draw a table without ties, in any layout."""
-    n, d = draw(st.integers(6, 25)), draw(st.integers(1, 12))
+    n = draw(st.integers(12, 25))
+    d = draw(st.integers(1, n // 2))
     column = st.tuples(st.integers(0, d - 1), st.sampled_from(("constant", "zero")))
     dtype = draw(st.sampled_from(("float64", "float64", FOREIGN_ORDER[0])))
     layouts = DENSE + SPARSE + OTHER_LIBRARIES if dtype == "float64" else ("C", "F", "strided")

@@ -167,3 +167,19 @@ def test_samples_of_the_same_name_are_told(X):
     assert note.kind == "names"
     unnamed = Dataset("t", X, sample_names=who)  # an index, which nobody asked for
     assert prepare_table(unnamed).notes == ()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_columns_of_any_size_are_standardized(make):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 6)) * (rng.random((30, 6)) < 0.5)
+    X[:, 5] = 0.0
+    factors = 2.0 ** np.array([0, 1000, -850, 300, -300, 0])
+    plain = prepare_table(make(X), standardize=True)
+    found = prepare_table(make(X * factors), standardize=True)
+    one, other = (p.X.toarray() if sp.issparse(p.X) else p.X for p in (plain, found))
+    np.testing.assert_array_equal(other, one)
+    np.testing.assert_array_equal(found.scale / plain.scale, factors)
+    if found.centre is not None:
+        np.testing.assert_array_equal(found.centre, plain.centre * factors)
+    assert found.constant == plain.constant == ("x5",)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays.ranges import in_range
 from featsieve.datasets import Dataset, read_table
 from featsieve.datasets.dataset import as_table
 from featsieve.datasets.names import check_unique
@@ -150,9 +151,7 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         table = replace(table, X=filled)
     X, centre, scale = table.X, None, None
     if standardize:
-        scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X)
-        X, centre, scale = scaler.transform(X), scaler.mean_, scaler.scale_
-        centre = None if is_sparse(X) else centre
+        X, centre, scale = _standardized(X)
     return Prepared(
         table,
         X,
@@ -164,6 +163,19 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         constant=tuple(names[j] for j in np.flatnonzero(constant_columns(table.X))),
         row_numbers=tuple(names[j] for j in row_number_columns(table.X, table.feature_names)),
     )
+
+
+def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
+    """Return the standardised table, and what was taken out, in the units of X.
+
+    Squares of columns beyond 1e60 or below 1e-60 would not fit: these change their units first.
+    """
+    table, shift = in_range(X.tocsr() if is_sparse(X) else X)
+    scaler = StandardScaler(with_mean=not is_sparse(X)).fit(table)
+    shift = np.zeros(X.shape[1], dtype=np.intp) if shift is None else shift
+    centre = None if is_sparse(X) else np.ldexp(scaler.mean_, shift)
+    varies = scaler.var_ > 0.0  # the scale of other columns is 1, whatever their units
+    return scaler.transform(table), centre, np.where(varies, np.ldexp(scaler.scale_, shift), 1.0)
 
 
 def as_dataset(table: Any) -> Dataset:

@@ -126,3 +126,11 @@ def test_small_texts(tmp_path, monkeypatch):
         read_small(path, what="plan")
     with pytest.raises(FileNotFoundError, match=r"gone\.toml: there is no such file"):
         read_small(tmp_path / "gone.toml", what="plan")
+
+
+def test_a_wrong_limit_is_not_the_fault_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "fine.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "lots")
+    with pytest.raises(ValueError, match=r"^FEATSIEVE_MAX_MEMORY must be a size such as 8G"):
+        read_table(path)

@@ -169,6 +169,7 @@ def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") 
     from featsieve.datasets.names import ColumnError
 
     how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
+    memory_limit()  # says what is wrong with the variable, for which the file is not to blame
     try:
         yield
     except ImportError:
