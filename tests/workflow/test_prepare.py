@@ -32,6 +32,12 @@ def test_a_clean_table_stays_as_it_is(X):
     assert ready.notes == ()
 
 
+def test_one_row_is_no_table_to_compare_rows_of(X):
+    with pytest.raises(ValueError, match="one row only.*at least 2 are needed.*transpose it"):
+        prepare_table(X[:1])
+    assert prepare_table(X[:2]).X.shape == (2, 6)
+
+
 def test_missing_values_are_refused_with_count_and_columns(X):
     table = Dataset("people", with_gaps(X), feature_names=list("abcdef"))
     with pytest.raises(

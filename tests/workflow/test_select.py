@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,10 @@ import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
 from featsieve import JASFS, MCFS, explain, structure_score
-from featsieve.datasets import Dataset
+from featsieve.datasets import Dataset, make_planted
 from featsieve.tuning import NoStructureWarning
-from featsieve.workflow import method_names, select_features
+from featsieve.workflow import method_names, prepare_table, select_features
+from featsieve.workflow.select import note_about_units
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
@@ -142,6 +144,36 @@ def test_notes_are_warnings_too(table):
     about_rows, about_constant = run.notes
     assert about_rows.startswith("Column 'g0' counts the rows")
     assert about_constant == "Column 'g1' is constant: nothing to select."
+
+
+def planted_in_large_units():
+    """Return a table whose clusters show in plain distances only, by the units of 6 columns."""
+    planted = make_planted(60, 400, n_informative=6, n_clusters=3, signal=2.0, random_state=1)
+    X = planted.X.copy()
+    X[:, planted.informative] *= 8.0
+    return X, planted.informative
+
+
+def test_units_that_decide_are_told():
+    X, informative = planted_in_large_units()
+    settings = {"n_clusters": 3, "n_features": 6, "n_subsamples": 0}
+    with pytest.warns(UserWarning, match="columns as they are.*--standardize"):
+        run = select_features(X, **settings)
+    assert run.selector.init_ == "raw"
+    (note,) = [note for note in run.notes if note.kind == "units"]
+    widest = int(X.std(axis=0).argmax())
+    assert f"such as 'x{widest}'" in note
+    assert informative[widest]
+
+
+def test_units_that_do_not_decide_are_not_told():
+    X, _ = planted_in_large_units()
+    plain, hat = SimpleNamespace(init_="raw"), SimpleNamespace(init_="spectral")
+    for table in (X, sp.csr_array(X)):
+        assert len(note_about_units(prepare_table(table), plain)) == 1
+        assert note_about_units(prepare_table(table), hat) == ()
+        assert note_about_units(prepare_table(table, standardize=True), plain) == ()
+    assert note_about_units(prepare_table(X), MCFS()) == ()  # has no first labels
 
 
 def test_noise_is_told_once():

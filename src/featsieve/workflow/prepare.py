@@ -118,8 +118,8 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
     Raises
     ------
     ValueError
-        For missing values (the message counts them and names the columns), infinite ones, and
-        columns without any value.
+        For missing values (the message counts them and names the columns), infinite ones,
+        columns without any value, and a single row.
 
     Examples
     --------
@@ -137,6 +137,12 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
     if impute is not None:
         check_option("impute", impute, IMPUTE)
     names = table.names
+    if table.X.shape[0] == 1:
+        raise ValueError(
+            "The table has one row only, and a selection compares rows: at least 2 are needed. "
+            "Rows are samples, columns are features: if the table is the other way round, "
+            "transpose it."
+        )
     _refuse_infinite(table.X, names)
     missing = count_missing(table.X)
     if missing.any() and impute is None:

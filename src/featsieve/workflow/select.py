@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.ranges import in_range
 from featsieve.datasets import Dataset
 from featsieve.evaluation import (
     Stability,
@@ -30,6 +33,8 @@ from featsieve.workflow.words import Note
 
 # Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
 FIXED_STEPS = 3
+# A column that varies by this much more than the usual one decides distances by its unit.
+WIDE_SPREAD = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +204,7 @@ def select_features(
         steps.next("explaining")
         features = explain_run(prepared, selector, labels, repeats.frequency)
         steps.end()
-    own_notes = (*prepared.notes, *repeats.notes)
+    own_notes = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
     for note in own_notes:
         warn(note)
     model = SelectionModel.from_selector(
@@ -261,6 +266,35 @@ def explain_run(
     if frequency is not None:
         table["selection_frequency"] = frequency
     return table
+
+
+def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
+    """Say so if the clusters were found in distances that a few columns decide by their units.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    selector : fitted selector of featsieve
+        ``init_`` of JASFS tells where its first clusters came from.
+
+    Returns
+    -------
+    tuple of Note
+        One, or none.
+    """
+    if getattr(selector, "init_", None) != "raw":
+        return ()
+    operator = as_operator(in_range(prepared.X)[0], scale="none")
+    spread = np.sqrt(to_numpy(operator.column_norms()))
+    widest = int(spread.argmax())
+    if spread[widest] <= WIDE_SPREAD * np.median(spread[spread > 0.0]):
+        return ()
+    text = (
+        "The clusters were found in distances of the columns as they are, in which those with the "
+        f"largest numbers count most, such as {prepared.feature_names[widest]!r}. If the units of "
+        "the columns cannot be compared, give --standardize (in Python standardize=True)."
+    )
+    return (Note(text, "units"),)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ class Note(str):
     ----------
     text : str
     kind : str
-        "names", "row-numbers", "constant", "filled", "subsamples", or the name of a warning's
-        class.
+        "names", "row-numbers", "constant", "filled", "units", "subsamples", or the name of a
+        warning's class.
 
     Examples
     --------
