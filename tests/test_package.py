@@ -58,6 +58,23 @@ def test_nothing_is_imported_that_was_not_asked_for(code, absent):
     assert done.stdout.strip() == "[]"
 
 
+def test_models_are_read_and_written_without_libraries_that_are_slow_to_import():
+    """skops looks through scikit-learn, whose bridges to array libraries would import those."""
+    program = (
+        "import sys, tempfile\nfrom featsieve import MaxVariance, load_model, save_model\n"
+        "with tempfile.TemporaryDirectory() as home:\n"
+        "    save_model(MaxVariance(1).fit([[1.0, 2.0], [3.0, 5.0]]), home + '/m.skops')\n"
+        "    sieve = load_model(home + '/m.skops')\n"
+        "print([name for name in ('cupy', 'dask', 'torch') if name in sys.modules])\n"
+        "import dask.array\n"  # and are found later on
+        "print(sieve.transform(dask.array.from_array([[1.0, 2.0]])).compute())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[]", "[[2.]]"]
+
+
 def test_importing_a_selector_adds_little_to_scikit_learn():
     program = (
         "import sys\nfrom sklearn.feature_selection import SelectKBest\nbefore = set(sys.modules)\n"

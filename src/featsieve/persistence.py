@@ -15,7 +15,7 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve.datasets.optional import load_optional
+from featsieve.datasets.optional import hidden, load_optional
 from featsieve.datasets.readers.archive import check_archive
 from featsieve.datasets.readers.guard import (
     MEMORY_VARIABLE,
@@ -42,6 +42,8 @@ LARGEST_HEADER = 100_000
 # Of lists and the like, for a letter of JSON.
 BYTES_PER_LETTER = 24
 LONGEST_WORD = 200
+# skops imports every module of scikit-learn, and these with them: for nothing, and for seconds.
+UNNEEDED = ("cupy", "dask", "torch")
 
 
 class ModelError(ValueError):
@@ -87,7 +89,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.transform(X) == sieve.transform(X)).all())
     True
     """
-    skops_io = load_optional("skops.io", "Saving a model", extra="model")
+    skops_io = load_skops("Saving a model")
     _check_fitted(model)
     try:
         content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)
@@ -137,7 +139,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     --------
     save_model : With an example of both.
     """
-    skops_io = load_optional("skops.io", "Loading a model", extra="model")
+    skops_io = load_skops("Loading a model")
     path = settled(path)
     check_file(path)
     size = path.stat().st_size
@@ -172,6 +174,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             f"{path} is not a model of featsieve, or it is damaged ({first_line(error)}): save it "
             "again."
         ) from error
+
+
+def load_skops(purpose: str) -> Any:
+    """Return ``skops.io``, or say which extra brings it.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it.
+
+    Returns
+    -------
+    module
+    """
+    with hidden(*UNNEEDED):
+        return load_optional("skops.io", purpose, extra="model")
 
 
 def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:

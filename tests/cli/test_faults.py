@@ -15,7 +15,6 @@ import pytest
 
 from featsieve.replacing import READY, STALE, settle
 from tests.bench.test_run import write_plan
-from tests.light import light_environment
 
 fcntl = pytest.importorskip("fcntl")
 resource = pytest.importorskip("resource")
@@ -229,18 +228,11 @@ def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
     assert len(os.listdir(out)) == 6
 
 
-@pytest.fixture(scope="module")
-def light(tmp_path_factory):
-    """Return the variables of processes that start sooner."""
-    return light_environment(tmp_path_factory.mktemp("light"))
-
-
-def test_two_selections_at_the_same_time(spawn, light, table, tmp_path):
+def test_two_selections_at_the_same_time(spawn, table, tmp_path):
     """Without --force the slower one gives up; nothing of it is left."""
     out = tmp_path / "out"
-    options = {"wait": False, "env": light}
     both = [
-        spawn("select", table, "-o", out, *FAST, "--features", k, "--seed", k, **options)
+        spawn("select", table, "-o", out, *FAST, "--features", k, "--seed", k, wait=False)
         for k in (4, 5)
     ]
     ended = [process.communicate(timeout=300) for process in both]
@@ -343,12 +335,12 @@ def test_what_is_printed_to_a_full_disk(spawn):
     )
 
 
-def test_odd_surroundings(home, light, tmp_path):
+def test_odd_surroundings(home, tmp_path):
     """No home, no temporary folder, no locale: a folder whose name Python cannot read will do."""
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     environment = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": light["PYTHONPATH"],
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "OMP_NUM_THREADS": "1",
         "TMPDIR": str(tmp_path / "gone"),
         "PYTHONCOERCECLOCALE": "0",
@@ -364,7 +356,7 @@ def test_odd_surroundings(home, light, tmp_path):
         assert "größer" in page.read()
 
 
-def test_a_folder_that_is_read_only(home, light, tmp_path):
+def test_a_folder_that_is_read_only(home, tmp_path):
     """Mounted so: nobody, not even root, can write there."""
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; exec "$0" -c "$2"'
     commands = [
@@ -384,9 +376,7 @@ for command in {commands!r}:
 """
     shell = ["unshare", "-m", "sh", "-c", script, sys.executable, home, code]
     try:
-        done = subprocess.run(
-            map(str, shell), capture_output=True, text=True, check=False, env=light
-        )
+        done = subprocess.run(map(str, shell), capture_output=True, text=True, check=False)
     except FileNotFoundError:
         pytest.skip("needs unshare")
     if done.returncode == 99 or "unshare failed" in done.stderr:

@@ -33,7 +33,7 @@ def test_a_clean_table_stays_as_it_is(X):
 
 
 def test_one_row_is_no_table_to_compare_rows_of(X):
-    with pytest.raises(ValueError, match="one row only.*at least 2 are needed.*transpose it"):
+    with pytest.raises(ValueError, match=r"one row only.*at least 2 are needed.*transpose it"):
         prepare_table(X[:1])
     assert prepare_table(X[:2]).X.shape == (2, 6)
 

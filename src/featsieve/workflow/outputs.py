@@ -14,7 +14,7 @@ from featsieve.datasets.optional import load_optional
 from featsieve.datasets.table import READERS, subset, table_format
 from featsieve.datasets.write import check_writer
 from featsieve.files import write_text
-from featsieve.persistence import save_model
+from featsieve.persistence import load_skops, save_model
 from featsieve.report import render_selection
 from featsieve.workflow.select import SelectionRun
 from featsieve.workflow.staging import staged
@@ -165,7 +165,7 @@ def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None
     source : str or path, optional
         The file that the table came from.
     """
-    load_optional("skops.io", "Writing model.skops", extra="model")
+    load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
     instead = "write another format, with --format csv (in Python ending='.csv')"
     check_writer(names["selected"], like=source, instead=instead)
