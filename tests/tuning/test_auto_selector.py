@@ -195,12 +195,13 @@ def test_the_same_as_auto_of_the_selector(clear):
 
 
 def test_criteria_by_name_and_as_objects(clear):
+    # with a known number of clusters, which is not looked for then
     for criterion in ("modularity", "agreement", "centroid_accuracy", "full_silhouette"):
-        sieve = AutoSelector(LaplacianScore(), criterion=criterion, sizes=[5, 40]).fit(clear.X)
+        sieve = AutoSelector(MCFS(3), criterion=criterion, sizes=[5, 40]).fit(clear.X)
         assert sieve.path_.curve.criterion == criterion
         assert sieve.n_features_selected_ == 5, criterion
     for criterion in (Modularity(n_runs=2), LabelAgreement(scale="none"), CentroidAccuracy()):
-        sieve = AutoSelector(LaplacianScore(), criterion=criterion, sizes=[5, 40]).fit(clear.X)
+        sieve = AutoSelector(MCFS(3), criterion=criterion, sizes=[5, 40]).fit(clear.X)
         assert sieve.path_.curve.criterion == criterion.name
 
 
@@ -250,18 +251,18 @@ def test_inside_a_pipeline_and_cloned(clear):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_checks_pass():
-    results = check_estimator(AutoSelector(LaplacianScore()), on_fail=None, on_skip=None)
+    results = check_estimator(AutoSelector(MCFS(2)), on_fail=None, on_skip=None)
     failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     assert failed == []
     assert sum(r["status"] == "passed" for r in results) >= 40
 
 
 def test_around_a_stability_selection(clear):
-    inner = StabilitySelection(LaplacianScore(10), n_subsamples=5, random_state=0)
+    inner = StabilitySelection(MCFS(3, n_features_to_select=10), n_subsamples=5, random_state=0)
     sieve = AutoSelector(inner, sizes=[5, 20]).fit(clear.X)
     assert sieve.n_features_selected_ == sieve.selector_.n_features_selected_
     outer = StabilitySelection(
-        AutoSelector(LaplacianScore(), sizes=[5, 20]), n_subsamples=5, random_state=0
+        AutoSelector(MCFS(3), sizes=[5, 20]), n_subsamples=5, random_state=0
     )
     assert outer.fit(clear.X).stability_ > 0.5
 
