@@ -86,7 +86,7 @@ bench: $(VENV)/.core   ## quality and speed tables (the real data sets need FEAT
 	$(BIN)/python benchmarks/label_free.py
 
 docs: $(VENV)/.docs   ## build the HTML documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W -q -j auto -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 dist: $(VENV)/.release   ## build sdist and wheel, install them in empty environments and try them there

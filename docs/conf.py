@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "parallel": True,  # as many as sphinx -j says
     "reset_modules": ("matplotlib", "gallery_style.reset"),
     "doc_module": ("featsieve",),
     "backreferences_dir": "auto_examples/backreferences",
