@@ -30,6 +30,7 @@ def test_lines_are_added_up_by_package(tmp_path, missing, status, share):
     assert ended.returncode == status, ended.stderr
     page = (tmp_path / "page.md").read_text()
     assert page == ended.stdout
+    assert "on Python {}.{}.\n".format(*sys.version_info) in page
     assert "| featsieve | 40 | 40 | 100.0 % |" in page
     assert "| featsieve.graphs | 20 | 20 | 100.0 % |" in page
     assert f"| all | 100 | {100 - missing} | {share} |" in page

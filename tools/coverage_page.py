@@ -71,7 +71,8 @@ def main() -> int:
         "# Coverage",
         "",
         "Lines of the library that the test suite executes, those that run in processes of their "
-        "own included (`make coverage`).",
+        f"own included (`make coverage`), on Python {sys.version_info.major}."
+        f"{sys.version_info.minor}.",
         "",
     ]
     text = "\n".join([*head, text])
