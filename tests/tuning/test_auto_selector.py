@@ -261,9 +261,7 @@ def test_around_a_stability_selection(clear):
     inner = StabilitySelection(MCFS(3, n_features_to_select=10), n_subsamples=5, random_state=0)
     sieve = AutoSelector(inner, sizes=[5, 20]).fit(clear.X)
     assert sieve.n_features_selected_ == sieve.selector_.n_features_selected_
-    outer = StabilitySelection(
-        AutoSelector(MCFS(3), sizes=[5, 20]), n_subsamples=5, random_state=0
-    )
+    outer = StabilitySelection(AutoSelector(MCFS(3), sizes=[5, 20]), n_subsamples=5, random_state=0)
     assert outer.fit(clear.X).stability_ > 0.5
 
 
