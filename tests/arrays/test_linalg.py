@@ -12,6 +12,7 @@ from featsieve.arrays.linalg import (
     largest_eigenpairs,
     orthonormal_columns,
     polar,
+    smallest_eigenpairs,
     solve_shifted,
 )
 
@@ -160,6 +161,21 @@ def test_largest_eigenpairs_also_where_lapack_gives_up(fails, monkeypatch):
     values, vectors = largest_eigenpairs(A, 4)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[-4:], rtol=1e-12)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 8, 13, 17, 40])
+@pytest.mark.parametrize("found", [largest_eigenpairs, smallest_eigenpairs])
+def test_as_many_eigenpairs_as_asked_for_where_they_repeat(found, size):
+    """LAPACK finds none of the eigenvalues of a graph that links all samples alike (fuzzing)."""
+    alike = (np.ones((size, size)) - np.eye(size)) / (size - 1)
+    for A in (alike, -alike, alike - 3.0 / size, np.eye(size), np.zeros((size, size))):
+        for count in range(1, size + 1):
+            values, vectors = found(A, count)
+            expected = np.linalg.eigvalsh(A)
+            expected = expected[-count:] if found is largest_eigenpairs else expected[:count]
+            np.testing.assert_allclose(values, expected, atol=1e-12)
+            np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
+            np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-12)
 
 
 @pytest.mark.parametrize("spread", [0.0, 2.0, 9.0])

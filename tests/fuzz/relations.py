@@ -7,7 +7,7 @@ Every fit of the fuzzing is made again on relatives of its table, where there ar
 - the same numbers as a plain array of NumPy, where the table has another layout or byte order, or
   is a data frame, a list, a sparse matrix, or an array of another library. Sums are added up in
   another order then, so the selection is compared, not every digit, and only where it does not
-  hang on rounding.
+  hang on rounding: with one cluster nothing is left to predict (there is a warning for that).
 """
 
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def check_relatives(
                 one, two = getattr(selector, name), getattr(found, name)
                 assert np.array_equal(one, two), f"{name} in other units: {one!r} then {two!r}"
         yield "other units"
-    if recipe.layout != "C" and recipe.is_well_posed:
+    if recipe.layout != "C" and recipe.is_well_posed and not has_one_cluster(selector):
         other = clone(estimator)
         refused = fit(other, replace(recipe, layout="C").build())
         assert refused is None, f"refused as a plain array: {refused}"
@@ -54,6 +54,13 @@ def check_relatives(
             f"{selector.scores_!r}, {found.scores_!r}"
         )
         yield "other layout"
+
+
+def has_one_cluster(estimator: Any) -> bool:
+    """Say whether an estimator, or one inside of it, has been told to look for one cluster."""
+    parameters = estimator.get_params(deep=True)
+    counts = [value for name, value in parameters.items() if name.endswith("n_clusters")]
+    return any(isinstance(count, int) and count == 1 for count in counts)
 
 
 def standardises(estimator: Any) -> bool:

@@ -342,3 +342,14 @@ def test_values_that_cannot_be_meant_are_refused(settings, message):
     X = np.random.default_rng(14).standard_normal((30, 20))
     with pytest.raises(ValueError, match=message):
         MCFS(**settings).fit(X)
+
+
+@pytest.mark.parametrize("n_samples", [8, 13, 17, 40])
+@pytest.mark.parametrize("n_features", [1, 6])
+def test_a_graph_that_links_all_samples_alike(n_samples, n_features):
+    """All its eigenvalues but one are equal, which LAPACK answered with no vector at all."""
+    X = np.random.default_rng(0).standard_normal((n_samples, n_features))
+    sieve = MCFS(2, n_features_to_select=1, affinity="binary", n_neighbors=100).fit(X)
+    assert sieve.embedding_.shape == (n_samples, 1)
+    np.testing.assert_allclose(sieve.eigenvalues_, n_samples / (n_samples - 1))
+    assert sieve.scores_.max() > 0.0

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
 
 from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.linalg import smallest_eigenpairs
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.graphs import principal_coordinates
 from featsieve.solvers.alternate import Alternation, Block, relative_change
@@ -97,7 +97,7 @@ def subspace(problem: USFSProblem, Y: np.ndarray, *, released: bool) -> DataOper
     if len(energy) <= LARGEST_FULL:
         value, vectors = np.linalg.eigh(scatter)
     else:
-        value, vectors = scipy.linalg.eigh(scatter, subset_by_index=[0, m - 1])
+        value, vectors = smallest_eigenpairs(scatter, m)
     if released:
         n_empty = problem.operator.shape[1] - len(energy)
         assert problem.n_components is not None
