@@ -546,3 +546,13 @@ def test_the_objective_follows_from_the_fitted_attributes(scale):
     J += 0.3 * np.trace(F.T @ (np.diag(S.sum(axis=1)) - S) @ F)
     J += 0.5 * 50.0 * np.sum((F.T @ F - np.eye(3)) ** 2)
     assert sieve.objective_[-1] == pytest.approx(J, rel=1e-10)
+
+
+@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
+@pytest.mark.parametrize("seed", range(4))
+def test_as_many_clusters_as_samples_in_every_layout(w_step, seed):
+    """Every column tells the same of such labels: ties, which rounding decided (fuzzing)."""
+    X = np.random.default_rng(seed).standard_normal((16, 4))
+    settings = {"n_features_to_select": 2, "w_step": w_step, "max_iter": 5, "random_state": 0}
+    found = [AUFS(16, **settings).fit(table) for table in (X, np.asfortranarray(X))]
+    np.testing.assert_array_equal(found[0].support_, found[1].support_)

@@ -7,6 +7,10 @@ from abc import ABC, abstractmethod
 
 from featsieve.arrays.namespace import Array, namespace_of
 
+# Squared lengths of rows that differ by less, relative to themselves, are equal: the layout of a
+# table or the BLAS library may have made the difference.
+ROUNDING = 1e-12
+
 
 class RowSparsityTerm(ABC):
     """A function of the number of non-zero rows."""
@@ -55,11 +59,17 @@ class RowSparsityConstraint(RowSparsityTerm):
         return 0.0 if n_rows <= self.n_features else float("inf")
 
     def keep(self, V: Array, step: float) -> Array:
-        """Keep the k longest rows; ties by the lower index."""
+        """Keep the k longest rows; ties, rounding aside, by the lower index."""
         xp = namespace_of(V)
-        order = xp.argsort(row_norms(V), descending=True, stable=True)
-        rank = xp.argsort(order)  # the inverse permutation
-        return rank < self.n_features
+        norms = row_norms(V)
+        k = min(self.n_features, norms.shape[0])
+        if k == 0:
+            return xp.zeros_like(norms, dtype=xp.bool)
+        last = xp.sort(norms, descending=True)[k - 1]
+        longer = norms > last * (1.0 + ROUNDING)
+        tied = (norms >= last * (1.0 - ROUNDING)) & ~longer
+        places = k - xp.sum(xp.astype(longer, xp.int64))
+        return longer | (tied & (xp.cumulative_sum(xp.astype(tied, xp.int64)) <= places))
 
 
 def row_norms(V: Array) -> Array:
