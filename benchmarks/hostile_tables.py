@@ -1,5 +1,6 @@
 """Hostile files of MATLAB, Parquet, AnnData and zarr; see `hostile_cases`."""
 
+import base64
 import json
 import os
 import pickle
@@ -326,6 +327,14 @@ def _twice(path: Path) -> None:
 raw("parquet", "cut short", "table.parquet", b"PAR1" + bytes(100), CUT)
 raw("parquet", "a footer of 4 GiB", "table.parquet", b"PAR1\xff\xff\xff\xffPAR1", CUT)
 raw("parquet", "empty", "table.parquet", b"", "not a Parquet file")
+# What it says about a column makes pyarrow end the process (found by fuzzing).
+ABORTS = (
+    "c-jka3^EjD5VaAt(Gg_>GT21fWEdD2n1Gm#kpT=o*h6Rr2M8tLKtKbB1G+|07D*dZ1_`#}<c!qZL{Sz7Q7#K63C2"
+    "VqtqP=*7{u5lWh8af7-U4bBvsiMB!P0GKtZu2u_QGPPZ^*+45Ca7HkxdbY7A^Z6OmOW!Bu8qQ7LwWQH)KE14uDwC"
+    "=?_X6_%!!=q48w=q45w<(Dgzr4|)u=I1FGnduqm8A|E^{Q~mNMj#FV1`PlU;Uu^"
+)
+raw("parquet", "a column that makes pyarrow end the process", "table.parquet",
+    zlib.decompress(base64.b85decode(ABORTS)), CUT)  # fmt: skip
 
 
 # Tables that stay on the disk ---------------------------------------------------------------------

@@ -156,3 +156,36 @@ def test_lists_as_classes(tmp_path):
     pq.write_table(pa.table({"x": [1.0, 2.0], "kind": [[1], [2, 3]]}), path)
     with pytest.raises(ValueError, match=r"toy\.parquet .*'kind' holds lists or tables: name one"):
         read_table(path, label_column="kind")
+
+
+# Files that are too large or damaged --------------------------------------------------------
+
+ROWS = 2000
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """Return a file with two columns of numbers beside 4 MB of text."""
+    words = [f"{i:0>2000}" for i in range(ROWS)]
+    columns = {"a": np.arange(ROWS) / 7.0, "b": np.ones(ROWS), "words": words}
+    pq.write_table(pa.table(columns), tmp_path / "wide.parquet", row_group_size=500)
+    return tmp_path / "wide.parquet"
+
+
+def test_what_is_not_read_takes_no_memory(wide, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    assert read_table(wide, columns=["a", "b"]).X.shape == (ROWS, 2)
+    refused = r"wide\.parquet .*what it unpacks to would take .* and 1 MiB are allowed"
+    for columns in (None, ["a", "words"]):
+        with pytest.raises(ValueError, match=refused):
+            read_table(wide, columns=columns)
+
+
+def test_a_column_that_cannot_be_looked_at_is_refused(wide, monkeypatch):
+    """The other process ends as pyarrow ends where the facts about a column are damaged."""
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    monkeypatch.setattr(
+        "featsieve.datasets.readers.parquet.SIZE_OF_COLUMNS", "import os\nos.abort()"
+    )
+    with pytest.raises(ValueError, match=r"wide\.parquet .*says about its columns is damaged"):
+        read_table(wide, columns=["a"])

@@ -1,6 +1,8 @@
 """Parquet tables."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import check_unique, find_columns
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.readers.frame import as_text, frame_content
-from featsieve.datasets.readers.guard import TableError, check_memory
+from featsieve.datasets.readers.guard import TableError, TooLargeError, check_memory
 from featsieve.datasets.readers.signature import check_parquet
 from featsieve.datasets.request import Request
 
@@ -17,6 +19,18 @@ UNNAMED = "__index_level_"  # what an index without a name is called in the file
 # For a number, and once more for the table that all of them go into.
 BYTES_PER_CELL = 16
 BYTES_PER_COLUMN = 1500
+# Prints what the columns named on the input unpack to. Where the facts about a column are damaged
+# pyarrow ends the process, with no exception that could be caught: so another one looks at them.
+SIZE_OF_COLUMNS = """
+import json, sys
+from pyarrow.parquet import read_metadata
+names, about, size = set(json.load(sys.stdin)), read_metadata(sys.argv[1]), 0
+for i in range(about.num_row_groups):
+    group = about.row_group(i)
+    for column in map(group.column, range(group.num_columns)):
+        size += max(0, column.total_uncompressed_size) if column.path_in_schema in names else 0
+print(size)
+"""
 
 
 def read_parquet(path: Path, request: Request) -> Content:
@@ -39,7 +53,7 @@ def read_parquet(path: Path, request: Request) -> Content:
         nested = [name for name in needed if _is_nested(schema.field(name).type)]
         _check_roles([*index, *request.roles], nested)
         read = [name for name in needed if name not in nested]
-        _check_size(file.metadata, set(read))
+        _check_size(path, file.metadata, set(read))
         frame = file.read(columns=read).to_pandas(ignore_metadata=True)
     # What is nested is no number, and need not be read to say so.
     for name in nested:
@@ -87,17 +101,27 @@ def _check_roles(names: list[str], nested: list[str]) -> None:
             raise TableError(f"column {name!r} holds lists or tables: name one of words or numbers")
 
 
-def _check_size(about: Any, names: set[str]) -> None:
+def _check_size(path: Path, about: Any, names: set[str]) -> None:
     """Raise if the columns that will be read do not fit into memory, by what the file says."""
     if about.num_rows < 0:
         raise TableError("it says that it has fewer rows than none: it is damaged; save it again")
     needed = len(names) * (BYTES_PER_CELL * about.num_rows + BYTES_PER_COLUMN)
     check_memory(needed, what=f"the table of {about.num_rows} rows and {len(names)} columns")
-    unpacked = 0
-    for i in range(about.num_row_groups):
-        group = about.row_group(i)
-        for j in range(group.num_columns):
-            column = group.column(j)
-            if column.path_in_schema in names:
-                unpacked += max(0, column.total_uncompressed_size)
-    check_memory(unpacked, what="what it unpacks to")
+    groups = map(about.row_group, range(about.num_row_groups))
+    unpacked = sum(max(0, group.total_byte_size) for group in groups)
+    try:
+        check_memory(unpacked, what="what it unpacks to")
+    except TooLargeError:
+        if len(names) >= about.num_columns:
+            raise
+        check_memory(_size_of(path, names), what="what it unpacks to")
+
+
+def _size_of(path: Path, names: set[str]) -> int:
+    """Return how many bytes some columns unpack to."""
+    command = [sys.executable, "-c", SIZE_OF_COLUMNS, str(path.resolve())]
+    told = json.dumps(sorted(names))
+    done = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise TableError("what it says about its columns is damaged: save it again")
+    return int(done.stdout)
