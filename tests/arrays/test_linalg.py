@@ -145,21 +145,26 @@ def test_polar_of_dependent_columns_is_still_orthonormal(A):
     np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_largest_eigenpairs_also_where_lapack_gives_up(fails, monkeypatch):
+@pytest.mark.parametrize("found", [largest_eigenpairs, smallest_eigenpairs])
+@pytest.mark.parametrize("fault", [None, "gives up", "finds too few"])
+def test_eigenpairs_also_where_lapack_fails(found, fault, monkeypatch):
     A = np.random.default_rng(0).standard_normal((30, 30))
     A = A + A.T
     whole = scipy.linalg.eigh
 
-    def part(A, **options):
-        if options:
+    def part(A, subset_by_index=None, **options):
+        if subset_by_index is None:
+            return whole(A, **options)
+        if fault == "gives up":
             raise scipy.linalg.LinAlgError("Internal Error.")
-        return whole(A)
+        return whole(A, subset_by_index=[subset_by_index[0] + 1, subset_by_index[1]])
 
-    if fails:
+    if fault is not None:
         monkeypatch.setattr(scipy.linalg, "eigh", part)
-    values, vectors = largest_eigenpairs(A, 4)
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[-4:], rtol=1e-12)
+    values, vectors = found(A, 4)
+    expected = np.linalg.eigvalsh(A)
+    expected = expected[-4:] if found is largest_eigenpairs else expected[:4]
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
 
 

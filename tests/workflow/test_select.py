@@ -176,6 +176,21 @@ def test_units_that_do_not_decide_are_not_told():
     assert note_about_units(prepare_table(X), MCFS()) == ()  # has no first labels
 
 
+@pytest.mark.parametrize(
+    "units", [[1.0, 1e9], [1.0, 1.0, 1e3, 1e3, 1e3], [1e-3, *[1.0] * 10], [5.0, 1.0, 0.0]]
+)
+def test_units_are_told_however_many_columns_are_wide(units):
+    X = np.random.default_rng(0).standard_normal((40, len(units))) * units
+    X[:, 0] += 1e6  # distances know no origin
+    X[:, -1] += 3.0
+    notes = note_about_units(prepare_table(X), SimpleNamespace(init_="raw"))
+    if len(units) == 11:  # a single narrow one in ten has no say, and takes it from nobody
+        assert notes == ()
+    else:
+        (note,) = notes
+        assert f"such as 'x{int(X.std(axis=0).argmax())}'" in note
+
+
 def test_noise_is_told_once():
     noise = np.random.default_rng(0).standard_normal((80, 40))
     with pytest.warns(NoStructureWarning) as caught:

@@ -50,7 +50,7 @@ def _part_of_spectrum(A: np.ndarray, start: int, stop: int) -> tuple[np.ndarray,
             return values, vectors
     except scipy.linalg.LinAlgError:
         pass
-    values, vectors = scipy.linalg.eigh(A)
+    values, vectors = scipy.linalg.eigh(A, driver="evd")
     return values[start:stop], vectors[:, start:stop]
 
 

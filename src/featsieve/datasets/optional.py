@@ -23,21 +23,26 @@ def load_optional(module: str, purpose: str, *, extra: str = "data", instead: st
 @contextmanager
 def hidden(*libraries: str) -> Iterator[None]:
     """Let imports of this thread find none of some libraries, unless they are there already."""
-    finder = _FindsNone(libraries)
-    sys.meta_path.insert(0, finder)
+    if FINDER not in sys.meta_path:
+        # It stays: a thread that goes through the finders would miss one if another were removed.
+        sys.meta_path.insert(0, FINDER)
+    before = FINDER.hidden
+    FINDER.hidden = libraries
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
+        FINDER.hidden = before
 
 
-class _FindsNone:
-    """A finder of modules that ends the search for some libraries, in the thread that made it."""
+class _FindsNone(threading.local):
+    """A finder of modules that ends the search for some libraries, others in every thread."""
 
-    def __init__(self, libraries: tuple[str, ...]) -> None:
-        self.libraries, self.thread = libraries, threading.get_ident()
+    hidden: tuple[str, ...] = ()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Raise for a library that is hidden; leave others to the next finder."""
-        if name in self.libraries and threading.get_ident() == self.thread:
+        if name in self.hidden:
             raise ModuleNotFoundError(f"{name} is hidden for a moment", name=name)
+
+
+FINDER = _FindsNone()

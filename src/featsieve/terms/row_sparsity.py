@@ -59,15 +59,16 @@ class RowSparsityConstraint(RowSparsityTerm):
         return 0.0 if n_rows <= self.n_features else float("inf")
 
     def keep(self, V: Array, step: float) -> Array:
-        """Keep the k longest rows; ties, rounding aside, by the lower index."""
+        """Keep the k longest rows; of those as long as the k-th, rounding aside, the first."""
         xp = namespace_of(V)
         norms = row_norms(V)
         k = min(self.n_features, norms.shape[0])
         if k == 0:
             return xp.zeros_like(norms, dtype=xp.bool)
         last = xp.sort(norms, descending=True)[k - 1]
-        longer = norms > last * (1.0 + ROUNDING)
-        tied = (norms >= last * (1.0 - ROUNDING)) & ~longer
+        rounding = max(ROUNDING, 8.0 * float(xp.finfo(norms.dtype).eps))
+        longer = norms > last * (1.0 + rounding)
+        tied = (norms >= last * (1.0 - rounding)) & ~longer
         places = k - xp.sum(xp.astype(longer, xp.int64))
         return longer | (tied & (xp.cumulative_sum(xp.astype(tied, xp.int64)) <= places))
 

@@ -33,8 +33,10 @@ from featsieve.workflow.words import Note
 
 # Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
 FIXED_STEPS = 3
-# A column that varies by this much more than the usual one decides distances by its unit.
+# Where the widest column varies by this much more than the narrow ones, units decide distances. One
+# column in ten may be narrower.
 WIDE_SPREAD = 3.0
+NARROW = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,13 +288,14 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
         return ()
     operator = as_operator(in_range(prepared.X)[0], scale="none")
     spread = np.sqrt(to_numpy(operator.column_norms()))
+    varying = spread[spread > 0.0]
     widest = int(spread.argmax())
-    if spread[widest] <= WIDE_SPREAD * np.median(spread[spread > 0.0]):
+    if spread[widest] <= WIDE_SPREAD * np.quantile(varying, NARROW, method="lower"):
         return ()
     text = (
-        "The clusters were found in distances of the columns as they are, in which those with the "
-        f"largest numbers count most, such as {prepared.feature_names[widest]!r}. If the units of "
-        "the columns cannot be compared, give --standardize (in Python standardize=True)."
+        "The clusters were found in distances of the columns as they are, in which those that vary "
+        f"most count most, such as {prepared.feature_names[widest]!r}. If the units of the columns "
+        "cannot be compared, give --standardize (in Python standardize=True)."
     )
     return (Note(text, "units"),)
 

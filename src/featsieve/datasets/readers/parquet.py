@@ -19,6 +19,8 @@ UNNAMED = "__index_level_"  # what an index without a name is called in the file
 # For a number, and once more for the table that all of them go into.
 BYTES_PER_CELL = 16
 BYTES_PER_COLUMN = 1500
+# Seconds that another process may take to look at the columns of a file.
+LONGEST_LOOK = 120.0
 # Prints what the columns named on the input unpack to. Where the facts about a column are damaged
 # pyarrow ends the process, with no exception that could be caught: so another one looks at them.
 SIZE_OF_COLUMNS = """
@@ -107,21 +109,31 @@ def _check_size(path: Path, about: Any, names: set[str]) -> None:
         raise TableError("it says that it has fewer rows than none: it is damaged; save it again")
     needed = len(names) * (BYTES_PER_CELL * about.num_rows + BYTES_PER_COLUMN)
     check_memory(needed, what=f"the table of {about.num_rows} rows and {len(names)} columns")
-    groups = map(about.row_group, range(about.num_row_groups))
-    unpacked = sum(max(0, group.total_byte_size) for group in groups)
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    told = all(group.total_byte_size > 0 or group.num_rows == 0 for group in groups)
     try:
         check_memory(unpacked, what="what it unpacks to")
     except TooLargeError:
-        if len(names) >= about.num_columns:
+        if told and len(names) >= about.num_columns:
             raise
-        check_memory(_size_of(path, names), what="what it unpacks to")
+        told = False
+    if not told:
+        check_memory(_size_of(path, names, unpacked), what="what it unpacks to")
 
 
-def _size_of(path: Path, names: set[str]) -> int:
-    """Return how many bytes some columns unpack to."""
-    command = [sys.executable, "-c", SIZE_OF_COLUMNS, str(path.resolve())]
+def _size_of(path: Path, names: set[str], otherwise: int) -> int:
+    """Return how many bytes some columns unpack to; or another number if nobody can tell."""
+    # -P: modules that lie in the current folder are not those that are meant
+    command = [sys.executable, "-P", "-c", SIZE_OF_COLUMNS, str(path.resolve())]
     told = json.dumps(sorted(names))
-    done = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    try:
+        done = subprocess.run(
+            command, input=told, capture_output=True, text=True, check=False, timeout=LONGEST_LOOK
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return otherwise
+    if done.returncode < 0:
         raise TableError("what it says about its columns is damaged: save it again")
-    return int(done.stdout)
+    last = (done.stdout.splitlines() or [""])[-1]
+    return int(last) if done.returncode == 0 and last.isdecimal() else otherwise
