@@ -10,7 +10,8 @@ failures: neither. Examples that failed are kept by hypothesis, and are tried fi
 Fits that were made again on a table that says the same in another way (tests/fuzz/relations.py):
 in other units, that is times a power of two, where the answer must be the same to the last bit; in
 another layout, type of matrix, byte order or array library, where the selection must be the same
-(of tables without copies and ties, and of more than one cluster, where rounding would decide).
+(of tables without copies and ties, and of clusters that are several and have three samples each, or
+more: where rounding would decide otherwise).
 
 Usage: python benchmarks/fuzz.py [--examples 600] [--processes 2] [--tests tests/fuzz]
            [--output benchmarks/results/fuzz.md]

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.datasets.optional import hidden, load_optional
-from featsieve.datasets.readers.archive import check_archive
+from featsieve.datasets.readers.archive import check_archive, old_headers
 from featsieve.datasets.readers.guard import (
     MEMORY_VARIABLE,
     TooLargeError,
@@ -160,7 +160,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
         if refused is not None:
             raise ModelError(_cannot_load(path, *refused))
-        model = skops_io.loads(content, trusted=trusted_names())
+        with old_headers():
+            model = skops_io.loads(content, trusted=trusted_names())
         check_content(model)
         return model
     except (ModelError, Warning):

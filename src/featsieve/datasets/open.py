@@ -11,7 +11,7 @@ import numpy as np
 
 from featsieve.datasets.optional import load_optional
 from featsieve.datasets.parquet_source import parquet_source
-from featsieve.datasets.readers.archive import check_npy
+from featsieve.datasets.readers.archive import check_npy, old_headers
 from featsieve.datasets.readers.guard import TableError, check_file, check_memory, reasons
 from featsieve.datasets.readers.zarr_metadata import check_zarr
 from featsieve.datasets.source import Source
@@ -160,6 +160,7 @@ def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, in
 # NumPy ------------------------------------------------------------------------------------------
 
 
+@old_headers()
 def _npy(path: Path) -> Source:
     with path.open("rb") as file:
         check_npy(file, path.stat().st_size, what=path.name)
@@ -168,6 +169,7 @@ def _npy(path: Path) -> Source:
     return Source(shape, table.dtype, partial(_read_npy, path), stamp=path.stat().st_mtime_ns)
 
 
+@old_headers()
 def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
     """Read some rows. The map of the file ends here: its pages would count as memory in use."""
     return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])

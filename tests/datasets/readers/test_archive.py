@@ -6,6 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from featsieve import MaxVariance, load_model, save_model
+from featsieve.datasets import open_table, read_table
 from featsieve.datasets.readers.archive import check_archive, check_npy, npy_header
 from featsieve.datasets.readers.guard import TableError, TooLargeError
 
@@ -66,3 +68,31 @@ def test_headers(value):
             check_npy(io.BytesIO(content), len(content) - 1, what="a.npy")
     with pytest.raises(TableError, match=r"a\.npy has a damaged header"):
         check_npy(io.BytesIO(content[:20]), 20, what="a.npy")
+
+
+def test_arrays_of_python_2_are_read_without_advice(tmp_path):
+    """NumPy warns of them; damage can make any header look so (fuzzing)."""
+    X = np.arange(6.0).reshape(2, 3)
+    content = saved(X)
+    old = content.replace(b"(2, 3), }  ", b"(2L, 3L), }")
+    assert old != content
+    with pytest.warns(UserWarning, match="created on Python 2"):
+        np.load(io.BytesIO(old))
+    (tmp_path / "old.npy").write_bytes(old)
+    np.testing.assert_array_equal(open_table(tmp_path / "old.npy").compute(), X)
+    with zipfile.ZipFile(tmp_path / "old.npz", "w") as file:
+        file.writestr("X.npy", old)
+    np.testing.assert_array_equal(read_table(tmp_path / "old.npz").X, X)
+
+
+def test_a_part_of_a_model_that_looks_like_python_2_is_loaded_without_advice(tmp_path):
+    path, table = tmp_path / "model.skops", [[1.0, 2.0], [3.0, 5.0]]
+    save_model(MaxVariance(1).fit(table), path)
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    changed = {name: part.replace(b"(2,), }  ", b"(2L,), } ") for name, part in parts.items()}
+    assert changed != parts
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in changed.items():
+            file.writestr(name, part)
+    assert load_model(path).transform(table).ravel().tolist() == [2.0, 5.0]

@@ -4,8 +4,10 @@ Nothing is ever written to the disk, so the names of the parts can do no harm.
 """
 
 import io
+import warnings
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,6 +19,15 @@ COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 
 
+@contextmanager
+def old_headers() -> Iterator[None]:
+    """Read arrays that Python 2 has written, or that look so by damage, without NumPy's advice."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Reading `.npy`", category=UserWarning)
+        yield
+
+
+@old_headers()
 def check_archive(
     archive: zipfile.ZipFile, *, names: Collection[str] | None = None, limit: int | None = None
 ) -> int:

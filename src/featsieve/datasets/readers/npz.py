@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from featsieve.datasets.dataset import Content
 from featsieve.datasets.names import find_columns
-from featsieve.datasets.readers.archive import check_archive
+from featsieve.datasets.readers.archive import check_archive, old_headers
 from featsieve.datasets.readers.compressed import compressed_table
 from featsieve.datasets.readers.guard import TableError
 from featsieve.datasets.readers.mat import choose_variables
@@ -19,6 +19,7 @@ from featsieve.datasets.request import Request
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
+@old_headers()
 def read_npz(path: Path, request: Request) -> Content:
     """Return what a request asks of an archive; label and id column are arrays of it."""
     check_npz(path)
