@@ -177,7 +177,7 @@ def test_units_that_do_not_decide_are_not_told():
 
 
 @pytest.mark.parametrize(
-    "units", [[1.0, 1e9], [1.0, 1.0, 1e3, 1e3, 1e3], [1e-3, *[1.0] * 10], [5.0, 1.0, 0.0]]
+    "units", [[1.0, 1e9], [1.0, 1.0, 1e3, 1e3, 1e3], [1e-3, *[1.0] * 10], [50.0, 1.0, 0.0]]
 )
 def test_units_are_told_however_many_columns_are_wide(units):
     X = np.random.default_rng(0).standard_normal((40, len(units))) * units

@@ -33,9 +33,9 @@ from featsieve.workflow.words import Note
 
 # Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
 FIXED_STEPS = 3
-# Where the widest column varies by this much more than the narrow ones, units decide distances. One
-# column in ten may be narrower.
-WIDE_SPREAD = 3.0
+# Where the widest column varies by this much more than the narrow ones, units decide distances
+# (clusters alone widen a column, too, but by less). One column in ten may be narrower.
+WIDE_SPREAD = 5.0
 NARROW = 0.1
 
 
