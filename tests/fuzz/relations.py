@@ -23,9 +23,8 @@ from tests.fuzz.tables import Recipe
 POWER = 17
 # Columns smaller than this, times the power, would no longer count as zero.
 SMALLEST = 2.0**-800
-# These predict labels, of which there is but one with a single cluster.
-PREDICT = ("AUFS", "NDFS", "RSFS", "RUFS", "UGFS", "URAFS", "USFS")
-FEWEST_SAMPLES = 3
+# These begin with labels, which k-means finds.
+SEEK_LABELS = ("AUFS", "JASFS", "NDFS", "RSFS", "RUFS", "UGFS", "URAFS", "USFS")
 UNITS = ("support_", "ranking_", "scores_", "labels_", "n_clusters_", "n_features_selected_")
 
 
@@ -61,16 +60,10 @@ def check_relatives(
 
 
 def is_ambiguous(estimator: Any, recipe: Recipe) -> bool:
-    """Say whether labels are predicted of one cluster, or sought with few samples for each."""
-    for part in (estimator, *estimator.get_params(deep=True).values()):
-        count = getattr(part, "n_clusters", None)
-        if not isinstance(count, int | np.integer):
-            continue
-        if FEWEST_SAMPLES * count > recipe.n_samples:
-            return True
-        if count == 1 and type(part).__name__ in PREDICT:
-            return True
-    return False
+    """Say whether labels of one cluster are sought, or with few samples for each."""
+    parts = (estimator, *estimator.get_params(deep=True).values())
+    counts = [part.n_clusters for part in parts if type(part).__name__ in SEEK_LABELS]
+    return any(count != "auto" and not 1 < count <= recipe.n_samples / 3 for count in counts)
 
 
 def standardises(estimator: Any) -> bool:
