@@ -26,8 +26,8 @@ import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-import featsieve.selectors.jasfs as jasfs_module
-import featsieve.selectors.jasfs_start as start_module
+import featsieve.jasfs.estimator as jasfs_module
+import featsieve.jasfs.start as start_module
 from featsieve import JASFS
 
 N_CLUSTERS = 10

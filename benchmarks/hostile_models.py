@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
 from featsieve import JASFS, save_model
-from featsieve.selection_model import SelectionModel
+from featsieve.io.selection_model import SelectionModel
 from hostile_cases import (
     MARK,
     MIB,

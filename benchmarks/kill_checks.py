@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from featsieve.bench.store import Store
-from featsieve.persistence import load_model
+from featsieve.io.models import load_model
 from featsieve.report import render_selection
 
 # Columns of a benchmark that differ from run to run without being wrong.

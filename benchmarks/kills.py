@@ -31,7 +31,7 @@ from typing import Any
 
 import kill_hook
 from featsieve.datasets import Dataset, make_planted, write_table
-from featsieve.replacing import settle
+from featsieve.io.replacing import settle
 from kill_checks import (
     benchmark_rows,
     corrupt_files,

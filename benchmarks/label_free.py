@@ -37,11 +37,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import real_data
 from featsieve import JASFS, NDFS, LaplacianScore, sparsity_path
+from featsieve.criteria.curve import SIZES, judge
+from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.tuning import CentroidAccuracy, FullSilhouette, LabelAgreement, Modularity
-from featsieve.tuning.curve import SIZES, judge
-from featsieve.tuning.structure import excess_modularity
 
 N_SEEDS = 20
 SCALE_ROWS = 1000

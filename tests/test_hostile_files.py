@@ -19,7 +19,7 @@ import pytest
 
 from featsieve.bench import load_plan
 from featsieve.datasets import open_table, read_table
-from featsieve.persistence import load_model
+from featsieve.io.models import load_model
 from featsieve.workflow.summary import read_summary
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ import pytest
 NOBODY = 65534
 PROBE = f"""
 import os, sys
-import featsieve.files
+import featsieve.io.files
 os.setgid({NOBODY}), os.setuid({NOBODY})
 os.listdir(sys.argv[1])
 """

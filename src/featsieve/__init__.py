@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
     from featsieve import tables as tables
     from featsieve import tuning as tuning
     from featsieve import workflow as workflow
-    from featsieve.persistence import load_model, save_model
+    from featsieve.io.models import load_model, save_model
     from featsieve.selectors import (
         AUFS,
         JASFS,
@@ -82,7 +82,7 @@ __all__ = [
 
 # Where the public names live that are no selectors.
 _HOMES = {
-    "persistence": ("load_model", "save_model"),
+    "io.models": ("load_model", "save_model"),
     "tuning": (
         "AutoSelector",
         "LabelFreeSearchCV",

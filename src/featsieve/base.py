@@ -25,7 +25,7 @@ from featsieve.validation import (
 from featsieve.whole_fit import whole_fit
 
 if TYPE_CHECKING:  # tuning builds on this module
-    from featsieve.tuning.automatic import RankedPath
+    from featsieve.criteria.automatic import RankedPath
 
 # Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
 TINY_WEIGHT = 1e-7
@@ -177,7 +177,7 @@ class UnsupervisedSelector(TableSelector):
             found = getattr(self, "path_", None)
             if found is not None and found.curve is not None:
                 return found.curve.chosen
-            from featsieve.tuning.curve import default_sizes  # tuning builds on this module
+            from featsieve.criteria.curve import default_sizes  # tuning builds on this module
 
             return int(default_sizes(self.n_features_in_)[-1])
         count = resolve_n_features(self.n_features_to_select, self.n_features_in_)
@@ -194,7 +194,7 @@ class UnsupervisedSelector(TableSelector):
             self.n_clusters_ = check_n_clusters(self.n_clusters, X.shape[0], low=low)
         elif not hasattr(self, "n_clusters_"):
             check_option("n_clusters", self.n_clusters, ("auto",))
-            from featsieve.tuning.n_clusters import suggest_n_clusters  # as above
+            from featsieve.criteria.n_clusters import suggest_n_clusters  # as above
 
             self._progress.step("counting the clusters")
             self.cluster_count_ = suggest_n_clusters(X, random_state=0)
@@ -203,7 +203,7 @@ class UnsupervisedSelector(TableSelector):
 
     def _choose_count(self, X: Any) -> None:
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""
-        from featsieve.tuning.automatic import RankedPath, choose_count  # as above
+        from featsieve.criteria.automatic import RankedPath, choose_count  # as above
 
         curve = choose_count(self, X, progress=self._progress)
         self.path_ = RankedPath(np.argsort(self.ranking_), curve)

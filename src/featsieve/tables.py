@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from featsieve.files import whole_file
+from featsieve.io.files import whole_file
 
 # Rows and characters that ``repr`` shows.
 MOST_ROWS = 20

@@ -11,7 +11,7 @@ from joblib import Parallel, cpu_count, delayed
 from featsieve.bench.cells import Cell
 from featsieve.bench.pool import run_in_pool, threads_of
 from featsieve.bench.task import Outcome
-from featsieve.processes import is_alive
+from featsieve.io.processes import is_alive
 
 CELLS = [Cell("grid", "iris", "NDFS", "NDFS", seed=seed) for seed in range(4)]
 

@@ -17,8 +17,8 @@ from featsieve.bench.plan import load_plan
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
-from featsieve.processes import is_alive
-from featsieve.temporary import maker_of
+from featsieve.io.processes import is_alive
+from featsieve.io.temporary import maker_of
 
 TINY = """
 title = "Tiny"

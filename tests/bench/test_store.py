@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.listing import write_listing
 from featsieve.bench.store import Store
-from featsieve.processes import Process, this_machine
-from tests.test_temporary import elsewhere, left_by_the_dead
+from featsieve.io.processes import Process, this_machine
+from tests.io.test_temporary import elsewhere, left_by_the_dead
 
 CELL = Cell("grid", "iris", "NDFS", "NDFS", {"alpha": 0.1}, counts=(2, 3))
 

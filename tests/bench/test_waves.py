@@ -14,7 +14,7 @@ from featsieve.bench.plan import load_plan
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
-from featsieve.temporary import maker_of
+from featsieve.io.temporary import maker_of
 from tests.bench.test_run import write_plan
 from tests.bench.test_store import sleeper_at_work
 

@@ -3,13 +3,13 @@
 import json
 import sys
 
-import anndata
 import numpy as np
 import pandas as pd
 import pytest
 
+import anndata
 from featsieve.cli import main
-from featsieve.datasets.readers.text import exact_numbers
+from featsieve.io.readers.text import exact_numbers
 
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 

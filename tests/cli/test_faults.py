@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from featsieve.replacing import READY, STALE, settle
+from featsieve.io.replacing import READY, STALE, settle
 from tests.bench.test_run import write_plan
 
 fcntl = pytest.importorskip("fcntl")
@@ -267,8 +267,8 @@ sys.exit(any(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in chi
 
 
 def test_results_that_two_replace_are_always_those_of_one(tmp_path):
-    from featsieve.locks import locked
-    from featsieve.replacing import finish
+    from featsieve.io.locks import locked
+    from featsieve.io.replacing import finish
 
     out = tmp_path / "out"
     out.mkdir()

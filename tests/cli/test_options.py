@@ -11,7 +11,7 @@ from featsieve.cli.options import (
     read_image,
     read_methods,
 )
-from featsieve.datasets.table import READERS
+from featsieve.io.table import READERS
 from featsieve.workflow import method_names
 
 

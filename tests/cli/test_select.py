@@ -7,14 +7,14 @@ import signal
 import sys
 import time
 
-import anndata
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.io import savemat
 
+import anndata
 from featsieve.datasets import Dataset, read_table, write_table
-from featsieve.datasets.readers.text import exact_numbers
+from featsieve.io.readers.text import exact_numbers
 
 FILES = {"features.csv", "model.skops", "report.html", "samples.csv", "summary.json"}
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")

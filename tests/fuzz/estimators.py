@@ -6,10 +6,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 import featsieve
-from featsieve.selectors import initial_labels, jasfs, rufs, spec, ugfs, usfs
+from featsieve.criteria.measures import CRITERIA
+from featsieve.graphs import initial_labels
+from featsieve.jasfs import estimator as jasfs
+from featsieve.selectors import rufs, spec, ugfs, usfs
 from featsieve.solvers import sparse_projection
 from featsieve.solvers.labels import FORMULAS
-from featsieve.tuning.criteria import CRITERIA
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 META_ESTIMATORS = ("AutoSelector", "StabilitySelection", "LabelFreeSearchCV")

@@ -25,7 +25,7 @@ from scipy.io import savemat
 from featsieve import LaplacianScore, save_model
 from featsieve.bench.plan import shipped_text
 from featsieve.datasets import Dataset, write_table
-from featsieve.selection_model import SelectionModel
+from featsieve.io.selection_model import SelectionModel
 
 X = np.round(np.random.default_rng(0).normal(size=(6, 4)), 2)
 X[X < -0.5] = 0.0

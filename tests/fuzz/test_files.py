@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from featsieve.bench import Plan, load_plan
 from featsieve.datasets import Dataset, open_table, read_table
-from featsieve.persistence import load_model
-from featsieve.selection_model import SelectionModel
+from featsieve.io.models import load_model
+from featsieve.io.selection_model import SelectionModel
 from featsieve.workflow.summary import read_summary
 from tests.fuzz.contract import OUTCOMES, time_limit
 from tests.fuzz.files import MAKERS, TABLE, damaged_files, valid

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve import JASFS, MCFS, MaxVariance
+from featsieve.criteria.measures import CRITERIA
 from featsieve.evaluation import redundancy
 from featsieve.tables import Table
 from featsieve.tuning import (
@@ -17,7 +18,6 @@ from featsieve.tuning import (
     structure_score,
     suggest_n_clusters,
 )
-from featsieve.tuning.criteria import CRITERIA
 from tests.fuzz.contract import OUTCOMES, check_same, check_words, fit, frozen
 from tests.fuzz.tables import Recipe, recipes
 from tests.fuzz.walk import fitted_values, not_finite

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import as_operator
+from featsieve.arrays.leading_eigenvectors import basis_size
 from featsieve.graphs.affinity import laplacian
 from featsieve.solvers import product_form
-from featsieve.solvers.leading_eigenvectors import basis_size
 from featsieve.solvers.product_form import (
     ProductForm,
     conjugate_gradients,

@@ -24,10 +24,10 @@ from featsieve import (
     MaxVariance,
     StabilitySelection,
 )
+from featsieve.criteria.automatic import RankedPath, default_criterion
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.tuning import CentroidAccuracy, LabelAgreement, Modularity, NoStructureWarning
-from featsieve.tuning.automatic import RankedPath, default_criterion
 
 NAMES = tuple(featsieve.selectors.__all__)
 CONTROLS = ("RandomSelector", "MaxVariance")

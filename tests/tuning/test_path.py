@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve import JASFS, NDFS, LaplacianScore, sparsity_path
+from featsieve.criteria.curve import default_sizes
 from featsieve.datasets import make_planted
 from featsieve.solvers import Status
-from featsieve.tuning.curve import default_sizes
 
 
 @pytest.fixture(scope="module")

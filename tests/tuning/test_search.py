@@ -22,9 +22,11 @@ from featsieve import (
     MaxVariance,
     suggest_n_clusters,
 )
+from featsieve.criteria import automatic
+from featsieve.criteria import measures as criteria
 from featsieve.datasets import make_planted
 from featsieve.graphs.views import sample_view
-from featsieve.tuning import CentroidAccuracy, Modularity, automatic, criteria
+from featsieve.tuning import CentroidAccuracy, Modularity
 from featsieve.tuning import search as search_module
 from featsieve.tuning.search import LabelFreeScorer
 

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from featsieve import JASFS, NDFS, AutoSelector, LaplacianScore, MaxVariance, RandomSelector
 from featsieve.datasets import make_planted
 from featsieve.evaluation.stability import selection_stability
-from featsieve.selectors import jasfs_start
+from featsieve.jasfs import start as jasfs_start
 from featsieve.tuning.stability_selection import StabilitySelection
 
 TOO_FEW = ValueError("too few rows.")
@@ -457,7 +457,7 @@ def test_frequencies_are_drawn(planted_sieve):
 @pytest.mark.parametrize("nested", [False, True])
 def test_subsamples_start_from_landmarks_where_the_whole_table_does(nested, monkeypatch):
     # Above a number of rows JASFS takes landmarks; a subsample may have fewer.
-    monkeypatch.setattr("featsieve.selectors.jasfs_start.LARGEST_EXACT", 110)
+    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 110)
     X = make_planted(120, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
     selector = JASFS(3, n_features_to_select=6)
     if nested:
@@ -470,7 +470,7 @@ def test_subsamples_start_from_landmarks_where_the_whole_table_does(nested, monk
         started.append((operator.shape[0], settings.init))
         return start(X, operator, settings, **keywords)
 
-    monkeypatch.setattr("featsieve.selectors.jasfs.start", noted)
+    monkeypatch.setattr("featsieve.jasfs.estimator.start", noted)
     again = clone(sieve).fit(X)
     # Each fit of AutoSelector is two of JASFS.
     assert started == [(120, "auto")] * (1 + nested) + [(96, "landmarks")] * 2 * (1 + nested)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from featsieve.locks import locked
+from featsieve.io.locks import locked
 from featsieve.workflow.staging import staged
-from tests.test_temporary import elsewhere, left_by_the_dead
+from tests.io.test_temporary import elsewhere, left_by_the_dead
 
 A, B, C = "features.csv", "report.html", "samples.csv"
 

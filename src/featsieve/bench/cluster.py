@@ -38,7 +38,7 @@ def on_cluster(address: str) -> Iterator[Any]:
     """
     from joblib import parallel_config
 
-    from featsieve.datasets.optional import load_optional
+    from featsieve.io.optional import load_optional
 
     distributed = load_optional("distributed", "Running on a cluster", extra="dask")
     try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, Cell
-from featsieve.datasets.readers.guard import read_small
-from featsieve.files import write_text
+from featsieve.io.files import write_text
+from featsieve.io.readers.guard import read_small
 
 FILE = "plan.json"
 # Columns of the listing: not part of a cell's identity, and as the present plan has them.

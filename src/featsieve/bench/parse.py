@@ -16,7 +16,7 @@ from featsieve.bench.methods import (
 )
 from featsieve.bench.plan import LARGEST_GRID, OWN, Method, Plan, plan_names, shipped_text
 from featsieve.datasets import dataset_info
-from featsieve.datasets.table import READERS, join_labels, split_labels, table_format
+from featsieve.io.table import READERS, join_labels, split_labels, table_format
 
 PLAN_KEYS = (
     "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.bench.cells import SCHEMA, SCHEMA_VERSION, STATUSES, Cell
-from featsieve.datasets.readers.guard import check_file, first_line
+from featsieve.io.readers.guard import check_file, first_line
 
 _KEY = b"featsieve"
 UNKNOWN = "unknown"

@@ -21,10 +21,10 @@ from typing import Any
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, Cell
 from featsieve.bench.listing import OF_THE_PLAN, csv_text, read_listing
 from featsieve.bench.schema import PartAbout, arrow_table, part_about
-from featsieve.datasets.readers.guard import first_line
-from featsieve.files import folder_to_disk, to_disk, told_of, write_text
-from featsieve.processes import Process, this_process
-from featsieve.temporary import is_left, maker_of, remove, temporary_name
+from featsieve.io.files import folder_to_disk, to_disk, told_of, write_text
+from featsieve.io.processes import Process, this_process
+from featsieve.io.readers.guard import first_line
+from featsieve.io.temporary import is_left, maker_of, remove, temporary_name
 
 # What tells rows apart, and the order in which they are read and exported.
 _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")

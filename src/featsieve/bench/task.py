@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from featsieve.bench.cells import Cell
 from featsieve.bench.schema import overall_status
 from featsieve.bench.store import Store
-from featsieve.processes import this_process
+from featsieve.io.processes import this_process
 
 # Status of a cell at which another run works at present; never written.
 BUSY = "busy"

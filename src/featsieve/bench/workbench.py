@@ -17,12 +17,12 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.base import SCALES
 from featsieve.bench.methods import shared_start, shares_graph
 from featsieve.bench.plan import without_classes
+from featsieve.criteria.measures import Evaluation, Modularity, sampled_rows
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
+from featsieve.graphs.initial_labels import authors_labels, first_labels
 from featsieve.graphs.knn import heat_kernel_graph
 from featsieve.graphs.pseudo_labels import table_labels
-from featsieve.selectors.initial_labels import authors_labels, first_labels
-from featsieve.tuning.criteria import Evaluation, Modularity, sampled_rows
 
 # Tables kept in a process: cells come data set by data set.
 KEPT = 2

@@ -19,7 +19,7 @@ from featsieve.cli.doctor import doctor_command
 from featsieve.cli.inspect import inspect_command
 from featsieve.cli.report import report_command
 from featsieve.cli.select import select_command
-from featsieve.files import legible
+from featsieve.io.files import legible
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
 # A mistake of the user, or input that cannot be used; 1 is for checks that failed.
@@ -103,6 +103,6 @@ def _one_line(error: Exception) -> str:
             "a sparse table."
         )
     if isinstance(error, OSError) and error.strerror and error.filename is None:
-        # errors of files have their names: see featsieve.files
+        # errors of files have their names: see featsieve.io.files
         return f"What is printed cannot be written ({error.strerror})."
     return " ".join(str(error).split()) or type(error).__name__

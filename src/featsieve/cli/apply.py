@@ -56,8 +56,8 @@ def apply_command(
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
     with stoppable():
-        from featsieve.datasets.table import table_format
-        from featsieve.datasets.write import check_writer
+        from featsieve.io.table import table_format
+        from featsieve.io.write import check_writer
         from featsieve.workflow.apply import (
             MODEL,
             apply_model,

@@ -8,7 +8,7 @@ import typer
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.stopping import stoppable
-from featsieve.files import check_free
+from featsieve.io.files import check_free
 
 SUMMARY = "summary.json"
 PAGE = "report.html"
@@ -38,7 +38,7 @@ def report_command(
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     with stoppable():
-        from featsieve.replacing import settled
+        from featsieve.io.replacing import settled
 
         folder = run.parent if run.name == SUMMARY else run
         target = output_file or folder / PAGE
@@ -69,8 +69,8 @@ def check_page(target: Path, folder: Path, *, force: bool) -> None:
 
 def _write_selection(summary: Path, target: Path, *, folder: Path) -> None:
     """Write the page of a selection; nobody puts another summary beside it meanwhile."""
-    from featsieve.locks import locked
-    from featsieve.replacing import finish
+    from featsieve.io.locks import locked
+    from featsieve.io.replacing import finish
     from featsieve.workflow.summary import render_again
 
     if target.absolute().parent != folder.absolute():

@@ -98,7 +98,7 @@ def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
     """Return the numbers that say how far the selection can be trusted, each with its meaning."""
     from rich.table import Table
 
-    from featsieve.tuning.structure import noise_level
+    from featsieve.criteria.structure import noise_level
     from featsieve.workflow.clusters import MOST_SAMPLES, verdict
 
     table = Table.grid(padding=(0, 2))

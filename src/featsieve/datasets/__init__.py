@@ -1,12 +1,12 @@
 """Data to try selectors on: by name, from files, or made up with known truth."""
 
-from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.load import load_dataset
-from featsieve.datasets.open import open_table
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
-from featsieve.datasets.table import read_table
-from featsieve.datasets.write import write_table
+from featsieve.io.dataset import Dataset
+from featsieve.io.lazy import open_table
+from featsieve.io.table import read_table
+from featsieve.io.write import write_table
 
 __all__ = [
     "Dataset",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import sklearn.datasets
 
-from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.synthetic import make_planted
+from featsieve.io.dataset import Dataset
 
 BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from featsieve.datasets.optional import load_optional
-from featsieve.datasets.readers.guard import in_bytes
 from featsieve.datasets.registry import DatasetInfo
+from featsieve.io.optional import load_optional
+from featsieve.io.readers.guard import in_bytes
 
 CACHE_VARIABLE = "FEATSIEVE_CACHE"
 # Many times the size of any registered file.

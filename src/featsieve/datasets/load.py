@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from featsieve.datasets.dataset import Dataset
 from featsieve.datasets.embedded import load_embedded
 from featsieve.datasets.fetch import cache_folder, fetch
 from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
-from featsieve.datasets.table import read_table, split_labels, table_format
+from featsieve.io.dataset import Dataset
+from featsieve.io.table import read_table, split_labels, table_format
 
 DATA_VARIABLE = "FEATSIEVE_DATA"
 

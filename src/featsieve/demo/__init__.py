@@ -25,10 +25,10 @@ from featsieve.demo.page import (
 from featsieve.demo.planted import automatic_rows, found_rows, planted_table
 from featsieve.demo.terminal import print_pixels, print_table
 from featsieve.evaluation import selection_stability
-from featsieve.files import write_text
+from featsieve.io.files import write_text
+from featsieve.jasfs.estimator import JASFS
 from featsieve.report import write_selection_report
 from featsieve.report.render import render_html, render_markdown
-from featsieve.selectors.jasfs import JASFS
 from featsieve.tuning import StabilitySelection
 from featsieve.workflow.staging import check_place, staged
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from featsieve import __version__
+from featsieve.criteria.structure import NO_STRUCTURE
 from featsieve.demo.digits import Digits
 from featsieve.demo.planted import (
     METHODS,
@@ -14,7 +15,6 @@ from featsieve.demo.planted import (
 )
 from featsieve.report.figure_style import drawing, new_figure, to_svg
 from featsieve.report.page import Code, Entry, Figure, Gallery, Links, Page, Row, Section, Table
-from featsieve.tuning.structure import NO_STRUCTURE
 
 TITLE = "featsieve demo"
 FIRST_REPORTS = (

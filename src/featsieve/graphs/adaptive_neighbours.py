@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.knn import PointDistances, nearest_neighbours
-from featsieve.solvers.leading_eigenvectors import leading_eigenvectors
 from featsieve.terms.simplex import project_rows
 
 # Distances whose relative differences are on average no larger are equal.

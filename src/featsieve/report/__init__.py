@@ -1,6 +1,6 @@
 """Reports: what was found, as a page that anybody can open."""
 
-from featsieve.report.bench_report import write_bench_report
+from featsieve.report.bench.report import write_bench_report
 from featsieve.report.selection.report import render_selection, write_selection_report
 from featsieve.report.selection.summary import summarize_selection
 

@@ -104,7 +104,7 @@ def method_styles(methods: Iterable[Any]) -> dict[str, Style]:
 
     Examples
     --------
-    >>> from featsieve.report.bench_facts import MethodFact
+    >>> from featsieve.report.bench.facts import MethodFact
     >>> from featsieve.report.figure_style import method_styles
     >>> method_styles([MethodFact("Laplacian", "LaplacianScore", False, "L-score")])["Laplacian"]
     Style(color='#56b4e9', marker='v', dashes='-', width=1.2, order=3)

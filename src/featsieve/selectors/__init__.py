@@ -1,7 +1,7 @@
 """The estimators, one method per file."""
 
+from featsieve.jasfs.estimator import JASFS
 from featsieve.selectors.aufs import AUFS
-from featsieve.selectors.jasfs import JASFS
 from featsieve.selectors.laplacian_score import LaplacianScore
 from featsieve.selectors.max_variance import MaxVariance
 from featsieve.selectors.mcfs import MCFS

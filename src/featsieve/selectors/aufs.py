@@ -13,10 +13,10 @@ from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.arrays.weighted import WeightedOperator
 from featsieve.base import SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
+from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import first_labels
-from featsieve.selectors.jasfs import mean_column_norm
-from featsieve.selectors.jasfs_joint import AUTO_SHARE
+from featsieve.jasfs.estimator import mean_column_norm
+from featsieve.jasfs.joint import AUTO_SHARE
 from featsieve.selectors.ugfs import warn_collapsed
 from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath

@@ -17,12 +17,9 @@ from featsieve.graphs.affinity import (
     smoothness,
     split_by_sign,
 )
+from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import (
-    first_labels,
-    resolve_penalty,
-    warn_large_penalty,
-)
+from featsieve.selectors.penalties import resolve_penalty, warn_large_penalty
 from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.nonnegative_labels import (
     first_label_matrix,

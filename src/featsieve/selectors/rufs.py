@@ -11,13 +11,10 @@ from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.arrays.shifted import shifted_to_zero, unshifted
 from featsieve.base import UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph
+from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.local_learning import local_learning_laplacian
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import (
-    first_labels,
-    resolve_penalty,
-    warn_large_penalty,
-)
+from featsieve.selectors.penalties import resolve_penalty, warn_large_penalty
 from featsieve.selectors.rufs_paper import solve_rufs_as_published
 from featsieve.selectors.rufs_problem import RUFSProblem, RUFSState
 from featsieve.selectors.rufs_safe import solve_rufs

@@ -12,9 +12,10 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
+from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.initial_labels import VANISHED, first_labels
-from featsieve.selectors.jasfs import mean_column_norm
+from featsieve.jasfs.estimator import mean_column_norm
+from featsieve.selectors.penalties import VANISHED
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
     SplitProblem,

@@ -10,8 +10,8 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import kmeans_labels
-from featsieve.selectors.initial_labels import first_labels
 from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
 from featsieve.solvers.stiefel import random_frame
 from featsieve.terms.orthogonality import indicator, normalised_indicator

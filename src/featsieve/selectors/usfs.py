@@ -8,7 +8,8 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
-from featsieve.selectors.initial_labels import first_labels, resolve_penalty
+from featsieve.graphs.initial_labels import first_labels
+from featsieve.selectors.penalties import resolve_penalty
 from featsieve.selectors.usfs_solver import USFSProblem, solve_usfs
 from featsieve.terms.orthogonality import indicator
 from featsieve.validation import check_auto_number, check_callback, check_number, check_option, warn

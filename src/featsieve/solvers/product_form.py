@@ -24,8 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.leading_eigenvectors import TOLERANCE, basis_size, leading_eigenvectors
 from featsieve.arrays.namespace import Array, namespace_of, sparse_product, to_numpy
-from featsieve.solvers.leading_eigenvectors import TOLERANCE, basis_size, leading_eigenvectors
 
 # Products with a float32 table carry no more digits than this.
 SINGLE_TOLERANCE = 1e-6

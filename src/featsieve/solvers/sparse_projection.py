@@ -26,9 +26,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.leading_eigenvectors import basis_size, leading_eigenvectors
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.leading_eigenvectors import basis_size, leading_eigenvectors
 from featsieve.solvers.product_form import BLOCKED, CALLS, ProductForm, TableForm, safe_gamma
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
 from featsieve.base import UnsupervisedSelector
-from featsieve.tuning.automatic import RankedPath, choose_count
-from featsieve.tuning.curve import check_sizes
+from featsieve.criteria.automatic import RankedPath, choose_count
+from featsieve.criteria.curve import check_sizes
 from featsieve.validation import check_sized_selector
 
 

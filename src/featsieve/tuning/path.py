@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from featsieve.criteria.curve import check_sizes
 from featsieve.solvers.protocol import Status
 from featsieve.tables import Table
-from featsieve.tuning.curve import check_sizes
 from featsieve.validation import as_table, check_number, check_sized_selector
 
 
@@ -114,7 +114,7 @@ def sparsity_path(
     >>> path.supports.sum(axis=1)
     array([ 2,  5, 10])
     """
-    from featsieve.selectors.jasfs import JASFS  # selectors build on this package
+    from featsieve.jasfs.estimator import JASFS  # selectors build on this package
 
     selector = JASFS("auto", random_state=0) if selector is None else selector
     check_sized_selector(selector)

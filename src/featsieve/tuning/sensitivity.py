@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.tables import Table
-from featsieve.tuning.n_clusters import suggest_n_clusters
 from featsieve.validation import check_n_clusters, check_option, check_selector
 
 # Multiples of the number of clusters that are compared with it.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, read_table, write_table
-from featsieve.datasets.names import MissingColumnError, named_or_places
-from featsieve.datasets.table import table_format
-from featsieve.files import whole_file
-from featsieve.persistence import load_model
-from featsieve.selection_model import SelectionModel
+from featsieve.io.files import whole_file
+from featsieve.io.models import load_model
+from featsieve.io.names import MissingColumnError, named_or_places
+from featsieve.io.selection_model import SelectionModel
+from featsieve.io.table import table_format
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
 from featsieve.workflow.prepare import as_dataset
@@ -94,7 +94,7 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
     Parameters
     ----------
     model : SelectionModel
-        ``run.model`` of `select_features`, or what `featsieve.persistence.load_model` returns.
+        ``run.model`` of `select_features`, or what `featsieve.io.models.load_model` returns.
     table : Dataset, path, data frame or array
         Columns are found by name, in any order; only the selected ones are needed.
     predict : bool, default=False
@@ -237,7 +237,7 @@ def column_names(path: Path, *, header: bool | None = None) -> list[str]:
     """
     ending = table_format(path)
     if ending in TEXT:
-        from featsieve.datasets.readers.layout import find_layout
+        from featsieve.io.readers.layout import find_layout
 
         return [name for name in find_layout(path, header=header).names if name]
     if ending == ".parquet":

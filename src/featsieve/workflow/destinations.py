@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from featsieve.datasets.table import READERS, table_format
-from featsieve.files import check_free
+from featsieve.io.files import check_free
+from featsieve.io.table import READERS, table_format
 
 
 def check_outputs(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.criteria.structure import excess_modularity, noise_level
 from featsieve.selectors import JASFS
 from featsieve.tuning import suggest_n_clusters
-from featsieve.tuning.structure import excess_modularity, noise_level
 from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,

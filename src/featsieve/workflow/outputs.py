@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, write_table
-from featsieve.datasets.optional import load_optional
-from featsieve.datasets.table import READERS, subset, table_format
-from featsieve.datasets.write import check_writer
-from featsieve.files import write_text
-from featsieve.persistence import load_skops, save_model
+from featsieve.io.files import write_text
+from featsieve.io.models import load_skops, save_model
+from featsieve.io.optional import load_optional
+from featsieve.io.table import READERS, subset, table_format
+from featsieve.io.write import check_writer
 from featsieve.report import render_selection
 from featsieve.workflow.select import SelectionRun
 from featsieve.workflow.staging import staged

@@ -13,8 +13,8 @@ from sklearn.utils import check_array
 from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.ranges import in_range
 from featsieve.datasets import Dataset, read_table
-from featsieve.datasets.dataset import as_table
-from featsieve.datasets.names import check_unique
+from featsieve.io.dataset import as_table
+from featsieve.io.names import check_unique
 from featsieve.validation import check_option, refuse_text
 from featsieve.workflow.columns import (
     constant_columns,

@@ -19,7 +19,7 @@ from featsieve.evaluation import (
     clustering_accuracy,
     normalized_mutual_information,
 )
-from featsieve.selection_model import SelectionModel
+from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning import explain
 from featsieve.validation import check_number, warn

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from featsieve.files import folder_to_disk, tree_to_disk
-from featsieve.interruptions import uninterrupted
-from featsieve.locks import locked
-from featsieve.replacing import finish, replace_together, settle
-from featsieve.temporary import clean_up, temporary_name
+from featsieve.io.files import folder_to_disk, tree_to_disk
+from featsieve.io.interruptions import uninterrupted
+from featsieve.io.locks import locked
+from featsieve.io.replacing import finish, replace_together, settle
+from featsieve.io.temporary import clean_up, temporary_name
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def staged(
 
     An error or Ctrl-C in the block leaves the folder as it was: absent, or with its old files. So
     does kill -9, but for a hidden folder, which the next call removes. The new files take the place
-    of the old ones all at once: see `featsieve.replacing`. Ctrl-C in that moment takes effect after
+    of the old ones all at once: see `replacing`. Ctrl-C in that moment takes effect after
     it, as a KeyboardInterrupt that says that the results are complete.
 
     Parameters

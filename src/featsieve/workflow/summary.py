@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.datasets.readers.guard import read_small
-from featsieve.files import legible, write_text
+from featsieve.io.files import legible, write_text
+from featsieve.io.readers.guard import read_small
 from featsieve.report import render_selection, summarize_selection
 from featsieve.workflow.select import SelectionRun
 from featsieve.workflow.words import Note

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from featsieve.criteria.structure import no_structure
 from featsieve.report.selection.judgement import class_caveats
 from featsieve.report.selection.numbers import counted, listed, readable
-from featsieve.tuning.structure import no_structure
 
 # Below these, clusters are doubtful and selections are unstable.
 DOUBTFUL_ACCURACY = 0.6

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.structure import excess_modularity, noise_level
 from featsieve.evaluation import Stability
 from featsieve.report.selection.inputs import Selection, layers
 from featsieve.report.selection.numbers import plain
-from featsieve.tuning.structure import excess_modularity, noise_level
 
 # The structure of longer tables is measured on so many samples; of many, one permutation will do.
 MOST_CHECKED = 1000

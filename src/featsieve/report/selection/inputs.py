@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
-from featsieve.tuning.n_clusters import suggest_n_clusters
 from featsieve.validation import as_table
 
 # Where the number of clusters is not known it is looked for among so few, in so many samples.

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from featsieve.evaluation import Stability
-from featsieve.files import write_text
+from featsieve.io.files import write_text
 from featsieve.report.selection.page import number_note, page_parts
 from featsieve.report.selection.summary import FORMAT, summarize_selection
 from featsieve.report.selection.table import table_note

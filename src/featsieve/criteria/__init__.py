@@ -1,0 +1,1 @@
+"""Label-free criteria: plain functions that say how many, how well, and whether at all."""

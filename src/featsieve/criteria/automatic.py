@@ -1,0 +1,146 @@
+"""How many features: the criterion along the ranking of a fitted selector."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from featsieve.arrays.namespace import gathered, take_rows
+from featsieve.arrays.ranges import in_range
+from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
+from featsieve.criteria.measures import MOST_SAMPLES, Criterion, LabelAgreement, as_criterion
+from featsieve.criteria.n_clusters import suggest_n_clusters
+from featsieve.criteria.structure import (
+    NoStructureWarning,
+    excess_modularity,
+    no_structure,
+    noise_level,
+)
+from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.structure import leave_one_out_accuracy
+from featsieve.graphs.views import sample_view
+from featsieve.progress import SILENT, Progress
+from featsieve.validation import check_varying, warn
+
+# Labels of wide tables that are predicted as well as this need no further check.
+CLEAR = 0.9
+# Of longer tables, this many samples are asked whether there is any structure.
+MOST_CHECKED = 1000
+# Among so many, one permuted table is like another.
+MANY = 300
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPath:
+    """The selections of every size that a ranking holds.
+
+    Attributes
+    ----------
+    order : int array of shape (n_features,)
+        Features, best first: the selection of size k is ``order[:k]``.
+    curve : CriterionCurve
+        The label-free criterion that chose the number of features.
+    """
+
+    order: np.ndarray
+    curve: CriterionCurve
+
+    def support_at(self, n_features: int) -> np.ndarray:
+        """Return the sorted indices of the best ``n_features`` features."""
+        if not 0 <= n_features <= len(self.order):
+            raise ValueError(
+                f"n_features must be between 0 and {len(self.order)}; got {n_features}."
+            )
+        return np.sort(self.order[:n_features])
+
+
+def choose_count(
+    selector: Any,
+    X: Any,
+    *,
+    criterion: Any = None,
+    sizes: Iterable[int] | None = None,
+    sparsest: bool = False,
+    progress: Progress = SILENT,
+) -> CriterionCurve:
+    """Return the curve that says how many features of a fitted selector's ranking to keep.
+
+    X is the checked table that was fitted.
+    """
+    X = in_range(X)[0]  # a meta-estimator has left that to its selector
+    order = np.argsort(selector.ranking_)
+    n_varying = int(check_varying(X).sum())
+    sizes = check_sizes(sizes, len(order))
+    sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
+    progress.step("choosing the number of features")
+    X, labels = labelled_rows(selector, X)
+    warn_without_structure(X, labels)
+    judged = as_criterion(criterion or default_criterion(selector))
+    return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest, progress=progress)
+
+
+def innermost(selector: Any) -> Any:
+    """Return the selector inside of meta-estimators."""
+    while hasattr(selector, "selector"):
+        selector = selector.selector
+    return selector
+
+
+def default_criterion(selector: Any) -> str | Criterion:
+    """Return the criterion of a selector: its own, or agreement with the pseudo-labels."""
+    return getattr(innermost(selector), "_criterion", LabelAgreement.name)
+
+
+def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
+    """Return rows of the table (at most 5000) with the selector's labels, or with pseudo-labels.
+
+    Methods that find no clusters are judged by those with which JASFS would start.
+    """
+    rows = None
+    if X.shape[0] > MOST_SAMPLES:
+        rows = np.sort(check_random_state(0).permutation(X.shape[0])[:MOST_SAMPLES])
+        X = take_rows(X, rows)
+    X = gathered(X)
+    labels = getattr(selector, "labels_", None)
+    if labels is None:
+        return X, labels_of_table(selector, X)
+    labels = labels if rows is None else labels[rows]
+    return X, np.unique(labels, return_inverse=True)[1]
+
+
+def labels_of_table(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
+    """Return pseudo-labels of rows: as many clusters as the selector has, as given, or found."""
+    n_clusters = getattr(selector, "n_clusters_", n_clusters)
+    if n_clusters is None:
+        n_clusters = suggest_n_clusters(X, random_state=0).n_clusters
+    n_clusters = max(2, min(n_clusters, X.shape[0]))
+    return table_labels(X, n_clusters, random_state=check_random_state(0))
+
+
+def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None = None) -> None:
+    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise.
+
+    ``accuracy`` says how well other samples predict them, if that is known already.
+    """
+    n_clusters = int(labels.max()) + 1
+    if n_clusters == 1:
+        return  # there is another warning for that
+    n, d = X.shape
+    if n <= d:  # in tall tables any split along a direction is predictable
+        if accuracy is None:
+            E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
+            accuracy = leave_one_out_accuracy(labels, E, n_clusters)
+        if accuracy >= CLEAR:
+            return
+    n_seen = min(n, MOST_CHECKED)
+    score, certain = excess_modularity(
+        X,
+        labels,
+        n_permutations=1 if n_seen >= MANY else 3,
+        most_samples=MOST_CHECKED,
+        enough=noise_level(n_seen),
+    )
+    if score < noise_level(n_seen) and not certain:
+        warn(no_structure(score, n_seen), NoStructureWarning)

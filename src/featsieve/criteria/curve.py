@@ -1,0 +1,150 @@
+"""A criterion along a path of selections, and the choice it leads to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featsieve.criteria.measures import Criterion
+from featsieve.progress import SILENT, Progress
+from featsieve.tables import Table
+from featsieve.validation import check_number
+
+# The sizes at which a path is judged: about evenly spread in their logarithm.
+SIZES = (5, 10, 20, 30, 50, 80, 100, 150, 200, 300, 400)
+# Narrow tables: every size up to this many.
+EVERY_SIZE = 10
+# Differences up to this many standard errors are none.
+STANDARD_ERRORS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class CriterionCurve:
+    """What a label-free criterion says about the supports of a path.
+
+    Attributes
+    ----------
+    criterion : str
+        Its name.
+    sizes : int array of shape (n_sizes,)
+        Numbers of features, rising.
+    values : float array of shape (n_sizes,)
+        The criterion, larger is better: the mean over its runs.
+    errors : float array of shape (n_sizes,)
+        Standard errors of the means (0 where a criterion has no runs).
+    tolerance : float
+        Loss that is given up for fewer features.
+    sparsest : bool
+        Whether the choice is the smallest size that is nearly as good as the best.
+    """
+
+    criterion: str
+    sizes: np.ndarray
+    values: np.ndarray
+    errors: np.ndarray
+    tolerance: float = 0.0
+    sparsest: bool = False
+
+    @property
+    def best(self) -> int:
+        """The size of the largest value (the smallest of equal ones)."""
+        return int(self.sizes[self.values.argmax()])
+
+    @property
+    def chosen(self) -> int:
+        """The smallest size within the tolerance of the best, or nearly as good (``sparsest``)."""
+        enough = self.values >= self.values.max() - self.tolerance
+        return int(self.sizes[(self.nearly_equal if self.sparsest else enough).argmax()])
+
+    @property
+    def nearly_equal(self) -> np.ndarray:
+        """Mask of the sizes whose values do not differ from the best beyond tolerance and noise."""
+        best = self.values.argmax()
+        noise = STANDARD_ERRORS * np.hypot(self.errors, self.errors[best])
+        return self.values >= self.values[best] - np.maximum(noise, self.tolerance)
+
+    @property
+    def equivalent_range(self) -> tuple[int, int]:
+        """The smallest and largest of the nearly equal sizes that join up with the chosen one."""
+        nearly = self.nearly_equal
+        low = high = int(np.flatnonzero(self.sizes == self.chosen)[0])
+        while low > 0 and nearly[low - 1]:
+            low -= 1
+        while high < len(nearly) - 1 and nearly[high + 1]:
+            high += 1
+        return int(self.sizes[low]), int(self.sizes[high])
+
+    def table(self) -> Table:
+        """Return one row per size."""
+        return Table(
+            {
+                "n_features": self.sizes,
+                self.criterion: self.values,
+                "standard_error": self.errors,
+                "nearly_equal": self.nearly_equal,
+                "chosen": self.sizes == self.chosen,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, the chosen size and the nearly equal ones; return the matplotlib axes."""
+        from featsieve.tuning.plots import plot_curve
+
+        return plot_curve(self, ax=ax)
+
+
+def default_sizes(n_features: int) -> np.ndarray:
+    """Return the sizes to look at: every one of the first few in narrow tables, up to 400."""
+    few = range(1, EVERY_SIZE) if n_features <= SIZES[4] else ()
+    sizes = {size for size in (*few, *SIZES, n_features) if size <= min(n_features, SIZES[-1])}
+    return np.array(sorted(sizes))
+
+
+def check_sizes(sizes: Iterable[int] | None, n_features: int) -> np.ndarray:
+    """Return a user's sizes, sorted; None means the default ones."""
+    if sizes is None:
+        return default_sizes(n_features)
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must list numbers of features, such as [10, 50]; got {sizes!r}.")
+    given = list(sizes)
+    for size in given:
+        check_number("every one of sizes", size, low=1, integer=True)
+    if not given or max(given) > n_features:
+        raise ValueError(
+            f"sizes must be integers between 1 and {n_features} (the number of features); "
+            f"got {given!r}."
+        )
+    return np.unique(given)
+
+
+def judge(
+    criterion: Criterion,
+    X: Any,
+    labels: np.ndarray,
+    *,
+    order: np.ndarray,
+    sizes: np.ndarray,
+    sparsest: bool = False,
+    progress: Progress = SILENT,
+) -> CriterionCurve:
+    """Return the curve of a criterion along nested supports: the first features of ``order``."""
+    evaluate = criterion.prepare(X, labels)
+    runs = []
+    for i, size in enumerate(sizes):
+        runs.append(np.atleast_1d(evaluate(order[:size])))
+        seen = f"{criterion.name} {runs[-1].mean():.4f} ({i + 1} of {len(sizes)} sizes)"
+        progress.tick(f"{size} feature{'s'[: int(size) != 1]}: {seen}", first=i == 0)
+    return CriterionCurve(
+        criterion.name,
+        sizes,
+        values=np.array([np.mean(run) for run in runs]),
+        errors=np.array([_standard_error(run) for run in runs]),
+        tolerance=criterion.tolerance,
+        sparsest=sparsest,
+    )
+
+
+def _standard_error(run: np.ndarray) -> float:
+    """Return the standard error of the mean of a criterion's runs."""
+    return float(np.std(run, ddof=1) / np.sqrt(len(run))) if len(run) > 1 else 0.0

@@ -1,0 +1,346 @@
+"""What makes a selection good when there are no labels to ask.
+
+Every criterion compares what the selected columns show with something the WHOLE table says: its
+neighbour graph, its pseudo-labels, its distances. Indices computed in the selected columns alone
+(silhouette, Davies-Bouldin, Calinski-Harabasz, the gap) are not offered: a handful of columns
+nearly always looks more clearly clustered than the table it came from, so they choose far too few,
+and do worse than chance.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import as_numpy, gathered, take_rows, to_numpy
+from featsieve.criteria.clusterings import SelectedClusterings
+from featsieve.graphs import principal_coordinates
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.views import view_of_labels
+from featsieve.validation import as_table, check_number, check_varying
+
+# Of larger tables, this many samples are looked at.
+MOST_SAMPLES = 5000
+# The silhouettes of this many are averaged: each needs its distance to all the others.
+MOST_JUDGED = 1000
+
+# Values of the runs for a support (indices of features).
+Evaluation = Callable[[np.ndarray], np.ndarray]
+
+
+class Criterion(ABC):
+    """How good a selection is. Call it, or :meth:`prepare` it once for many supports.
+
+    Parameters
+    ----------
+    scale : {"unit", "none", "both"}, default="both"
+        Whether columns have unit variance where distances between samples are taken, or are taken
+        as they are; "both" takes turns (where there are no runs: unit variance).
+    n_runs : int, default=10
+        k-means++ runs that are averaged.
+    tolerance : float
+        Loss of the criterion that is given up for fewer features.
+    random_state : int, RandomState instance or None, default=0
+        Seeds k-means, with the same seeds for every support.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        *,
+        scale: str = "both",
+        n_runs: int = 10,
+        tolerance: float = 0.01,
+        random_state: Any = 0,
+    ) -> None:
+        self.scale = scale
+        self.n_runs = n_runs
+        self.tolerance = tolerance
+        self.random_state = random_state
+
+    def __call__(self, X: Any, support: Any, labels: Any) -> float:
+        """Return the criterion of one selection; higher is better.
+
+        Parameters
+        ----------
+        X : array or scipy.sparse matrix of shape (n_samples, n_features)
+        support : bool array of shape (n_features,), or indices of features
+        labels : array of shape (n_samples,)
+            Pseudo-labels. Criteria that do not compare with them take the number of clusters.
+        """
+        X = as_table(X, owner=type(self).__name__)
+        return float(np.mean(self.prepare(X, labels)(check_support(support, X.shape[1]))))
+
+    def prepare(self, X: Any, labels: Any) -> Evaluation:
+        """Return the function from a support (indices) to the values of the runs."""
+        X = as_table(X, owner=type(self).__name__)
+        random_state = check_random_state(self.random_state)
+        labels = as_numpy(labels)
+        if labels.shape != (X.shape[0],):
+            raise ValueError(f"labels has {labels.size} entries but X has {X.shape[0]} rows.")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("labels has missing entries: judge the rows that have a label only.")
+        codes = np.unique(labels, return_inverse=True)[1]
+        rows = sampled_rows(X.shape[0], random_state)
+        if rows is not None:
+            X, codes = take_rows(X, rows), np.unique(codes[rows], return_inverse=True)[1]
+        return self._prepare(gathered(X), codes, random_state)
+
+    @abstractmethod
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        """Prepare for labels 0..c-1 and a table of bounded length."""
+
+    def _clusterings(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> SelectedClusterings:
+        check_varying(X)
+        return SelectedClusterings(
+            X,
+            int(labels.max()) + 1,
+            scale=self.scale,
+            n_runs=self.n_runs,
+            random_state=random_state,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(scale={self.scale!r}, n_runs={self.n_runs!r}, "
+            f"tolerance={self.tolerance!r}, random_state={self.random_state!r})"
+        )
+
+
+class Modularity(Criterion):
+    """Modularity of k-means labels of the selected columns on the neighbour graph of all of them.
+
+    The share of the graph's edges inside clusters, less what chance would give: do samples that
+    are neighbours in the whole table stay together in the selected columns? The graph is that of
+    the view in which the pseudo-labels show (:mod:`featsieve.graphs.views`).
+
+    Parameters
+    ----------
+    scale, n_runs, tolerance, random_state
+        See :class:`Criterion`.
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph, or all others if there are fewer.
+    graph : scipy.sparse matrix of shape (n_samples, n_samples), optional
+        The graph, if there is one already.
+    """
+
+    name = "modularity"
+
+    def __init__(
+        self,
+        *,
+        scale: str = "both",
+        n_runs: int = 10,
+        tolerance: float = 0.01,
+        random_state: Any = 0,
+        n_neighbors: int = 5,
+        graph: sp.csr_array | None = None,
+    ) -> None:
+        super().__init__(scale=scale, n_runs=n_runs, tolerance=tolerance, random_state=random_state)
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+
+    def on_graph(self, graph: sp.csr_array) -> "Modularity":
+        """Return the same criterion on a given graph."""
+        return Modularity(
+            scale=self.scale,
+            n_runs=self.n_runs,
+            tolerance=self.tolerance,
+            random_state=self.random_state,
+            n_neighbors=self.n_neighbors,
+            graph=graph,
+        )
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        clusterings = self._clusterings(X, labels, random_state)
+        graph = self.graph
+        if graph is None:
+            graph = view_of_labels(X, labels, n_neighbors=self.n_neighbors).graph
+        if graph.shape != (X.shape[0], X.shape[0]):
+            raise ValueError(
+                f"graph must link the {X.shape[0]} samples that are looked at (5000 of a larger "
+                f"table); got shape {graph.shape}. Leave it out."
+            )
+        return lambda support: modularity(graph, clusterings(support))
+
+
+class LabelAgreement(Criterion):
+    """Agreement (adjusted Rand index) of k-means in the selected columns with the pseudo-labels."""
+
+    name = "agreement"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        return lambda support: np.array(
+            [adjusted_rand_score(labels, found) for found in clusterings(support)]
+        )
+
+
+class CentroidAccuracy(Criterion):
+    """How well the nearest centroid in the selected columns predicts the pseudo-labels.
+
+    Leave-one-out balanced accuracy, in closed form and without k-means: cheap. Removing sample i
+    from its cluster of n_k moves the centroid away from it: its distance grows by n_k/(n_k - 1).
+    """
+
+    name = "centroid_accuracy"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        return lambda support: np.array([centroid_accuracy(clusterings.points(support), labels)])
+
+
+class FullSilhouette(Criterion):
+    """Silhouette, in ALL columns, of k-means labels of the selected ones.
+
+    Of more than 1000 samples, the silhouettes of a random 1000 are averaged.
+    """
+
+    name = "full_silhouette"
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        clusterings = self._clusterings(X, labels, random_state)
+        n = X.shape[0]
+        rows = np.arange(n)
+        if n > MOST_JUDGED:
+            rows = np.sort(random_state.permutation(n)[:MOST_JUDGED])
+        operator = as_operator(X, scale="none" if self.scale == "none" else "std")
+        # All distances: wide tables keep them in n columns, tall ones have few already.
+        wide = operator.shape[0] <= operator.shape[1]
+        points = to_numpy(principal_coordinates(operator)[0] if wide else operator.rows(0, n))
+        distances = euclidean_distances(points[rows], points)  # once for all supports
+        distances[np.arange(len(rows)), rows] = 0.0
+        return lambda support: np.array(
+            [mean_silhouette(distances, rows, found) for found in clusterings(support)]
+        )
+
+
+class FunctionCriterion(Criterion):
+    """A user's own ``function(X, support, labels) -> float``; support is a mask."""
+
+    name = "own_criterion"
+
+    def __init__(self, function: Callable[[Any, np.ndarray, np.ndarray], float]) -> None:
+        super().__init__(tolerance=0.0)
+        self.function = function
+        self.name = getattr(function, "__name__", self.name)
+
+    def _prepare(
+        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+    ) -> Evaluation:
+        def evaluate(support: np.ndarray) -> np.ndarray:
+            mask = np.zeros(X.shape[1], dtype=bool)
+            mask[support] = True
+            return np.array([float(self.function(X, mask, labels))])
+
+        return evaluate
+
+
+CRITERIA: dict[str, type[Criterion]] = {
+    kind.name: kind for kind in (Modularity, LabelAgreement, CentroidAccuracy, FullSilhouette)
+}
+
+
+def sampled_rows(n_samples: int, random_state: np.random.RandomState) -> np.ndarray | None:
+    """Return which rows of a large table are looked at, None for all."""
+    if n_samples <= MOST_SAMPLES:
+        return None
+    return np.sort(random_state.permutation(n_samples)[:MOST_SAMPLES])
+
+
+def as_criterion(criterion: Any) -> Criterion:
+    """Return a criterion given by name, as an object, or as a function of (X, mask, labels)."""
+    if isinstance(criterion, Criterion):
+        return criterion
+    if callable(criterion) and not isinstance(criterion, type):
+        return FunctionCriterion(criterion)
+    if isinstance(criterion, str) and criterion in CRITERIA:
+        return CRITERIA[criterion]()
+    names = ", ".join(repr(name) for name in CRITERIA)
+    raise ValueError(
+        f"criterion must be one of {names}, a Criterion, or a function of (X, support, labels); "
+        f"got {criterion!r}."
+    )
+
+
+def check_support(support: Any, n_features: int) -> np.ndarray:
+    """Return a mask or a list of features as indices."""
+    support = as_numpy(support)
+    hint = f"support must be a mask of the {n_features} columns of X, or indices of columns"
+    if support.dtype == bool:
+        if support.shape != (n_features,):
+            raise ValueError(f"{hint}; got a mask of shape {support.shape}.")
+        support = np.flatnonzero(support)
+    if support.size == 0:
+        raise ValueError("support selects no feature: there is nothing to judge.")
+    if support.ndim != 1 or support.dtype.kind not in "iu":
+        raise ValueError(f"{hint}; got {support.dtype} of shape {support.shape}.")
+    if support.min() < 0 or support.max() >= n_features:
+        raise ValueError(
+            f"{hint}, from 0 to {n_features - 1}; got {support.min()} to {support.max()}."
+        )
+    if len(np.unique(support)) < len(support):
+        raise ValueError(f"{hint}; some index comes twice (a mask must be of bools).")
+    return support
+
+
+def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:
+    """Return the leave-one-out balanced accuracy of the nearest centroid.
+
+    A cluster of one sample has no centroid without it: that sample counts as missed.
+    """
+    sizes = np.bincount(labels)
+    member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
+    centres = (member @ points) / sizes[:, None]
+    own = np.arange(len(labels)), labels
+    distance = euclidean_distances(points, centres, squared=True)
+    # x - m' = n_k/(n_k - 1) (x - m) for the centroid m' of the others.
+    others = np.maximum(sizes[labels] - 1, 0)
+    distance[own] *= (sizes[labels] / np.where(others > 0, others, 1)) ** 2
+    distance[own] = np.where(others > 0, distance[own], np.inf)
+    hits = np.bincount(labels, weights=distance.argmin(axis=1) == labels)
+    return float(np.mean(hits / sizes))
+
+
+def mean_silhouette(distances: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> float:
+    """Return the mean silhouette of some samples, given their distances to all; -1 for no clusters.
+
+    (b - a) / max(a, b), with a the mean distance to the others of the own cluster, and b that to
+    the samples of the nearest other one; 0 for a cluster of one sample.
+    """
+    found, codes = np.unique(labels, return_inverse=True)
+    if not 1 < len(found) < len(labels):
+        return -1.0
+    sizes = np.bincount(codes)
+    sums = distances @ np.eye(len(found))[codes]
+    own = np.arange(len(rows)), codes[rows]
+    inside = sums[own] / np.maximum(sizes[codes[rows]] - 1, 1)
+    sums[own] = np.inf
+    outside = np.min(sums / sizes, axis=1)
+    larger = np.maximum(inside, outside)
+    several = (sizes[codes[rows]] > 1) & (larger > 0.0)
+    return float(np.mean(np.where(several, outside - inside, 0.0) / np.where(several, larger, 1.0)))

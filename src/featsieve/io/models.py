@@ -1,0 +1,304 @@
+"""Fitted models in files that hold no code: saved whole, and loaded only if all is known."""
+
+import io
+import json
+import os
+import re
+import sys
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from featsieve.io.files import whole_file
+from featsieve.io.model_content import check_content
+from featsieve.io.optional import hidden, load_optional
+from featsieve.io.readers.archive import check_archive, old_headers
+from featsieve.io.readers.guard import (
+    MEMORY_VARIABLE,
+    TooLargeError,
+    check_file,
+    check_memory,
+    first_line,
+    memory_limit,
+    printable,
+    there_are,
+)
+from featsieve.io.replacing import settled
+from featsieve.io.trusted_types import trusted_names, untrusted_parts
+from featsieve.validation import warn
+
+# The number of this layout: files of another one are not read.
+FORMAT = 1
+HEADER = "featsieve.json"
+SCHEMA = "schema.json"
+# A header is a few lines.
+LARGEST_HEADER = 100_000
+# Of lists and the like, for a letter of JSON.
+BYTES_PER_LETTER = 24
+LONGEST_WORD = 200
+# skops imports every module of scikit-learn, and these with them: for nothing, and for seconds.
+UNNEEDED = ("cupy", "dask", "torch")
+
+
+class ModelError(ValueError):
+    """A model that cannot be stored, or a file that is not one."""
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The file is a zip archive in the format of skops: numbers and the names of types, no code, and
+    a note of the versions that wrote it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted selector or meta-estimator of featsieve, a scikit-learn Pipeline of one behind
+        usual steps such as SimpleImputer, or a SelectionModel.
+    path : str or path
+        By convention it ends with ``.skops``. Replaced if it is there; its folder is made if
+        needed.
+
+    Raises
+    ------
+    ModelError
+        If the model is not fitted, or holds something that is not stored, such as a function; the
+        message says where.
+
+    See Also
+    --------
+    load_model : The way back.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from featsieve import JASFS, load_model, save_model
+    >>> from featsieve.datasets import load_dataset
+    >>> X = load_dataset("wine").X
+    >>> sieve = JASFS(n_clusters=3, n_features_to_select=4, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.skops")
+    ...     save_model(sieve, path)
+    ...     again = load_model(path)
+    >>> bool((again.transform(X) == sieve.transform(X)).all())
+    True
+    """
+    skops_io = load_skops("Saving a model")
+    _check_fitted(model)
+    try:
+        content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:  # skops names what it cannot store in ways of its own
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ModelError(f"{type(model).__name__} cannot be saved: {reason}.") from error
+    buffer = io.BytesIO(content)
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
+        if refused is not None:
+            raise ModelError(_cannot_save(model, *refused))
+        archive.writestr(HEADER, json.dumps(_header(model), indent=1))
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(buffer.getvalue())
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a model that `save_model` wrote.
+
+    The file is looked through first. It may hold nothing but numbers, text and types that stand in
+    a list of featsieve, numpy, scipy and scikit-learn; anything else is refused by name, before
+    anything is imported or built. So a file from a stranger can give a wrong answer, but cannot run
+    a program.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator or SelectionModel
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ModelError
+        If the file is not a model, is damaged, was written by a version of another format, or
+        holds something that is not in the list.
+
+    Warns
+    -----
+    UserWarning
+        If it was written with another version of scikit-learn, or a newer one of featsieve.
+
+    See Also
+    --------
+    save_model : With an example of both.
+    """
+    skops_io = load_skops("Loading a model")
+    path = settled(path)
+    check_file(path)
+    size = path.stat().st_size
+    limit = memory_limit()
+    if size > limit:
+        raise ModelError(_too_large(path, limit))
+    content = path.read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if HEADER not in archive.namelist():
+                raise ModelError(
+                    f"{path} was not written by featsieve: save models with featsieve.save_model."
+                )
+            if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
+                raise ValueError("its header is too long")
+            _check_memory(archive, size, limit)
+            _check_header(path, json.loads(archive.read(HEADER)))
+            refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
+        if refused is not None:
+            raise ModelError(_cannot_load(path, *refused))
+        with old_headers():
+            model = skops_io.loads(content, trusted=trusted_names())
+        check_content(model)
+        return model
+    except (ModelError, Warning):
+        raise
+    except TooLargeError as error:
+        raise ModelError(_too_large(path, limit)) from error
+    except MemoryError as error:
+        raise MemoryError(f"{path} cannot be loaded: there is not enough memory.") from error
+    except Exception as error:  # zipfile, json, skops and numpy fail in ways of their own
+        raise ModelError(
+            f"{path} is not a model of featsieve, or it is damaged ({first_line(error)}): save it "
+            "again."
+        ) from error
+
+
+def load_skops(purpose: str) -> Any:
+    """Return ``skops.io``, or say which extra brings it.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it.
+
+    Returns
+    -------
+    module
+    """
+    with hidden(*UNNEEDED):
+        return load_optional("skops.io", purpose, extra="model")
+
+
+def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
+    """Raise if a model takes more memory than it may.
+
+    How well it was packed does not count: zeros, of which many models are full, are packed to a
+    thousandth. skops keeps all parts until it has built what they stand for.
+    """
+    unpacked = check_archive(archive, limit=limit)
+    described = BYTES_PER_LETTER * archive.getinfo(SCHEMA).file_size
+    check_memory(size + 2 * unpacked + described, limit=limit)
+
+
+def _too_large(path: Path, limit: int) -> str:
+    """Say that a model takes more memory than it may."""
+    return (
+        f"{path} would unpack to more than fits into memory ({there_are(limit)}): do not use it "
+        "unless you know who wrote it; if you do, and a model should be as large as that, set the "
+        f"environment variable {MEMORY_VARIABLE} to more, such as 64G."
+    )
+
+
+def _check_fitted(model: Any) -> None:
+    """Raise unless the model is fitted."""
+    if isinstance(model, type) or not hasattr(model, "transform"):
+        raise ModelError(
+            f"Only fitted selectors, pipelines and selection models are saved; got {model!r}."
+        )
+    if not hasattr(model, "fit"):  # a SelectionModel has been fitted
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelError(
+            f"{type(model).__name__} is not fitted: call fit before saving."
+        ) from error
+
+
+def _header(model: Any) -> dict[str, Any]:
+    """Return what a reader must know before looking at the model."""
+    import featsieve
+
+    versions = {
+        "featsieve": featsieve.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "skops": version("skops"),
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+    return {"format": FORMAT, "versions": versions, "model": type(model).__name__}
+
+
+def _check_header(path: Path, header: dict[str, Any]) -> None:
+    """Refuse files of another format; warn of versions that may understand the model otherwise."""
+    import featsieve
+
+    versions = {
+        str(name): printable(str(text), longest=LONGEST_WORD)
+        for name, text in dict(header["versions"]).items()
+    }
+    written = versions.get("featsieve", "an unknown version")
+    if header["format"] != FORMAT:
+        raise ModelError(
+            f"{path} has format {_word(header['format'])} of featsieve {written}, and "
+            f"featsieve {featsieve.__version__} reads format {FORMAT}: use the version that wrote "
+            "it, or fit and save the model again."
+        )
+    if _release(written) > _release(featsieve.__version__):
+        warn(
+            f"{path} was saved with featsieve {written}, which is newer than "
+            f"{featsieve.__version__}: its answers may differ. Upgrade featsieve.",
+        )
+    if versions.get("scikit-learn") != sklearn.__version__:
+        warn(
+            f"{path} was saved with scikit-learn {versions.get('scikit-learn')}, and this is "
+            f"{sklearn.__version__}: if its answers look wrong, use that version, or fit and save "
+            "the model again.",
+        )
+
+
+def _word(value: Any) -> str:
+    """Return what a file says, to be shown."""
+    return printable(repr(value), longest=LONGEST_WORD)
+
+
+def _release(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else (0, 0)
+
+
+def _cannot_save(model: Any, place: str, what: str) -> str:
+    """Say what of a model is not stored, and what to do about it."""
+    parameter = place.rpartition(".")[2]
+    return (
+        f"{type(model).__name__} cannot be saved: {place or 'the model itself'} is {what}, and "
+        "models are stored without code. "
+        f"Set {parameter or 'it'} to something else before saving (set_params), None for a "
+        "callback; of scikit-learn, steps that hold nothing but numbers are stored."
+    )
+
+
+def _cannot_load(path: Path, place: str, what: str) -> str:
+    """Say what of a file is not trusted."""
+    where = f" (in {printable(place, longest=LONGEST_WORD)})" if place else ""
+    what = printable(what, longest=LONGEST_WORD)
+    return (
+        f"{path} holds {what}{where}, which models of featsieve are not made of: nothing of it was "
+        "loaded. Do not use the file unless you know who wrote it; models are saved with "
+        "featsieve.save_model."
+    )

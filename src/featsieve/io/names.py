@@ -1,0 +1,122 @@
+"""Names of columns: lists of them for people, and where they are in a table."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+MOST_NAMES = 8  # that an error lists
+LONGEST_NAME = 100  # that an error shows in full
+MOST_HINTS = 3  # that get a "did you mean"
+NO_NAMES = (
+    "these are numbers: is the line with the names of the columns missing, or are the samples "
+    "columns (turn the table around then)?"
+)
+
+
+class ColumnError(ValueError):
+    """A file that can be read, but whose columns are not what was asked for."""
+
+
+class MissingColumnError(ColumnError):
+    """Columns that were asked for are not there."""
+
+
+def shorten(names: Sequence[str]) -> str:
+    """Return names for an error: the first few, and how many more."""
+    listed = ", ".join(shown(name) for name in names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def shown(name: str) -> str:
+    """Return a name in quotation marks, cut where it is long: a file can name anything.
+
+    Examples
+    --------
+    >>> from featsieve.io.names import shown
+    >>> shown("age"), len(shown("a" * 1000))
+    ("'age'", 105)
+    """
+    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
+
+
+def place_names(n_features: int) -> list[str]:
+    """Return the names of features that have none: x0, x1, ... by their places."""
+    return [f"x{j}" for j in range(n_features)]
+
+
+def named_or_places(names: Sequence[str]) -> list[str] | None:
+    """Return names, None where they only say the places."""
+    return None if list(names) == place_names(len(names)) else list(names)
+
+
+def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
+    """Raise if a name stands twice; numbers are hardly names, and it is said so."""
+    seen: set[str] = set()
+    twice: dict[str, None] = {}  # in their order
+    for name in names:
+        if name in seen:
+            twice[name] = None
+        seen.add(name)
+    if twice:
+        fix = fix or (NO_NAMES if all(map(_is_number, twice)) else "rename them")
+        raise ColumnError(f"several columns have the same name: {shorten(list(twice))}; {fix}")
+
+
+def find_columns(
+    wanted: Sequence[str], present: Sequence[str], *, role: str = "column"
+) -> np.ndarray:
+    """Return the places of names in a list; those that are missing are named with close matches."""
+    places = {name: j for j, name in enumerate(present)}
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise MissingColumnError(_missing(missing, list(present), n_wanted=len(wanted), role=role))
+    return np.array([places[name] for name in wanted], dtype=np.intp)
+
+
+def _missing(missing: list[str], present: list[str], *, n_wanted: int, role: str) -> str:
+    """Say which columns are not there, and which ones may be meant."""
+    hints = {name: did_you_mean(name, present) for name in missing[:MOST_HINTS]}
+    listed = f"{role}s are: {shorten(present) or 'none'}"
+    if len(missing) == 1:
+        return f"there is no {role} {shown(missing[0])}{hints[missing[0]]}; {listed}"
+    first = missing[:MOST_NAMES]
+    told = ", ".join(f"{shown(name)}{hints.get(name, '')}" for name in first)
+    more = len(missing) - MOST_NAMES
+    told = f"{told} and {more} more" if more > 0 else told
+    return f"{len(missing)} of {n_wanted} {role}s are missing: {told}; {listed}"
+
+
+def did_you_mean(name: str, present: Sequence[str]) -> str:
+    """Return the names most like one, as a question in brackets; nothing where none is."""
+    key = name.strip().casefold()
+    same = [other for other in present if other.strip().casefold() == key]
+    others = [other for other in present if not _other_number(name, other)]
+    close = same[:1] or difflib.get_close_matches(name, others, n=2, cutoff=0.75)
+    return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
+
+
+def _other_number(name: str, other: str) -> bool:
+    """Say whether two names are the same but for their numbers: probe 382 is not probe 392."""
+    words, numbers = _parts(name)
+    other_words, other_numbers = _parts(other)
+    if not numbers or not other_numbers:
+        return False
+    return words == other_words and numbers != other_numbers
+
+
+def _parts(name: str) -> tuple[str, list[int]]:
+    """Return the letters of a name, and its numbers."""
+    numbers = [int(digits) for digits in re.findall("[0-9]+", name)]
+    return "".join(filter(str.isalpha, name.casefold())), numbers
+
+
+def _is_number(name: str) -> bool:
+    """Say whether a name reads as a number."""
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

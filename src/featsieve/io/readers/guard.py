@@ -1,0 +1,223 @@
+"""What every reader asks first: whether it is a file, and whether its content fits in memory.
+
+A file says how large its content is: the shape in a header, the sizes in the directory of an
+archive. That is compared with the memory that is free, before anything of that size is made. What
+says nothing of its size (text in gzip) is read through a stream that stops at a limit, see
+`limited_stream`.
+"""
+
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from featsieve.io.readers.free_memory import free_memory
+
+MEMORY_VARIABLE = "FEATSIEVE_MAX_MEMORY"
+# Less is never too much, unless the variable says so.
+ALWAYS_FINE = 2**20
+# Of plans, summaries and the like.
+LARGEST_TEXT = 2**26
+# Letters, of what is said of a file.
+LONGEST_MESSAGE = 2000
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
+
+
+class TableError(ValueError):
+    """A file that cannot be used; the message says why, and what to do."""
+
+
+class TooLargeError(TableError):
+    """What a file holds would take more memory than it may."""
+
+
+def check_file(path: Path) -> None:
+    """Raise unless a path leads to a regular file that may be read.
+
+    Pipes and devices have no end: whoever opens one may wait for ever.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        broken = path.is_symlink()
+        reason = "it is a link to a file that is not there" if broken else "there is no such file"
+        raise FileNotFoundError(f"{path}: {reason}.") from None
+    except (OSError, ValueError) as error:  # a loop of links, a name that no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OSError(f"{path!s:.1000} cannot be opened: {reason}.") from error
+    if not stat.S_ISREG(mode):
+        kind = next((kind for is_kind, kind in KINDS.items() if is_kind(mode)), "no file")
+        error_type = IsADirectoryError if stat.S_ISDIR(mode) else OSError
+        raise error_type(f"{path} is {kind}: name a file.")
+    if not os.access(path, os.R_OK):
+        raise PermissionError(f"{path} may not be read by you: change its permissions.")
+
+
+def memory_limit() -> int:
+    """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free.
+
+    Examples
+    --------
+    >>> from featsieve.io.readers.guard import memory_limit
+    >>> memory_limit() > 0
+    True
+    """
+    named = os.environ.get(MEMORY_VARIABLE, "").strip()
+    return max(free_memory(), ALWAYS_FINE) if not named else parse_size(named)
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes, written with or without a unit.
+
+    Examples
+    --------
+    >>> from featsieve.io.readers.guard import parse_size
+    >>> parse_size("2G"), parse_size("500 MiB"), parse_size("1000")
+    (2147483648, 524288000, 1000)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if found is None:
+        raise ValueError(
+            f"{MEMORY_VARIABLE} must be a size such as 8G or 500M (K, M, G, T); got {text!r}."
+        )
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def in_bytes(size: int) -> str:
+    """Return a size for people.
+
+    Examples
+    --------
+    >>> from featsieve.io.readers.guard import in_bytes
+    >>> in_bytes(999), in_bytes(3 * 2**29)
+    ('999 bytes', '1.5 GiB')
+    """
+    if size < 1024:
+        return f"{size} bytes"
+    power = min(int(math.log2(size) // 10), 6)
+    return f"{size / 1024**power:.3g} {'KMGTPE'[power - 1]}iB"
+
+
+def check_memory(needed: int, *, what: str = "the table", limit: int | None = None) -> None:
+    """Raise if something takes more memory than it may; ``limit`` is `memory_limit` by default."""
+    if limit is None:
+        if needed <= ALWAYS_FINE and MEMORY_VARIABLE not in os.environ:
+            return  # without asking the system: this may be asked for every column
+        limit = memory_limit()
+    if needed > limit:
+        told = f"{what} would take {in_bytes(needed)} of memory"
+        raise TooLargeError(f"{told}, and {there_are(limit)}")
+
+
+def there_are(limit: int) -> str:
+    """Say how much memory there is, and who says so."""
+    named = os.environ.get(MEMORY_VARIABLE, "").strip()
+    return f"{in_bytes(limit)} {f'are allowed ({MEMORY_VARIABLE})' if named else 'are free'}"
+
+
+def read_small(path: str | os.PathLike[str], *, what: str) -> str:
+    """Return a text file that should be small, such as a plan; ``what`` it is, for a message.
+
+    Raises
+    ------
+    OSError
+        If it is no file that can be read.
+    ValueError
+        If it is large, or no text in UTF-8.
+    """
+    path = Path(path)
+    check_file(path)
+    if path.stat().st_size > LARGEST_TEXT:
+        raise ValueError(
+            f"{path} is no {what}: it has {in_bytes(path.stat().st_size)}, and at most "
+            f"{in_bytes(LARGEST_TEXT)} are read."
+        )
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no {what}: it is not text in UTF-8 (byte {error.start}); save it as UTF-8."
+        ) from error
+
+
+@contextmanager
+def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") -> Iterator[None]:
+    """Turn what goes wrong in the block into one sentence with the name of the file.
+
+    Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
+    featsieve itself says as it is, and other errors with the advice to get the file again. Errors
+    of columns that were asked for keep their type.
+
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        What the file is read as, such as ".csv".
+    smaller : str
+        What takes less memory, for a file that is too large; "" where nothing is known.
+    """
+    from featsieve.io.names import ColumnError
+
+    how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
+    memory_limit()  # says what is wrong with the variable, for which the file is not to blame
+    try:
+        yield
+    except ImportError:
+        raise
+    except ColumnError as error:
+        raise type(error)(sentence(f"{path}: {error}")) from error
+    except TooLargeError as error:
+        trust = f"if you trust the file, set the environment variable {MEMORY_VARIABLE} to more"
+        ways = f"{smaller}, or, {trust}" if smaller else trust
+        raise TooLargeError(f"{how}: {error}: {ways}, such as 64G.") from error
+    except TableError as error:
+        raise type(error)(sentence(f"{how}: {error}")) from error
+    except MemoryError as error:
+        ways = f": {smaller}" if smaller else ""
+        raise TooLargeError(f"{how}: there is not enough memory{ways}.") from error
+    except PermissionError as error:
+        raise PermissionError(f"{how}: {error.strerror}.") from error
+    except Exception as error:
+        raise ValueError(
+            f"{how}: it is damaged, cut short or of a kind that is not read "
+            f"({first_line(error)}); get it or save it again."
+        ) from error
+
+
+def first_line(error: BaseException, *, longest: int = 200) -> str:
+    """Return what an error says, in one line of no great length."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0].rstrip(".:") if lines else type(error).__name__
+    return printable(said, longest=longest)
+
+
+def sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a question.
+
+    Files name things as they like: commands to the terminal and long lists do not get out.
+    """
+    text = printable(text.rstrip("."), longest=LONGEST_MESSAGE)
+    return text if text.endswith("?") else f"{text}."
+
+
+def printable(text: str, *, longest: int) -> str:
+    r"""Return a text of no great length, without letters that a terminal would obey.
+
+    Examples
+    --------
+    >>> from featsieve.io.readers.guard import printable
+    >>> printable("a\x1b[31mb" * 9, longest=12)
+    'a?[31mba?[31...'
+    """
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text[:longest])
+    return shown if len(text) <= longest else f"{shown}..."

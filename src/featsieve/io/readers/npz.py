@@ -1,0 +1,83 @@
+"""NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is unpickled."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.io.dataset import Content
+from featsieve.io.names import find_columns
+from featsieve.io.readers.archive import check_archive, old_headers
+from featsieve.io.readers.compressed import compressed_table
+from featsieve.io.readers.guard import TableError
+from featsieve.io.readers.mat import choose_variables
+from featsieve.io.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
+from featsieve.io.readers.signature import check_npz
+from featsieve.io.request import Request
+
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+@old_headers()
+def read_npz(path: Path, request: Request) -> Content:
+    """Return what a request asks of an archive; label and id column are arrays of it."""
+    check_npz(path)
+    with path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise TableError("it holds a single array: save table and labels with numpy.savez")
+        sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
+        held = ["X", *archive.files] if sparse else archive.files
+        table, labels = choose_variables(held, request.label_column)
+        id_column = request.id_column
+        if id_column is not None:
+            find_columns([id_column], archive.files, role="array")
+        names = FEATURE_NAMES, id_column or SAMPLE_NAMES
+        parts = {labels, *names, *((*SPARSE_PARTS, "format") if sparse else (table,))}
+        check_archive(
+            zipfile.ZipFile(file), names={key for part in parts for key in (part, f"{part}.npy")}
+        )
+        content = Content(
+            X=_sparse_table(archive) if sparse else _array(archive, table),
+            labels=None if labels is None else _array(archive, labels),
+            feature_names=_names(archive, names[0]),
+            sample_names=_names(archive, names[1]),
+            id_name=id_column,
+            label_name=labels,
+        )
+    return pick_features(content, request)
+
+
+def _names(archive: np.lib.npyio.NpzFile, name: str) -> list[str] | None:
+    """Return the names that an array holds, None where there is no such array."""
+    if name not in archive:
+        return None
+    return [str(value) for value in np.ravel(_array(archive, name)).tolist()]
+
+
+def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    """Return one array; those of Python objects are refused."""
+    try:
+        stored = archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise TableError(
+            f"array {name!r} holds Python objects, and unpickling them could run any program: "
+            "save it as numbers (or, for labels, as text: labels.astype(str))"
+        ) from error
+    if not isinstance(stored, np.ndarray):
+        raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
+    return stored
+
+
+def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
+    """Return the table whose compressed rows (or, as scipy may save them, columns) are stored."""
+    data, indices, indptr, shape = (_array(archive, part) for part in SPARSE_PARTS)
+    layout = _array(archive, "format").ravel()[0] if "format" in archive else "csr"
+    layout = layout.decode() if isinstance(layout, bytes) else str(layout)
+    makers = {"csr": sp.csr_array, "csc": sp.csc_array}
+    if layout not in makers:
+        raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
+    return compressed_table(makers[layout], (data, indices, indptr), shape)

@@ -1,0 +1,308 @@
+"""A selection that can be applied to other tables, by the names of their columns."""
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.arrays.namespace import is_sparse
+from featsieve.io.dataset import Dataset
+from featsieve.io.names import (
+    ColumnError,
+    MissingColumnError,
+    check_unique,
+    find_columns,
+)
+from featsieve.io.table import subset
+from featsieve.validation import check_finite, refuse_text
+
+# Fields with a number for every feature of the fit.
+PER_FEATURE = ("fill", "centre", "scale")
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionModel:
+    """A selection that can be applied to other tables, by the names of their columns.
+
+    Parameters
+    ----------
+    feature_names : sequence of str
+        All columns of the table that was fitted, in their order.
+    selected : sequence of str
+        Those that were selected, in the same order.
+    selector : estimator
+        The fitted selector. It was fitted to the table with its gaps filled, and standardised, if
+        the fields below say so.
+    fill : array-like of shape (n_features,) or None, default=None
+        What to put in the place of missing values; None leaves them.
+    centre, scale : array-like of shape (n_features,) or None, default=None
+        What the selector's columns had been reduced by, and then divided by.
+    id_name, label_name : str or None, default=None
+        The columns with names of samples and with classes, as the file called them.
+    method : str or None, default=None
+        What the method is called, for people.
+    table_name : str or None, default=None
+        The table that was fitted.
+
+    See Also
+    --------
+    featsieve.save_model, featsieve.load_model : Keep it in a file.
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import load_dataset
+    >>> from featsieve.io.selection_model import SelectionModel
+    >>> iris = load_dataset("iris")
+    >>> sieve = JASFS(n_clusters=3, n_features_to_select=2, random_state=0).fit(iris.X)
+    >>> model = SelectionModel.from_selector(sieve, iris.names)
+    >>> model.selected
+    ('petal length (cm)', 'petal width (cm)')
+    >>> import pandas
+    >>> new = pandas.DataFrame({"petal width (cm)": [0.2], "day": 9, "petal length (cm)": [1.4]})
+    >>> model.transform(new)
+       petal length (cm)  petal width (cm)
+    0                1.4               0.2
+    >>> bool(model.predict(new)[0] == sieve.labels_[0])  # the cluster of the first flower
+    True
+    """
+
+    feature_names: Sequence[str]
+    selected: Sequence[str]
+    selector: Any
+    fill: Any = field(default=None, kw_only=True)
+    centre: Any = field(default=None, kw_only=True)
+    scale: Any = field(default=None, kw_only=True)
+    id_name: str | None = field(default=None, kw_only=True)
+    label_name: str | None = field(default=None, kw_only=True)
+    method: str | None = field(default=None, kw_only=True)
+    table_name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        names = tuple(str(name) for name in self.feature_names)
+        selected = tuple(str(name) for name in self.selected)
+        check_unique(names, fix="give every column a name of its own")
+        check_unique(selected, fix="list every column once")
+        find_columns(selected, names)
+        numbers = {name: self._per_feature(name, len(names)) for name in PER_FEATURE}
+        for name, value in {"feature_names": names, "selected": selected, **numbers}.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_selector(
+        cls, selector: Any, feature_names: Sequence[str], **fields: Any
+    ) -> "SelectionModel":
+        """Return the model of a fitted selector.
+
+        Parameters
+        ----------
+        selector : estimator
+            With ``get_support``.
+        feature_names : sequence of str
+            Names of all columns that it was fitted to.
+        **fields : dict
+            ``fill``, ``centre``, ... as above.
+        """
+        support = np.asarray(selector.get_support())
+        if len(feature_names) != len(support):
+            raise ValueError(
+                f"There are {len(feature_names)} feature_names, but the selector was fitted to "
+                f"{len(support)} columns: pass the names of all columns."
+            )
+        chosen = [feature_names[int(j)] for j in np.flatnonzero(support)]
+        return cls(feature_names, chosen, selector, **fields)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the table that was fitted."""
+        return len(self.feature_names)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns of the table that was fitted."""
+        return np.asarray(self.feature_names, dtype=object)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the selected columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for the scikit-learn convention.
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        return np.asarray(self.selected, dtype=object)
+
+    def transform(self, table: Any) -> Any:
+        """Return the selected columns of a table, found by their names.
+
+        Parameters
+        ----------
+        table : Dataset, pandas.DataFrame or polars.DataFrame
+            Only the selected columns are needed, in any order. Others are ignored.
+
+        Returns
+        -------
+        the same kind of table
+            The selected columns, in the order of the fit and in their own units, with missing
+            values filled if the model fills them.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing; the message names them, and others with similar names.
+        """
+        return self._columns(table, self.selected)
+
+    def predict(self, table: Any) -> np.ndarray:
+        """Return the cluster of every row, if the selector can tell the clusters of new rows.
+
+        Parameters
+        ----------
+        table : Dataset, pandas.DataFrame or polars.DataFrame
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        TypeError
+            If the selector finds no clusters that new rows could belong to.
+        ValueError
+            If columns are missing, or values where the model does not fill them.
+        """
+        predictor = _predictor(self.selector)
+        if predictor is None:
+            raise TypeError(
+                f"{type(self.selector).__name__} does not say which cluster a new row belongs to: "
+                "JASFS does. Or cluster the selected columns, for example with "
+                "sklearn.cluster.KMeans."
+            )
+        needed = np.flatnonzero(predictor.support_)
+        names = [self.feature_names[int(j)] for j in needed]
+        X = _values(self._columns(table, names))
+        check_finite(X, owner=type(self).__name__, names=np.asarray(names))
+        if self.centre is not None:
+            X = (X.toarray() if is_sparse(X) else X) - self.centre[needed]
+        if self.scale is not None:
+            X = X / self.scale[needed]
+        # The other columns have no weight: they may as well be zero.
+        block = sp.csc_array(X)
+        starts = np.zeros(len(self.feature_names) + 1, dtype=np.int64)
+        starts[needed + 1] = np.diff(block.indptr)
+        whole = sp.csc_array(
+            (block.data, block.indices, np.cumsum(starts)),
+            shape=(X.shape[0], len(self.feature_names)),
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return predictor.predict(sp.csr_array(whole))
+
+    def _columns(self, table: Any, names: Sequence[str]) -> Any:
+        """Return columns of a table by name, filled, or say which do not fit."""
+        try:
+            return self._found(table, names)
+        except ColumnError as error:
+            need = ""
+            if isinstance(error, MissingColumnError):
+                need = f" It needs the {len(self.selected)} selected columns, by their names."
+            raise type(error)(f"The table does not fit the model: {error}.{need}") from error
+
+    def _found(self, table: Any, names: Sequence[str]) -> Any:
+        """Return columns of a table by name, filled."""
+        fill = None
+        if self.fill is not None:
+            fill = self.fill[find_columns(names, self.feature_names)]
+        if isinstance(table, Dataset):
+            chosen = subset(table, find_columns(names, table.names))
+            return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
+        if not hasattr(table, "columns") or not hasattr(table, "dtypes"):
+            raise TypeError(
+                "The columns are found by their names, so the table must have some: pass a data "
+                "frame of pandas or polars, or a Dataset (featsieve.datasets.read_table); got "
+                f"{type(table).__name__}."
+            )
+        present = [str(name) for name in table.columns]
+        twice = [name for name in present if name in set(names)]
+        check_unique(twice)
+        places = find_columns(names, present)
+        if hasattr(table, "iloc"):
+            chosen = table.iloc[:, places].set_axis(list(names), axis=1)
+            refuse_text(chosen)
+            return chosen if fill is None else chosen.fillna(dict(zip(names, fill, strict=True)))
+        chosen = table[[table.columns[j] for j in places]]
+        refuse_text(chosen)
+        if fill is None:
+            return chosen
+        return chosen.with_columns(
+            _fill_polars(chosen[name], value) for name, value in zip(names, fill, strict=True)
+        )
+
+    def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
+        """Return a field as an array with a finite number for every feature, or None."""
+        value = getattr(self, name)
+        if value is None:
+            return None
+        numbers = np.asarray(value, dtype=np.float64)
+        if numbers.shape != (n_features,) or not np.isfinite(numbers).all():
+            raise ValueError(
+                f"{name} must have a finite number for each of the {n_features} features; got "
+                f"{numbers!r}."
+            )
+        return numbers
+
+    def __getstate__(self) -> dict[str, Any]:
+        # One text for all names: a stored node for each of 20,000 would take seconds.
+        names = {"feature_names": self.feature_names, "selected": self.selected}
+        return vars(self) | {name: json.dumps(list(value)) for name, value in names.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for name in ("feature_names", "selected"):
+            object.__setattr__(self, name, json.loads(state[name]))
+        self.__post_init__()
+
+
+def _predictor(selector: Any) -> Any:
+    """Return what predicts clusters: the selector or one inside of it; None where nothing does."""
+    while selector is not None and not (
+        hasattr(selector, "predict") and hasattr(selector, "coef_")
+    ):
+        inside = getattr(selector, "selector_", None)
+        selector = inside if inside is not None else getattr(selector, "best_estimator_", None)
+    return selector
+
+
+def _values(table: Any) -> Any:
+    """Return the numbers of a table of any kind."""
+    if isinstance(table, Dataset):
+        return table.X
+    if hasattr(table, "iloc"):
+        return table.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.column_stack([table[name].cast(float).to_numpy() for name in table.columns])
+
+
+def _filled(X: Any, fill: np.ndarray) -> Any:
+    """Return a table with its missing values filled, without changing it."""
+    X = X.copy()
+    if is_sparse(X):
+        gaps = np.flatnonzero(np.isnan(X.data))
+        X.data[gaps] = fill[X.indices[gaps]]
+        return X
+    rows, columns = np.nonzero(np.isnan(X))
+    X[rows, columns] = fill[columns]
+    return X
+
+
+def _fill_polars(column: Any, value: float) -> Any:
+    """Return a column of polars with its missing values filled."""
+    return column.cast(float).fill_null(value).fill_nan(value)

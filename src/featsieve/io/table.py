@@ -1,0 +1,227 @@
+"""One function for every file of a table."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featsieve.io.dataset import Content, Dataset, build_dataset
+from featsieve.io.names import did_you_mean
+from featsieve.io.readers.guard import check_file, reasons
+from featsieve.io.readers.h5ad import read_h5ad
+from featsieve.io.readers.mat import read_mat
+from featsieve.io.readers.npz import read_npz
+from featsieve.io.readers.parquet import read_parquet
+from featsieve.io.readers.text import read_text
+from featsieve.io.replacing import settled
+from featsieve.io.request import Request, make_request
+
+READERS: dict[str, Callable[[Path, Request], Content]] = {
+    ".mat": read_mat,
+    ".csv": read_text,
+    ".csv.gz": read_text,
+    ".tsv": read_text,
+    ".tsv.gz": read_text,
+    ".parquet": read_parquet,
+    ".npz": read_npz,
+    ".h5ad": read_h5ad,
+}
+
+# Of which columns that are not asked for are not kept in memory.
+OF_COLUMNS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".h5ad")
+
+# Between the path of a file and the name of the column with the classes.
+SEPARATOR = "#"
+
+
+def table_format(path: str | os.PathLike[str]) -> str | None:
+    """Return the ending of a file's name that says how to read it, None where none does."""
+    name = Path(path).name.lower()
+    return next((ending for ending in READERS if name.endswith(ending)), None)
+
+
+def join_labels(path: str, label_column: str) -> str:
+    """Return one name for a file and the column of its classes, such as "mine.csv#kind"."""
+    return f"{path}{SEPARATOR}{label_column}"
+
+
+def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None]:
+    """Return the file and the column of its classes that a name stands for, if it names one.
+
+    They are separated by the first "#" with the ending of a table before it.
+
+    Examples
+    --------
+    >>> from featsieve.io.table import split_labels
+    >>> split_labels("mine.csv#kind"), split_labels("mine.csv"), split_labels("no#1.csv")
+    (('mine.csv', 'kind'), ('mine.csv', None), ('no#1.csv', None))
+    """
+    parts = name.split(SEPARATOR) if isinstance(name, str) else ()
+    for i in range(1, len(parts)):
+        path, column = SEPARATOR.join(parts[:i]), SEPARATOR.join(parts[i:])
+        if table_format(path) is not None and column:
+            return path, column
+    return name, None
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    drop: Iterable[str] = (),
+    drop_text: bool = False,
+    columns: Iterable[str] | None = None,
+    header: bool | None = None,
+) -> Dataset:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The ending of the name says how it is read:
+
+        - ``.mat``: variables ``fea`` and ``gnd``, or ``X`` and ``Y`` (upper or lower case), of
+          MATLAB 4 to 7.3, with ``feature_names`` and ``sample_names`` where there are any.
+        - ``.csv``, ``.tsv``, also ``.gz``, and ``.parquet``: one column per feature. A first
+          column without a name, and an index of pandas, hold the names of the samples. A ``.csv``
+          file may be separated by semicolons, with decimal points or commas.
+        - ``.npz``: arrays ``X`` and ``y``, or the parts ``data``, ``indices``, ``indptr``,
+          ``shape`` of a sparse table in compressed rows, with ``y``, ``feature_names`` and
+          ``sample_names`` where there are any. Nothing is ever unpickled.
+        - ``.h5ad``: ``X`` of an AnnData file; features and samples are called as in ``var`` and
+          ``obs``.
+    label_column : str, optional
+        What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
+        ``.npz`` a variable other than the usual one. Left out of the features. Without it, only
+        ``.mat`` and ``.npz`` can have classes.
+    id_column : str, optional
+        What holds the names of the samples: a column or variable, as for ``label_column``. Left
+        out of the features.
+    drop : iterable of str, optional
+        Names of features to leave out.
+    drop_text : bool, default=False
+        Whether to leave out every column that does not hold numbers. They are refused otherwise.
+    columns : iterable of str, optional
+        The only features to read, in this order, whatever their order in the file. Others may hold
+        anything. Features without names are called x0, x1, ... by their places in the file (in a
+        text file without a header, a column may also be called by its place alone, "0", "1", ...).
+    header : bool, optional
+        Whether the first line of a text file names the columns. Without it: unless the line holds
+        numbers only. (Many whole numbers in equal steps, such as wavelengths, are names all the
+        same.)
+
+    Returns
+    -------
+    Dataset
+        Sparse tables stay sparse, missing values are NaN, classes are 0, 1, ... (-1: missing).
+
+    Raises
+    ------
+    ValueError
+        If the file is not what its name says, is cut short, or holds no table, or if its columns
+        are not what was asked for; the message names the file and the reason.
+
+    See Also
+    --------
+    write_table : The way back.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from featsieve.datasets import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "flowers.csv")
+    ...     _ = path.write_text("length,width,kind\n1.5,2,rose\n3,4,tulip\n2,2,rose\n")
+    ...     flowers = read_table(path, label_column="kind")
+    ...     widths = read_table(path, columns=["width"])
+    >>> flowers.X.shape, flowers.feature_names, flowers.y.tolist(), flowers.class_names
+    ((3, 2), ['length', 'width'], [0, 1, 0], ['rose', 'tulip'])
+    >>> widths.X.ravel()
+    array([2., 4., 2.])
+    """
+    path = Path(path)
+    ending = table_format(path)
+    if ending is None:
+        raise ValueError(
+            f"{path}: the ending of the name does not say how to read it; use one of "
+            f"{', '.join(READERS)}."
+        )
+    path = settled(path)  # of results that somebody was killed while replacing
+    try:
+        check_file(path)
+    except FileNotFoundError as error:
+        hint = "" if path.is_symlink() else _others_like(path)
+        raise FileNotFoundError(f"{str(error).rstrip('.')}{hint}.") from None
+    request = make_request(
+        label_column=label_column,
+        id_column=id_column,
+        drop=drop,
+        drop_text=drop_text,
+        columns=columns,
+        header=header,
+    )
+    with reasons(path, kind=ending, smaller=_smaller(ending)):
+        content = READERS[ending](path, request)
+        return build_dataset(path.name[: -len(ending)], content)
+
+
+def _smaller(ending: str) -> str:
+    """Say what takes less memory than reading all of a file of some kind."""
+    fewer = "read fewer columns (columns of featsieve.datasets.read_table), or "
+    convert = "" if ending == ".parquet" else "convert it to Parquet and "
+    choose = fewer if ending in OF_COLUMNS else ""
+    return f"{choose}{convert}open it with featsieve.datasets.open_table"
+
+
+def _others_like(path: Path) -> str:
+    """Return the tables in the same folder with a name like one that is not there."""
+    try:
+        names = sorted(other.name for other in path.parent.iterdir() if table_format(other))
+    except OSError:
+        return "" if path.parent.is_dir() else f", and no folder {path.parent}"
+    return did_you_mean(path.name, names)
+
+
+def subset(table: Dataset, indices: Any) -> Dataset:
+    """Return the same samples with some of the features.
+
+    Parameters
+    ----------
+    table : Dataset
+    indices : array of int, or mask of shape (n_features,)
+        The features, in the order in which they shall stand.
+
+    Returns
+    -------
+    Dataset
+        Features without names get those of their places, x0, x1, ...
+
+    Examples
+    --------
+    >>> from featsieve.datasets import load_dataset
+    >>> from featsieve.io.table import subset
+    >>> subset(load_dataset("iris"), [3, 0]).feature_names
+    ['petal width (cm)', 'sepal length (cm)']
+    """
+    chosen = np.asarray(indices)
+    n_features = table.X.shape[1]
+    if chosen.dtype == bool:
+        if chosen.shape != (n_features,):
+            raise ValueError(
+                f"the mask has shape {chosen.shape}, but there are {n_features} features: pass a "
+                "mask of all features, or their indices."
+            )
+        chosen = np.flatnonzero(chosen)
+    chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else chosen.astype(np.intp)
+    names = table.names
+    return replace(
+        table,
+        X=table.X[:, chosen],
+        feature_names=[names[j] for j in chosen],
+        informative=None if table.informative is None else table.informative[chosen],
+        redundant=None if table.redundant is None else table.redundant[chosen],
+    )

@@ -1,0 +1,102 @@
+"""One function for every file of a table that is written."""
+
+import os
+from pathlib import Path
+
+from featsieve.io.dataset import Dataset
+from featsieve.io.files import whole_file
+from featsieve.io.optional import load_optional
+from featsieve.io.table import READERS, table_format
+from featsieve.io.writers.h5ad import write_h5ad
+from featsieve.io.writers.mat import write_mat
+from featsieve.io.writers.npz import write_npz
+from featsieve.io.writers.parquet import write_parquet
+from featsieve.io.writers.text import write_text_table
+
+TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+# What some formats need besides the rest.
+LIBRARIES = {".parquet": "pyarrow", ".h5ad": "h5py"}
+
+
+def write_table(
+    path: str | os.PathLike[str],
+    table: Dataset,
+    *,
+    like: str | os.PathLike[str] | None = None,
+) -> None:
+    r"""Write a table to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The ending of the name says how: ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet``, ``.npz``,
+        ``.mat`` or ``.h5ad``. Replaced if it is there; its folder is made if needed.
+    table : Dataset
+        Names of samples come first (under ``id_name``, or without a name), classes last, under
+        ``label_name``.
+    like : str or path, optional
+        The file that the table came from. If both are ``.h5ad``, all else that it holds is kept
+        (obs, var, layers, obsm, uns, ...), for the table's features; that needs anndata. If both
+        are text, cells are separated as there. Of other files there is nothing to keep.
+
+    Raises
+    ------
+    ValueError
+        If the ending is not known, or ``like`` has other samples or lacks features.
+
+    See Also
+    --------
+    read_table : The way back, which is exact: also for float32 and sparse tables, where the format
+        knows them. Text knows neither; it gets the digits that give the same numbers in float64.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from featsieve.datasets import Dataset, read_table, write_table
+    >>> table = Dataset("two", np.array([[0.5, 2.0], [0.1, 3.0]]), feature_names=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.csv")
+    ...     write_table(path, table)
+    ...     path.read_text(), bool((read_table(path).X == table.X).all())
+    ('a,b\n0.5,2\n0.1,3\n', True)
+    """
+    path = Path(path)
+    ending = table_format(path)
+    if ending is None:
+        raise ValueError(
+            f"{path}: the ending of the name does not say how to write it; use one of "
+            f"{', '.join(READERS)}."
+        )
+    source = None if like is None else Path(like)
+    origin = None if source is None else table_format(source)
+    with whole_file(path) as unfinished:
+        if ending in TEXT:
+            same = source if origin == ending else None
+            write_text_table(unfinished, table, name=path.name, like=same)
+        elif ending == ".parquet":
+            write_parquet(unfinished, table)
+        elif ending == ".npz":
+            write_npz(unfinished, table)
+        elif ending == ".mat":
+            write_mat(unfinished, table)
+        else:
+            write_h5ad(unfinished, table, like=source if origin == ending else None)
+
+
+def check_writer(
+    path: str | os.PathLike[str], *, like: str | os.PathLike[str] | None = None, instead: str = ""
+) -> None:
+    """Raise if a library is missing that `write_table` would need; ``instead`` is a way out.
+
+    Examples
+    --------
+    >>> from featsieve.io.write import check_writer
+    >>> check_writer("table.csv")
+    """
+    ending = table_format(path)
+    if ending in LIBRARIES:
+        load_optional(LIBRARIES[ending], f"Writing a {ending} file", instead=instead)
+    if ending == ".h5ad" and like is not None and table_format(like) == ending:
+        purpose = "Keeping what a .h5ad file holds"
+        load_optional("anndata", purpose, extra="anndata", instead=instead)

@@ -1,0 +1,44 @@
+"""MATLAB files of version 5."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.io import savemat
+
+from featsieve.arrays.namespace import is_sparse
+from featsieve.io.dataset import Dataset
+from featsieve.io.readers.mat import LABEL_NAMES, TABLE_NAMES
+from featsieve.io.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES
+from featsieve.io.writers.parts import free_name, label_values
+
+VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+LARGEST = 2**32  # bytes of one variable
+
+
+def write_mat(path: Path, table: Dataset) -> None:
+    """Write a table as ``X``; names are cell arrays, classes and names called as MATLAB allows."""
+    numbers: Any = table.X.data if is_sparse(table.X) else table.X
+    if numbers.nbytes >= LARGEST:
+        raise ValueError("a variable of a .mat file holds less than 4 GiB: write .npz or .h5ad.")
+    variables: dict[str, Any] = {"X": table.X}
+    if table.feature_names is not None:
+        variables[FEATURE_NAMES] = np.array(table.feature_names, dtype=object)
+    reserved = [*TABLE_NAMES, "X", FEATURE_NAMES]
+    labels = label_values(table)
+    if labels is not None:
+        words = labels.astype(object) if labels.dtype.kind == "U" else labels
+        name = free_name(_allowed(table.label_name), "Y", [*reserved, SAMPLE_NAMES])
+        variables[name] = words[:, None]
+    if table.sample_names is not None:
+        samples = np.array(table.sample_names, dtype=object)
+        taken = [*variables, *reserved, *LABEL_NAMES, "Y"]
+        variables[free_name(_allowed(table.id_name), SAMPLE_NAMES, taken)] = samples[:, None]
+    with path.open("wb") as file:
+        savemat(file, variables, do_compression=True)  # type: ignore[arg-type]  # takes files too
+
+
+def _allowed(name: str | None) -> str | None:
+    """Return a name that MATLAB can give to a variable, else None."""
+    return name if name is not None and VARIABLE.fullmatch(name) else None

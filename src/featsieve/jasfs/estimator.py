@@ -1,0 +1,706 @@
+"""JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import (
+    is_dask_array,
+    is_foreign_array,
+    like,
+    namespace_of,
+    pick_columns,
+    to_numpy,
+)
+from featsieve.arrays.ranges import LARGEST, in_range
+from featsieve.base import UnsupervisedSelector
+from featsieve.criteria.automatic import RankedPath, warn_without_structure
+from featsieve.criteria.curve import CriterionCurve, check_sizes, default_sizes, judge
+from featsieve.criteria.measures import MOST_SAMPLES, Modularity
+from featsieve.graphs import initial_labels
+from featsieve.graphs.spectral_labels import order_of_appearance
+from featsieve.jasfs.joint import (
+    W_STEPS,
+    largest_sparsity,
+    nested_path,
+    rank_features,
+    solve_joint,
+)
+from featsieve.jasfs.paper import PaperProblem, solve_paper
+from featsieve.jasfs.paper import largest_sparsity as largest_paper_sparsity
+from featsieve.jasfs.path import as_path, path_problems, solve_path
+from featsieve.jasfs.start import Settings, Start, start
+from featsieve.solvers.certificate import Certificate, certify
+from featsieve.solvers.labels import FORMULAS
+from featsieve.solvers.protocol import Solution, Status
+from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.terms import normalised_indicator
+from featsieve.terms.row_sparsity import row_norms, row_support
+from featsieve.tuning.path import SparsityPath
+from featsieve.validation import (
+    check_auto_number,
+    check_callback,
+    check_number,
+    check_option,
+    resolve_n_features,
+    warn,
+)
+
+SOLVERS = ("joint", "paper")
+SCALES = ("auto", "unit", "sqrt", "none")
+
+# sparsity="auto" of solver="paper": the end of the range in which the paper finds it insensitive.
+AUTO_PAPER = 1e-3
+
+
+class Prepared(NamedTuple):
+    """What both solvers start from."""
+
+    operator: DataOperator
+    labels: np.ndarray | None  # the user's, if there are any
+    n_clusters: int
+    random_state: np.random.RandomState
+
+
+class JASFS(ClusterMixin, UnsupervisedSelector):
+    """Select the features that carry the cluster structure of a table, without labels.
+
+    Pseudo-labels F (a partition of the samples), a row-sparse regression W of F on the features
+    and a graph S of the samples are found together [1]_:
+
+        J = ½ ||H(ZW - F)||² + α tr(F'L_S F) + β Σ s_ij log(s_ij/a_ij) + λ ||W||_{2,0} + ½ μ ||W||²
+
+    with F ≥ 0, F'F = I and the rows of S on the simplex; the selected features are the non-zero
+    rows of W.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters c to look for, at least 2, or "auto": the number that the neighbour graph
+        supports best, right within a factor of about two
+        (:func:`~featsieve.tuning.suggest_n_clusters`). It need not be exact: halving it costs more
+        than doubling it.
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features to select (k): a count, or a fraction of the features. None leaves it to
+        ``sparsity``; "auto" is the same as ``sparsity="auto"``. Columns that do not vary come last,
+        and are selected only if k asks for all.
+    sparsity : float or "auto", default="auto"
+        λ, the price of a feature. With the joint solver a feature is selected while it lowers the
+        loss by at least this much. "auto" takes the smallest selection that shows the clusters as
+        well as any: of up to 400 features, the fewest whose k-means labels have a modularity within
+        0.01 of the best, on the neighbour graph of all features (``path_.curve``). That is often
+        fewer than all that carry the structure: for these, set ``n_features_to_select``. It warns
+        where the table shows no structure (:class:`~featsieve.tuning.NoStructureWarning`). With
+        ``solver="paper"`` λ is 1e-3 then, and the number of its features is found likewise.
+    alpha : float, default=0.3
+        α, weight of the graph.
+    beta : float, default=1.0
+        β, weight of the graph's entropy: how freely S departs from its prior. Measured effect on
+        the selection: none that could be told from noise (large β is a fixed graph).
+    solver : {"joint", "paper"}, default="joint"
+        "joint" descends J over exactly feasible labels, on standardised columns, with the
+        nearest-neighbour graph of the data as prior a. "paper" follows the authors' program to the
+        letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
+        and β act through the stopping rule alone), 2 to 15 gradient steps.
+    w_step : {"forward", "iht", "local"}, default="forward"
+        How the joint solver finds a support: ridge forward selection (which gives all sizes at
+        once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.
+        The last two are for study: they are slower and not better features.
+    init : {"auto", "spectral", "landmarks", "k-means", "best"}, labels or callable, default="auto"
+        First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
+        in the hat metric). "landmarks": the same through up to 2000 points among the samples, in
+        time and memory linear in their number. "auto": "landmarks" above 20,000 samples; else
+        "spectral", unless its labels are hardly predictable from the other samples and those of
+        plain distances show more structure than permuted columns do. "best": the better predicted
+        of "spectral" and plain distances. "k-means". Or an array of labels, or
+        ``init(X, n_clusters, random_state)``.
+    scale : {"auto", "unit", "sqrt", "none"}, default="auto"
+        Column scaling: "unit" variance, so that units do not matter (unless ``init="auto"`` turns
+        to distances of the columns as given), "none", or "sqrt", half way between the two. "auto"
+        is "unit" for the joint solver, "none" for "paper".
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph, or all others if there are fewer.
+    ridge : float, default=10.0
+        μ, in units of the mean squared column norm (joint solver). Large values keep groups of
+        correlated features, small ones avoid redundancy.
+    shrinkage : float, default=1.0
+        ρ: ridge of the metric in which the first labels are sought, in units of the mean
+        eigenvalue of the data (joint solver).
+    formula : {"code", "paper"}, default="code"
+        For ``solver="paper"``: whether to follow the authors' code or the printed equations, where
+        the two differ.
+    orthogonality : float, default=1e8
+        ν, penalty for labels that are not orthonormal (``solver="paper"``).
+    max_iter : int, default=20
+        Most iterations of the alternation. With the joint solver, 1 is the fast mode: one selection
+        for the first labels.
+    tol : float, default=1e-5
+        Relative change of the objective that ends the alternation.
+    path_length : int, default=300
+        Length of ``path_`` (at least the number of selected features).
+    callback : callable or None, default=None
+        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+    verbose : int, default=0
+        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+        iterations; 2 prints every iteration.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the k-means runs of the first labels. An integer gives the same answer every time.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+        W, in the units of X; zero for features that are not selected.
+    intercept_ : ndarray of shape (n_clusters,)
+        b: F is approximated by ``X @ coef_ + intercept_``.
+    cluster_centers_ : ndarray of shape (n_clusters, `n_features_selected_`)
+        Means of the selected columns in each cluster.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
+        were given keep their order).
+    scores_ : ndarray of shape (`n_features_in_`,)
+        What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
+        probabilities, and not comparable between tables. Joint solver: along ``path_`` the
+        largest λ that still selects the feature, behind it what the feature would add; with
+        another ``w_step`` what its removal (or addition) would cost (or gain). Paper: length of its
+        row of W.
+    ranking_ : ndarray of shape (`n_features_in_`,)
+        Rank of every feature, 1 is the best.
+    support_ : ndarray of shape (`n_features_in_`,), dtype bool
+        The selected features.
+    n_features_selected_ : int
+        Their number.
+    path_ : SelectionPath
+        The nested selections of every size up to ``path_length`` (``w_step="forward"``):
+        ``path_.order[:k]`` are the k best features for ``labels_``. Where the number was to be
+        found, ``path_.curve`` holds the criterion for every number that was looked at, with
+        ``table()`` and ``plot()``; it belongs to the first labels.
+    objective_ : ndarray of shape (`n_iter_`,)
+        J after every iteration. It never rises with the joint solver.
+    n_iter_ : int
+        Number of iterations.
+    status_ : Status
+        How the solver ended; ``status_.value`` explains it.
+    label_accuracy_ : float
+        How well the labels of the samples are predicted from the other samples (joint solver;
+        leave-one-out balanced accuracy of ridge regression). Near 1 for clear clusters. A low value
+        is bad news; a high one is not proof, as noise cut into two halves is predictable too:
+        :func:`~featsieve.tuning.structure_score` tells them apart.
+    init_ : str
+        Where the first labels came from: "spectral", "landmarks", "raw" or "scaled" (plain
+        distances of the columns as given, or scaled), "k-means", "given".
+    n_landmarks_ : int
+        The landmarks that the graph of the samples goes through; 0 where it joins them directly
+        (joint solver).
+    sparsity_ : float
+        The λ that was used (joint solver: 0 where a number of features decided; the largest λ that
+        selects as many where it was found, which is not part of ``objective_``).
+    n_clusters_ : int
+        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+    equivalent_range_ : tuple of int
+        The smallest and the largest number of features that are nearly as good as the one that was
+        found (where it was to be found).
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Only if X had string column names.
+
+    See Also
+    --------
+    sklearn.feature_selection.VarianceThreshold : Drops columns of small variance.
+    sklearn.feature_selection.SelectKBest : Selection when there are labels.
+
+    Notes
+    -----
+    When not to use it: if there are labels, use them; if the table has no cluster structure, no
+    selection can find it (compare ``labels_`` with what is known of the samples). Selected features
+    reproduce the clusters of the whole table from few columns; they do not promise better clusters.
+
+    ``predict`` on the fitted rows need not give ``labels_``: these come from a graph of the
+    samples, not from centres.
+
+    Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
+    for k features. Up to 20,000 samples the neighbours cost O(n²r) time (not memory), r ≤
+    max(100, 2c) for tall tables; a doubtful start of up to 5000 samples costs four more searches.
+    Above, or with ``init="landmarks"``, everything is linear in n, and the graph of the samples is
+    the one through the landmarks: the same model with another prior a. Finding the number of
+    features costs a path of 400 and ten k-means runs for each of about eleven numbers, on 5000
+    samples at most.
+
+    Tables of other array libraries (torch, CuPy, ...) are worked on where they are, Dask arrays by
+    the workers that hold their chunks. Fitted attributes are NumPy arrays always.
+
+    The paper's program is kept for comparison: because its labels do not move, it is a regression
+    on the first clustering, and because its inner solver stops after a few steps, the number of
+    features depends on the schedule, not on an optimum (an optimum never has more than n - 1).
+
+    References
+    ----------
+    .. [1] Z. Sun and Y. Yu, "Joint adaptive graph and structured sparsity regularization for
+       unsupervised feature selection".
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import make_planted
+    >>> planted = make_planted(n_samples=120, n_features=200, n_informative=10, random_state=0)
+    >>> sieve = JASFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+    >>> int((sieve.support_ & planted.informative).sum())
+    10
+    >>> sieve.transform(planted.X).shape
+    (120, 10)
+    """
+
+    _follows_count = True
+    _price = "sparsity"
+    _criterion = Modularity.name
+
+    intercept_: np.ndarray
+    cluster_centers_: np.ndarray
+    labels_: np.ndarray
+    label_accuracy_: float
+    sparsity_: float
+    _selected_scale: np.ndarray  # 1/s of the selected columns
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        sparsity: float | str = "auto",
+        alpha: float = 0.3,
+        beta: float = 1.0,
+        solver: str = "joint",
+        w_step: str = "forward",
+        init: Any = "auto",
+        scale: str = "auto",
+        n_neighbors: int = 5,
+        ridge: float = 10.0,
+        shrinkage: float = 1.0,
+        formula: str = "code",
+        orthogonality: float = 1e8,
+        max_iter: int = 20,
+        tol: float = 1e-5,
+        path_length: int = 300,
+        callback: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_features_to_select = n_features_to_select
+        self.sparsity = sparsity
+        self.alpha = alpha
+        self.beta = beta
+        self.solver = solver
+        self.w_step = w_step
+        self.init = init
+        self.scale = scale
+        self.n_neighbors = n_neighbors
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.formula = formula
+        self.orthogonality = orthogonality
+        self.max_iter = max_iter
+        self.tol = tol
+        self.path_length = path_length
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _fit(self, X: Any) -> None:
+        """Find clusters and the features that carry them."""
+        k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
+        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
+        fit(X, self._prepare(X), k)
+
+    def _prepare(self, X: Any) -> Prepared:
+        """Return what both solvers start from."""
+        n_clusters = self._count_clusters(X, low=2)
+        random_state = check_random_state(self.random_state)
+        operator = as_operator(X, scale=self._column_scale)
+        self._check_varies(to_numpy(operator.varies))
+        labels = initial_labels.labels_from_user(
+            self.init, X, n_clusters, random_state=random_state
+        )
+        return Prepared(operator, labels, n_clusters, random_state)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of new rows: that of the nearest centre.
+
+        Distances are those of the selected columns, scaled as in the fit. (The regression that
+        selects the features is shrunk by its ridge, so that it cannot tell clusters of unequal
+        sizes, or one between two others.)
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "cluster_centers_")
+        centers = self.cluster_centers_ * self._selected_scale
+        mean = np.average(centers, axis=0)  # any origin will do
+        centers = centers - mean
+        # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
+        weights = (centers * self._selected_scale).T
+        offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import map_rows, select_columns
+
+            nearest = partial(_nearest_center, weights=weights, offset=offset)
+            selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))
+            return map_rows(nearest, selected, dtype=np.intp)
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        return _nearest_center(selected, weights, offset)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return ``labels_`` in the array library of X, and on its device.
+
+        The labels of a Dask array are a NumPy array, as ``labels_`` is.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        labels = self.fit(X).labels_
+        # A copy: the array of another library may share the memory it is made from.
+        return like(labels.copy(), X) if is_foreign_array(X) else labels
+
+    def certify(self, X: Any) -> Certificate:
+        """Bound how far the selection is from the best one for the fitted labels.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix
+            The table that was fitted (joint solver).
+
+        Returns
+        -------
+        Certificate
+            The objective of the W-step at the selection, a lower bound for every selection, and
+            features that no (every) better selection contains.
+        """
+        check_is_fitted(self, "support_")
+        if self.solver != "joint":
+            raise ValueError("A certificate needs the ridge of solver='joint'.")
+        operator = as_operator(in_range(self._check_rows(X))[0], scale=self._column_scale)
+        F = normalised_indicator(self.labels_, self.coef_.shape[1])
+        problem = RowSparseRegression(
+            operator,
+            operator.xp.asarray(F - F.mean(axis=0), device=operator.device),
+            ridge=self.ridge * mean_column_norm(operator),
+            sparsity=self.sparsity_,
+            n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
+        )
+        return certify(problem, np.flatnonzero(self.support_))
+
+    # The two solvers -----------------------------------------------------------------------------
+
+    def _fit_joint(self, X: Any, prepared: Prepared, k: int | None) -> None:
+        """Fit by ``selectors/jasfs_joint.py``."""
+        operator = prepared.operator
+        begun = self._joint_start(X, prepared)
+        problem, labels = begun.problem, begun.labels
+        path, curve = None, None
+        if self._automatic:
+            self._progress.step("choosing the number of features")
+            path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
+            order = np.asarray(path.order)
+            curve = self._curve(X, order, problem.host_labels(labels), graph=begun.graph)
+            problem = replace(problem, n_features=curve.chosen)
+        elif k is None:
+            problem = replace(problem, sparsity=float(self.sparsity))
+        else:
+            problem = replace(problem, n_features=k)
+
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        solution = solve_joint(
+            problem,
+            labels,
+            path=path,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._progress.watch(self.callback),
+        )
+        state = solution.state
+        if len(state.support) == 0:
+            largest = largest_sparsity(problem, labels)
+            raise ValueError(_nothing_selected(problem.sparsity, largest))
+        self._progress.step("ranking the features")
+        scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
+        self._set_selection(scores, len(state.support) if k is None else k, order=order)
+        if path_of_all is not None:
+            self.path_ = replace(path_of_all, curve=curve)
+        elif curve is not None:
+            self.path_ = RankedPath(order, curve)
+        self.objective_, self.n_iter_ = np.asarray(solution.objective), solution.n_iter
+        self._set_status(solution, limited=state.limited)
+        self.sparsity_ = problem.sparsity
+        if curve is not None and path_of_all is not None:
+            self.sparsity_ = float(path_of_all.sparsity[len(state.support) - 1])
+        self.label_accuracy_ = problem.accuracy(state.labels)
+        W = np.zeros((operator.shape[1], problem.n_clusters))
+        selected = np.flatnonzero(self.support_)
+        regression = problem.regression(state.labels)
+        W[selected] = to_numpy(regression.refit(regression.operator.place(selected)))
+        sizes = problem.cluster_sizes(state.labels)
+        moments = problem.cluster_moments(state.labels)
+        self.labels_ = problem.host_labels(state.labels)
+        if self.init_ != "given":  # the user's keep their order
+            order = order_of_appearance(self.labels_, problem.n_clusters)
+            rank = np.argsort(order)
+            self.labels_ = rank[self.labels_]
+            W, moments, sizes = W[:, order], moments[:, order], sizes[order]
+        self._set_centers(operator, moments)
+        self._set_regression(operator, W, np.sqrt(sizes) / operator.shape[0])
+
+    def _joint_start(self, X: Any, prepared: Prepared) -> Start:
+        """Return the problem without sparsity, the first labels, and where they came from."""
+        self._progress.step("finding the first labels")
+        settings = Settings(
+            init=self.init,
+            n_clusters=prepared.n_clusters,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            beta=self.beta,
+            ridge=self.ridge * mean_column_norm(prepared.operator),
+            shrinkage=self.shrinkage,
+            w_step=self.w_step,
+        )
+        found = start(
+            X,
+            prepared.operator,
+            settings,
+            labels=prepared.labels,
+            random_state=prepared.random_state,
+        )
+        self.init_, self.n_landmarks_ = found.source, found.n_landmarks
+        return found
+
+    def _fit_paper(self, X: Any, prepared: Prepared, k: int | None) -> None:
+        """Fit by ``selectors/jasfs_paper.py``."""
+        operator, labels, n_clusters, random_state = prepared
+        self.init_ = "given"
+        if labels is None:
+            self.init_ = "k-means" if self.init == "k-means" else "spectral"
+            self._progress.step("finding the first labels")
+            labels = initial_labels.authors_labels(
+                operator,
+                self.init,
+                n_clusters,
+                n_neighbors=self.n_neighbors,
+                random_state=random_state,
+            )
+        problem = PaperProblem(
+            operator,
+            labels,
+            n_clusters=n_clusters,
+            alpha=self.alpha,
+            beta=self.beta,
+            sparsity=AUTO_PAPER if self.sparsity == "auto" else float(self.sparsity),
+            orthogonality=self.orthogonality,
+            formula=self.formula,
+        )
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        solution = solve_paper(
+            problem,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._progress.watch(self.callback),
+        )
+        state = solution.state
+        selected = to_numpy(row_support(state.W))
+        if k is None and not selected.any():
+            largest = largest_paper_sparsity(problem, max_iter=self.max_iter, tol=self.tol)
+            raise ValueError(_nothing_selected(problem.sparsity, largest))
+        # Rows of W by length; rows that are zero by the order in which they would enter.
+        W, fitted = to_numpy(state.W), to_numpy(state.fitted)
+        scores = np.sqrt(row_norms(W))
+        residual = operator.place(fitted - (state.F - state.F.mean(axis=0)))
+        entering = row_norms(to_numpy(operator.rmatmul(residual)))
+        order = np.lexsort((-entering, -scores))
+        if self._automatic:
+            self._progress.step("choosing the number of features")
+            curve = self._curve(X, order[: int(selected.sum())], labels)
+            self.path_, k = RankedPath(order, curve), curve.chosen
+        self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
+        self.objective_, self.n_iter_ = np.asarray(solution.objective[1:]), solution.n_iter
+        self._set_status(solution)
+        self.sparsity_ = problem.sparsity
+        # A small orthogonality can empty a row of F: the regression then tells its cluster.
+        self.labels_ = np.where(np.any(state.F, axis=1, keepdims=True), state.F, fitted).argmax(
+            axis=1
+        )
+        members = np.eye(n_clusters)[self.labels_]
+        members /= np.maximum(members.sum(axis=0), 1.0)
+        self._set_centers(operator, to_numpy(operator.rmatmul(operator.place(members))))
+        W = np.where(self.support_[:, None], W, 0.0)
+        self._set_regression(operator, W, state.F.mean(axis=0))
+
+    def _joint_path(
+        self, X: Any, *, sizes: Any = None, sparsities: Sequence[float] = ()
+    ) -> SparsityPath:
+        """Return the solutions for many sizes or values of λ (see ``tuning.sparsity_path``)."""
+        self._check_parameters()
+        X = self._in_range(self._check_input(X))[0]
+        prepared = self._prepare(X)
+        begun = self._joint_start(X, prepared)
+        problem, labels = begun.problem, begun.labels
+        if not sparsities:
+            n_varying = int(self._varies.sum())
+            sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), n_varying))
+        problems = path_problems(problem, sizes=() if sparsities else sizes, sparsities=sparsities)
+        points = solve_path(problems, labels, max_iter=self.max_iter, tol=self.tol)
+        if not points:
+            raise ValueError(_nothing_selected(sparsities[-1], largest_sparsity(problem, labels)))
+        return as_path(points)
+
+    # How many features --------------------------------------------------------------------------
+
+    @property
+    def _column_scale(self) -> str:
+        """What scale="auto" means."""
+        default = "unit" if self.solver == "joint" else "none"
+        return default if self.scale == "auto" else self.scale
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether the units of the columns do not matter."""
+        return self._column_scale == "unit"
+
+    def _restore_units(self, exponents: np.ndarray) -> None:
+        """Give what was fitted to columns divided by 2^exponents the units of X."""
+        super()._restore_units(exponents)
+        chosen = exponents[self.support_]
+        # Centres lie among the entries; rounding must not take them past the largest number.
+        centers = np.clip(self.cluster_centers_, -LARGEST, LARGEST)
+        self.cluster_centers_ = np.ldexp(centers, chosen)
+        self._selected_scale = np.ldexp(self._selected_scale, -chosen)
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether the number of features is to be found."""
+        unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
+        return unset or super()._automatic
+
+    def _curve(
+        self, X: Any, order: np.ndarray, labels: np.ndarray, *, graph: Any = None
+    ) -> CriterionCurve:
+        """Return the modularity of every size of a nested selection."""
+        sizes = default_sizes(X.shape[1])
+        sizes = np.unique(np.minimum(sizes, len(order)))
+        if X.shape[0] > MOST_SAMPLES:  # some of them are looked at, in a graph of their own
+            graph = None
+        criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
+        return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
+
+    def _choose_count(self, X: Any) -> None:
+        """Say what there is to say about the number of features, which ``_fit`` has found."""
+        self.equivalent_range_ = self.path_.curve.equivalent_range
+        if isinstance(self.init, str):  # or the labels are the user's
+            self._progress.step("checking that there is structure")
+            accuracy = getattr(self, "label_accuracy_", None)
+            warn_without_structure(X, self.labels_, accuracy=accuracy)
+
+    # Shared pieces -------------------------------------------------------------------------------
+
+    def _set_status(self, solution: Solution[Any], *, limited: bool = False) -> None:
+        """Set the status; warn where the iterations were too few."""
+        self.status_ = solution.status
+        fast_mode = self.solver == "joint" and self.max_iter == 1
+        if solution.status is Status.ITERATION_LIMIT and not fast_mode:
+            warn(
+                f"JASFS stopped at max_iter={self.max_iter}: {Status.ITERATION_LIMIT.value}. "
+                "Increase max_iter, or tol if a rougher answer will do.",
+                ConvergenceWarning,
+            )
+        elif limited:
+            warn(
+                "A label step of JASFS stopped at its limit of 100 sweeps: the clusters are not "
+                "settled. Try another n_clusters or init.",
+                ConvergenceWarning,
+            )
+
+    def _set_regression(self, operator: DataOperator, W: np.ndarray, mean: np.ndarray) -> None:
+        """Set W and b (eq. solutionofb) in the units of X; ``mean`` is that of the rows of F."""
+        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
+        self.intercept_ = mean - to_numpy(operator.original_mean) @ self.coef_
+
+    def _set_centers(self, operator: DataOperator, moments: np.ndarray) -> None:
+        """Set the clusters' means of the selected columns from those of Z (d x c)."""
+        selected = np.flatnonzero(self.support_)
+        scale = to_numpy(operator.inverse_scale)[selected]
+        mean = to_numpy(operator.original_mean)[selected]
+        varies = scale > 0.0
+        self._selected_scale = scale
+        self.cluster_centers_ = mean + moments[selected].T / np.where(varies, scale, 1.0)
+
+    def _check_parameters(self) -> None:
+        """Refuse values that cannot be meant."""
+        check_option("solver", self.solver, SOLVERS)
+        check_option("w_step", self.w_step, W_STEPS)
+        check_option("scale", self.scale, SCALES)
+        check_option("formula", self.formula, FORMULAS)
+        check_auto_number("sparsity", self.sparsity, low=0.0)
+        check_number("alpha", self.alpha, low=0.0)
+        check_number("beta", self.beta, low=0.0, strict=True)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("ridge", self.ridge, low=0.0, strict=True)
+        check_number("shrinkage", self.shrinkage, low=0.0, strict=True)
+        check_number("orthogonality", self.orthogonality, low=0.0, strict=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_number("path_length", self.path_length, low=0, integer=True)
+        check_callback(self.callback)
+        both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
+        if both and self.solver == "joint":
+            raise ValueError(
+                "n_features_to_select and sparsity both say how many features to select: "
+                "set one of them and leave the other at its default."
+            )
+
+
+def _nearest_center(columns: Any, weights: np.ndarray, offset: np.ndarray) -> Any:
+    """Return the clusters with the largest x'c - |c|^2/2, all of them scaled."""
+    if is_foreign_array(columns):
+        xp = namespace_of(columns)
+        along = xp.astype(columns, xp.float64, copy=False) @ like(weights, columns)
+        return xp.argmax(along - like(offset, columns)[None, :], axis=1)
+    return (safe_sparse_dot(columns, weights, dense_output=True) - offset).argmax(axis=1)
+
+
+def mean_column_norm(operator: DataOperator) -> float:
+    """Return the mean squared norm of the columns that vary: the unit of the ridge."""
+    n_varying = int(to_numpy(operator.varies).sum())
+    return float(operator.xp.sum(operator.column_norms())) / n_varying
+
+
+def _nothing_selected(sparsity: float, largest: float) -> str:
+    """Say that lambda is too large, and which one is not (0: none is small enough)."""
+    if largest == 0.0:
+        return (
+            f"sparsity={sparsity:g} selects no feature, and no smaller value does: the columns are "
+            "too small for this solver. Use scale='unit', or set n_features_to_select."
+        )
+    usable = float(np.nextafter(largest, 0.0))
+    return (
+        f"sparsity={sparsity:g} is so large that no feature is selected: the largest value that "
+        f"selects something here is {usable!r}. Decrease sparsity, or set n_features_to_select."
+    )

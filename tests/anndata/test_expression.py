@@ -1,0 +1,76 @@
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import anndata
+from featsieve.anndata.expression import expression, warn_of_counts
+from featsieve.io.readers import h5_matrix
+
+RNG = np.random.default_rng(0)
+# A gene counts for as much in every cell, but cells are read to very different depths.
+DEPTH = RNG.lognormal(8.0, 0.8, size=(200, 1))
+COUNTS = RNG.poisson(DEPTH * RNG.dirichlet(np.full(50, 0.5))).astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_counts_are_recognised(kind, dtype):
+    with pytest.warns(UserWarning, match=r"look like raw counts.*normalize_total.*log1p"):
+        warn_of_counts(kind(COUNTS.astype(dtype)))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.log1p(COUNTS),
+        COUNTS / COUNTS.sum(axis=1, keepdims=True),
+        (COUNTS > 0).astype(float),  # present or absent
+        COUNTS - COUNTS.mean(axis=0).round(),  # centred
+        RNG.poisson(100.0, size=(200, 50)),  # counts, all cells alike
+        np.zeros((5, 4)),
+    ],
+    ids=["log", "shares", "binary", "centred", "even", "zeros"],
+)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_other_numbers_are_not(X, kind):
+    warn_of_counts(kind(X))  # warnings are errors here
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_files_are_read_in_parts(kind, dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr(h5_matrix, "BLOCK", 777)  # many blocks, not of whole rows
+    X = kind(COUNTS.astype(dtype))
+    anndata.AnnData(X).write_h5ad(tmp_path / "x.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    for mask in (np.ones(50, dtype=bool), np.arange(50) % 4 == 1):
+        read = expression(backed, None, mask)
+        assert read.dtype == dtype
+        assert sp.issparse(read) == sp.issparse(X)
+        dense = read.toarray() if sp.issparse(read) else read
+        np.testing.assert_array_equal(dense, COUNTS[:, mask])
+    backed.file.close()
+
+
+def test_what_is_in_memory_is_not_copied():
+    adata = anndata.AnnData(COUNTS)
+    assert np.shares_memory(expression(adata, None, np.ones(50, dtype=bool)), adata.X)
+
+
+def test_arrays_of_other_libraries_must_be_loaded():
+    lazy = SimpleNamespace(X=memoryview(b"x"), layers={}, isbacked=False)  # dask is not needed here
+    with pytest.raises(TypeError, match=r"adata\.X is a memoryview.*adata\.to_memory\(\)"):
+        expression(lazy, None, np.ones(2, dtype=bool))
+
+
+def test_importing_the_module_imports_no_optional_library():
+    code = (
+        "import sys, featsieve.anndata; "
+        "print([m for m in ('anndata', 'h5py', 'scanpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

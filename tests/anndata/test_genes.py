@@ -1,0 +1,296 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_selection import VarianceThreshold
+
+import anndata
+import featsieve
+from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve.anndata import select_genes
+from featsieve.datasets import make_planted
+
+PLANTED = make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
+# Like expression: no negative values, many zeros, single precision.
+EXPRESSION = np.where(PLANTED.X > 0.3, PLANTED.X, 0.0).astype(np.float32)
+KINDS = {
+    "dense": np.asarray,
+    "fortran": np.asfortranarray,
+    "csr": sp.csr_matrix,
+    "csc": sp.csc_matrix,
+    "csr_array": sp.csr_array,
+}
+
+
+def make(kind="dense", **more):
+    adata = anndata.AnnData(KINDS[kind](EXPRESSION.copy()), **more)
+    adata.var_names = [f"gene{j}" for j in range(adata.n_vars)]
+    adata.obs_names = [f"cell{i}" for i in range(adata.n_obs)]
+    return adata
+
+
+def expected(X=EXPRESSION, **settings):
+    return JASFS(3, n_features_to_select=8, random_state=0, **settings).fit(X)
+
+
+def assert_holds(adata, sieve):
+    """What is in the object is what the estimator says."""
+    np.testing.assert_array_equal(adata.var["selected"], sieve.support_)
+    np.testing.assert_allclose(adata.var["featsieve_score"], sieve.scores_, rtol=1e-6)
+    np.testing.assert_array_equal(adata.var["featsieve_rank"], sieve.ranking_)
+    np.testing.assert_array_equal(adata.obs["featsieve_cluster"].astype(int), sieve.labels_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_object_holds_what_the_estimator_finds(kind):
+    adata = make(kind)
+    before = adata.X.copy()
+    assert select_genes(adata, n_genes=8, n_clusters=3) is None
+    assert_holds(adata, expected(KINDS[kind](EXPRESSION)))
+    assert adata.var["selected"].dtype == bool
+    assert adata.obs["featsieve_cluster"].dtype == pd.CategoricalDtype(["0", "1", "2"])
+    assert adata.X.dtype == np.float32
+    same = (before != adata.X).nnz == 0 if sp.issparse(before) else np.array_equal(before, adata.X)
+    assert same
+    assert adata.uns["featsieve"]["n_genes"] == 8
+    assert adata.uns["featsieve"]["n_clusters"] == 3
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_backed_objects_give_the_same(kind, mode, tmp_path):
+    make(kind).write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed=mode)
+    select_genes(backed, n_genes=8, n_clusters=3)
+    assert backed.isbacked
+    assert_holds(backed, expected(KINDS[kind](EXPRESSION)))
+    mask = np.arange(60) % 3 > 0
+    select_genes(backed, n_genes=5, n_clusters=3, mask_var=mask, key_added="some")
+    sieve = JASFS(3, n_features_to_select=5, random_state=0).fit(KINDS[kind](EXPRESSION)[:, mask])
+    np.testing.assert_array_equal(backed.var["some_selected"][mask], sieve.support_)
+    backed.file.close()
+
+
+def test_what_anndata_cannot_do_with_files_is_said_before_the_work(tmp_path):
+    make("csr").write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    with pytest.raises(ValueError, match=r"subset=True on a file.*to_memory\(\).*inplace=False"):
+        select_genes(backed, n_genes=8, n_clusters=3, subset=True)
+    view = backed[:50]
+    with pytest.raises(ValueError, match="a view of a file"):
+        select_genes(view, n_genes=8, n_clusters=3)
+    frame = select_genes(view, n_genes=8, n_clusters=3, inplace=False)
+    np.testing.assert_array_equal(
+        frame["selected"], expected(sp.csr_matrix(EXPRESSION)[:50]).support_
+    )
+    backed.file.close()
+
+
+def test_layers():
+    adata = make("csr", layers={"log": sp.csr_matrix(np.log1p(EXPRESSION))})
+    select_genes(adata, n_genes=8, n_clusters=3, layer="log")
+    assert_holds(adata, expected(sp.csr_matrix(np.log1p(EXPRESSION))))
+    assert adata.uns["featsieve"]["layer"] == "log"
+    with pytest.raises(ValueError, match=r"no layer 'logs'; its layers are: log"):
+        select_genes(adata, layer="logs")
+    with pytest.raises(ValueError, match=r"adata\.X is empty"):
+        select_genes(anndata.AnnData(shape=(5, 4)))
+
+
+def test_only_some_genes_are_looked_at():
+    X = EXPRESSION.copy()
+    X[:, 50] = np.nan  # not looked at, so no harm
+    adata = anndata.AnnData(sp.csr_matrix(X))
+    mask = np.arange(60) < 40
+    adata.var["wanted"] = mask
+    select_genes(adata, n_genes=6, n_clusters=3, mask_var="wanted")
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(sp.csr_matrix(EXPRESSION[:, mask]))
+    np.testing.assert_array_equal(adata.var["selected"][mask], sieve.support_)
+    np.testing.assert_array_equal(adata.var["featsieve_rank"][mask], sieve.ranking_)
+    assert not adata.var["selected"][~mask].any()
+    assert adata.var["featsieve_score"][~mask].isna().all()
+    assert adata.var["featsieve_rank"][~mask].isna().all()
+    assert adata.uns["featsieve"]["mask_var"] == "wanted"
+    with pytest.raises(ValueError, match=r"between 1 and 40 \(the genes looked at\)"):
+        select_genes(adata, n_genes=41, mask_var="wanted")
+
+
+def test_a_data_frame_instead():
+    adata = make()
+    frame = select_genes(adata, n_genes=8, n_clusters=3, inplace=False)
+    assert list(frame.columns) == ["selected", "featsieve_score", "featsieve_rank"]
+    assert list(frame.index) == list(adata.var_names)
+    np.testing.assert_array_equal(frame["selected"], expected().support_)
+    assert adata.var.shape[1] == adata.obs.shape[1] == len(adata.uns) == 0
+    few = select_genes(adata, n_genes=8, n_clusters=3, inplace=False, subset=True)
+    pd.testing.assert_frame_equal(few, frame[frame["selected"]])
+
+
+def test_subset_keeps_the_selected_genes():
+    adata = make("csr", obsm={"X_pca": EXPRESSION[:, :2]})
+    select_genes(adata, n_genes=8, n_clusters=3, subset=True)
+    chosen = expected(sp.csr_matrix(EXPRESSION)).support_
+    assert list(adata.var_names) == [f"gene{j}" for j in np.flatnonzero(chosen)]
+    np.testing.assert_array_equal(adata.X.toarray(), EXPRESSION[:, chosen])
+    assert adata.var["selected"].all()
+    assert adata.obsm["X_pca"].shape == (80, 2)
+
+
+def test_several_selections_stand_side_by_side():
+    adata = make()
+    select_genes(adata, n_genes=8, n_clusters=3)
+    select_genes(adata, n_genes=5, selector="laplacianscore", key_added="smooth")
+    assert set(adata.var) == {
+        "selected", "featsieve_score", "featsieve_rank",
+        "smooth_selected", "smooth_score", "smooth_rank",
+    }  # fmt: skip
+    assert set(adata.obs) == {"featsieve_cluster"}
+    assert {name: adata.uns[name]["selector"] for name in adata.uns} == {
+        "featsieve": "JASFS",
+        "smooth": "LaplacianScore",
+    }
+    np.testing.assert_array_equal(
+        adata.var["smooth_selected"], LaplacianScore(5).fit(EXPRESSION).support_
+    )
+    # the clusters of an earlier selection are not those of this one
+    select_genes(adata, n_genes=5, selector="LaplacianScore")
+    assert "featsieve_cluster" not in adata.obs
+    assert "highly_variable" not in adata.var
+
+
+def test_highly_variable_is_written_if_asked_for():
+    adata = make()
+    adata.var["highly_variable"] = True
+    select_genes(adata, n_genes=8, n_clusters=3, highly_variable=True)
+    np.testing.assert_array_equal(adata.var["highly_variable"], adata.var["selected"])
+    assert adata.var["highly_variable"].sum() == 8
+
+
+def test_views_become_objects_of_their_own():
+    adata = make("csr")
+    view = adata[:60]
+    with pytest.warns(UserWarning, match=r"a view of another AnnData.*adata\.copy\(\)"):
+        select_genes(view, n_genes=8, n_clusters=3)
+    assert not view.is_view
+    assert_holds(view, expected(sp.csr_matrix(EXPRESSION[:60])))
+    assert adata.var.shape[1] == 0
+    assert adata.shape == (80, 60)
+    select_genes(adata[:60], n_genes=8, n_clusters=3, inplace=False)  # nothing is written
+
+
+def test_numbers_are_found():
+    adata = make()
+    select_genes(adata)
+    sieve = JASFS("auto", random_state=0).fit(EXPRESSION)
+    np.testing.assert_array_equal(adata.var["selected"], sieve.support_)
+    about = adata.uns["featsieve"]
+    assert about["n_clusters"] == sieve.n_clusters_
+    np.testing.assert_array_equal(about["criterion"]["value"], sieve.path_.curve.values)
+    assert about["criterion"]["chosen"] == sieve.n_features_selected_ == about["n_genes"]
+
+
+@pytest.mark.parametrize("name", featsieve.selectors.__all__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_method_by_name(name):
+    adata = make("csr")
+    settings = (
+        {} if name in ("LaplacianScore", "MaxVariance", "RandomSelector") else {"n_clusters": 3}
+    )
+    select_genes(adata, n_genes=0.1, selector=name, **settings)
+    assert adata.var["selected"].sum() == 6
+    assert sorted(adata.var["featsieve_rank"]) == list(range(1, 61))
+    assert adata.uns["featsieve"]["selector"] == name
+
+
+def test_estimators_are_fitted_themselves():
+    adata = make()
+    sieve = JASFS(3, n_features_to_select=7, alpha=1.0, random_state=1)
+    select_genes(adata, selector=sieve)
+    assert_holds(adata, sieve)
+    assert adata.uns["featsieve"]["params"]["alpha"] == 1.0
+    stable = StabilitySelection(LaplacianScore(8), n_subsamples=5, random_state=0)
+    select_genes(adata, selector=stable, key_added="stable")
+    np.testing.assert_array_equal(adata.var["stable_score"], stable.selection_frequency_)
+    assert adata.uns["stable"]["stability"] == stable.stability_
+    auto = AutoSelector(JASFS(3, random_state=0), sizes=[5, 10])
+    select_genes(adata, selector=auto, key_added="auto")
+    np.testing.assert_array_equal(adata.var["auto_selected"], auto.support_)
+    assert adata.uns["auto"]["n_clusters"] == 3
+    search = LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]})
+    select_genes(adata, selector=search, key_added="search")
+    np.testing.assert_array_equal(adata.var["search_selected"], search.best_estimator_.support_)
+    assert adata.uns["search"]["params"]["n_neighbors"] == search.best_params_["n_neighbors"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_genes": 20}, "leave n_genes out, and set its parameter n_features_to_select to 20"),
+        ({"n_clusters": 4}, "leave n_clusters out"),
+        ({"random_state": None}, "leave random_state out"),
+        ({"verbose": 1}, "leave verbose out"),
+    ],
+)
+def test_settings_beside_an_estimator_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        select_genes(make(), selector=JASFS(3), **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"selector": "JASF"}, ValueError, "selector must be one of .*'JASFS'"),
+        ({"selector": JASFS}, TypeError, "selector of featsieve"),
+        ({"selector": VarianceThreshold()}, TypeError, "selector of featsieve"),
+        ({"selector": "MaxVariance", "n_clusters": 3}, ValueError, "looks for no clusters"),
+        ({"n_genes": 0}, ValueError, "n_genes must be an integer between 1 and 60"),
+        ({"n_genes": "many"}, ValueError, "n_genes must be"),
+        ({"n_genes": None}, ValueError, "n_genes must be"),
+        ({"n_clusters": "many"}, ValueError, "n_clusters must be"),
+        ({"mask_var": "wanted"}, ValueError, "no column 'wanted'; its columns are: symbol"),
+        ({"mask_var": "symbol"}, ValueError, "True or False for each of the 60 genes"),
+        ({"mask_var": np.ones(3, dtype=bool)}, ValueError, r"shape \(3,\)"),
+        ({"mask_var": np.zeros(60, dtype=bool)}, ValueError, "leaves no gene"),
+    ],
+)
+def test_mistakes_are_named(settings, error, message):
+    adata = make()
+    adata.var["symbol"] = "x"
+    with pytest.raises(error, match=message):
+        select_genes(adata, **settings)
+    assert list(adata.var) == ["symbol"]
+
+
+def test_a_search_without_its_best_candidate():
+    search = LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}, refit=False)
+    with pytest.raises(ValueError, match="refit=True"):
+        select_genes(make(), selector=search)
+
+
+def test_something_else_than_an_anndata_object():
+    with pytest.raises(TypeError, match=r"AnnData object; got ndarray.*JASFS\(\)\.fit"):
+        select_genes(EXPRESSION)
+
+
+def test_missing_values_are_named_by_gene():
+    adata = make()
+    adata.X[3, 7] = np.nan
+    with pytest.raises(ValueError, match=r"NaN: 1 non-finite value in 1 column \(gene7\)"):
+        select_genes(adata, n_genes=8, n_clusters=3)
+    assert adata.var.shape[1] == 0
+
+
+def test_progress_is_passed_on(capsys):
+    select_genes(make(), n_genes=8, n_clusters=3, verbose=1)
+    assert "[JASFS] finding the first labels" in capsys.readouterr().out
+
+
+def test_no_warnings_of_anndata_itself():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # what anndata 0.13 does to pandas 3.1 is not ours to mend
+        warnings.filterwarnings("ignore", "The 'mode.chained_assignment' option is deprecated")
+        adata = make("csr")
+        select_genes(adata, n_genes=8, n_clusters=3, subset=True, highly_variable=True)

@@ -1,0 +1,173 @@
+"""k-means on selected columns: the same partitions as on the plain standardised columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import StandardScaler
+
+from featsieve.criteria import clusterings as module
+from featsieve.criteria.clusterings import SelectedClusterings
+
+
+def clusterings(X, c=3, *, seed=0, **settings):
+    return SelectedClusterings(X, c, random_state=np.random.RandomState(seed), **settings)
+
+
+def blobs(n, d, c=3, *, seed=0, spread=4.0):
+    """Return clear clusters in all columns, and these."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % c)
+    return rng.standard_normal((n, d)) + spread * rng.standard_normal((c, d))[labels], labels
+
+
+def same_partitions(first, second):
+    assert first.shape == second.shape
+    return all(adjusted_rand_score(a, b) == 1.0 for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("scale", ["unit", "none"])
+def test_points_are_the_selected_columns_centred_and_scaled(scale):
+    X = np.random.default_rng(0).standard_normal((30, 8)) * np.arange(1, 9) + 5.0
+    support = np.array([6, 0, 3])
+    expected = StandardScaler(with_std=scale == "unit").fit_transform(X)[:, support]
+    np.testing.assert_allclose(clusterings(X, scale=scale).points(support), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [31, 80])
+def test_more_columns_than_samples_are_rotated_into_as_many_dimensions(k):
+    X = np.random.default_rng(1).standard_normal((30, 90)) * np.linspace(1, 9, 90)
+    support = np.random.default_rng(2).permutation(90)[:k]
+    points = clusterings(X).points(support)
+    assert points.shape == (30, 30)
+    plain = StandardScaler().fit_transform(X)[:, support]
+    np.testing.assert_allclose(
+        euclidean_distances(points), euclidean_distances(plain), atol=1e-7, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_k_means_does_not_notice_the_rotation(seed):
+    # Little structure on purpose: runs differ, and must differ in the same way.
+    X, _ = blobs(40, 70, seed=seed, spread=0.3)
+    support = np.arange(60)
+    many = clusterings(X, 4, seed=seed, n_runs=8)
+    plain = StandardScaler().fit_transform(X)[:, support]
+    expected = np.stack(
+        [KMeans(4, n_init=1, random_state=int(s)).fit_predict(plain) for s in many.seeds]
+    )
+    assert len({tuple(run) for run in expected}) > 1
+    assert same_partitions(many(support), expected)
+
+
+def test_samples_beyond_the_limit_are_assigned_to_centres_found_without_them(monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 70)
+    X, truth = blobs(300, 10, spread=12.0)
+    many = clusterings(X, n_runs=5)
+    assert len(many.rows) == 70
+    labels = many(np.array([1, 4, 5, 8]))
+    assert labels.shape == (5, 300)
+    points = StandardScaler().fit_transform(X)[:, [1, 4, 5, 8]]
+    for run, seed in zip(labels, many.seeds, strict=True):
+        model = KMeans(3, n_init=1, random_state=int(seed)).fit(points[many.rows])
+        np.testing.assert_array_equal(run, model.predict(points))
+    best = max(labels, key=lambda run: adjusted_rand_score(truth, run))
+    assert adjusted_rand_score(truth, best) > 0.95
+
+
+def test_many_clusters_get_more_rows(monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 50)
+    X, _ = blobs(400, 4)
+    assert len(clusterings(X, 10).rows) == 10 * module.ROWS_PER_CLUSTER
+    assert clusterings(X, 400 // module.ROWS_PER_CLUSTER).rows is None
+    assert clusterings(X[:50], 2).rows is None
+
+
+def test_more_columns_than_samples_beyond_the_limit(monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 40)
+    monkeypatch.setattr(module, "ROWS_PER_CLUSTER", 1)
+    X, truth = blobs(60, 100)
+    labels = clusterings(X, n_runs=6)(np.arange(90))
+    assert max(adjusted_rand_score(truth, run) for run in labels) == 1.0
+
+
+@pytest.mark.parametrize("most_rows", [1500, 40])
+@pytest.mark.parametrize("k", [5, 70])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_tables_give_the_answers_of_dense_ones(most_rows, k, kind, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(module, "ROWS_PER_CLUSTER", 1)
+    X = np.random.default_rng(0).poisson(0.7, (60, 80)).astype(float)
+    support = np.random.default_rng(1).permutation(80)[:k]
+    dense, sparse = clusterings(X, n_runs=4), clusterings(kind(X), n_runs=4)
+    np.testing.assert_array_equal(dense.seeds, sparse.seeds)
+    assert same_partitions(dense(support), sparse(support))
+
+
+def test_units_do_not_matter_unless_columns_are_taken_as_they_are():
+    X, _ = blobs(50, 12, spread=0.5)
+    other = X * 10.0 ** np.random.default_rng(0).uniform(-3, 3, 12) + 7.0
+    support = np.array([0, 2, 3, 7, 11])
+    assert same_partitions(clusterings(X)(support), clusterings(other)(support))
+    raw = [clusterings(table, scale="none")(support) for table in (X, other)]
+    assert not same_partitions(*raw)
+
+
+def test_all_supports_are_clustered_with_the_same_seeds():
+    X, _ = blobs(50, 12, spread=0.3)
+    many = clusterings(X, 4)
+    first = many(np.array([1, 5]))
+    many(np.array([3, 4, 8]))
+    np.testing.assert_array_equal(many(np.array([1, 5])), first)
+    twins = np.hstack([X, X])  # the same columns under other indices
+    both = clusterings(twins, 4)
+    np.testing.assert_array_equal(both(np.array([1, 5])), both(np.array([13, 17])))
+    assert len(set(many.seeds.tolist())) == 10
+
+
+def test_columns_that_do_not_vary_say_nothing():
+    X, truth = blobs(40, 6)
+    X[:, 2] = 0.1
+    for scale in ("unit", "none"):
+        many = clusterings(X, scale=scale)
+        assert not many.points(np.array([2])).any()
+        assert same_partitions(many(np.array([0, 1, 2])), many(np.array([0, 1])))
+        assert many(np.array([2])).max() == 0  # and no warning of coinciding points
+    assert truth.max() == 2
+
+
+def test_integer_and_single_precision_tables():
+    counts = np.random.default_rng(0).poisson(4.0, (40, 6))
+    support = np.array([0, 3, 4])
+    expected = clusterings(counts.astype(float))(support)
+    for kind in (np.int64, np.uint8, np.float32):
+        assert same_partitions(clusterings(counts.astype(kind))(support), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "fix"),
+    [
+        ({"scale": "std"}, ValueError, "scale must be one of 'unit', 'none'"),
+        ({"n_runs": 0}, ValueError, "n_runs must be an integer of at least 1"),
+        ({"n_runs": 2.5}, TypeError, "n_runs must be an integer of at least 1"),
+    ],
+)
+def test_mistakes_are_named(settings, error, fix):
+    with pytest.raises(error, match=fix):
+        clusterings(np.eye(4), 2, **settings)
+
+
+def test_runs_take_turns_between_the_scales(small_planted):
+    """Every other run is that of the one scale, the rest are those of the other."""
+    X, support = small_planted.X * np.linspace(0.1, 10.0, 60), np.arange(12)
+
+    def labels(scale):
+        random_state = np.random.RandomState(0)
+        return SelectedClusterings(X, 3, scale=scale, n_runs=5, random_state=random_state)(support)
+
+    both, unit, raw = labels("both"), labels("unit"), labels("none")
+    np.testing.assert_array_equal(both[::2], unit[::2])
+    np.testing.assert_array_equal(both[1::2], raw[1::2])
+    assert (unit != raw).any()

@@ -1,0 +1,216 @@
+"""Curves of a criterion: every choice against a plain loop."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.criteria.curve import SIZES, check_sizes, default_sizes, judge
+from featsieve.tuning import CentroidAccuracy, Criterion, CriterionCurve, LabelAgreement
+
+
+@st.composite
+def curves(draw):
+    n = draw(st.integers(1, 12))
+    step = st.integers(-20, 20).map(lambda k: k / 20)  # ties are common
+    lists = {"min_size": n, "max_size": n}
+    return CriterionCurve(
+        "agreement",
+        np.array(sorted(draw(st.sets(st.integers(1, 400), **lists)))),
+        np.array(draw(st.lists(st.one_of(step, st.floats(-1, 1)), **lists))),
+        np.array(draw(st.lists(st.sampled_from([0.0, 0.01, 0.1]), **lists))),
+        tolerance=draw(st.sampled_from([0.0, 0.01, 0.3])),
+        sparsest=draw(st.booleans()),
+    )
+
+
+def plain(curve):
+    """Return (best, nearly equal, chosen, range) by loops over Python numbers."""
+    sizes, values, errors = (a.tolist() for a in (curve.sizes, curve.values, curve.errors))
+    top = 0
+    for i, value in enumerate(values):
+        if value > values[top]:
+            top = i
+    nearly = []
+    for value, error in zip(values, errors, strict=True):
+        noise = 2.0 * math.hypot(error, errors[top])
+        nearly.append(value >= values[top] - max(noise, curve.tolerance))
+    at = 0
+    while not (nearly[at] if curve.sparsest else values[at] >= values[top] - curve.tolerance):
+        at += 1
+    low = high = at
+    while low - 1 >= 0 and nearly[low - 1]:
+        low -= 1
+    while high + 1 < len(sizes) and nearly[high + 1]:
+        high += 1
+    return sizes[top], nearly, sizes[at], (sizes[low], sizes[high])
+
+
+@given(curve=curves())
+def test_choices_are_those_of_plain_loops(curve):
+    best, nearly, chosen, around = plain(curve)
+    assert curve.best == best
+    assert curve.nearly_equal.tolist() == nearly
+    assert curve.chosen == chosen
+    assert curve.equivalent_range == around
+
+
+@given(curve=curves())
+def test_the_range_is_contiguous_nearly_equal_and_around_the_choice(curve):
+    low, high = curve.equivalent_range
+    assert low <= curve.chosen <= high
+    assert curve.chosen <= curve.best
+    inside = (curve.sizes >= low) & (curve.sizes <= high)
+    assert curve.nearly_equal[inside].all()
+    below, above = curve.sizes < low, curve.sizes > high
+    assert not below.any() or not curve.nearly_equal[below][-1]
+    assert not above.any() or not curve.nearly_equal[above][0]
+
+
+@given(curve=curves())
+def test_the_table_shows_the_curve_and_its_choice(curve):
+    table = curve.table()
+    assert list(table) == ["n_features", "agreement", "standard_error", "nearly_equal", "chosen"]
+    np.testing.assert_array_equal(table["n_features"], curve.sizes)
+    np.testing.assert_array_equal(table["agreement"], curve.values)
+    np.testing.assert_array_equal(table["standard_error"], curve.errors)
+    np.testing.assert_array_equal(table["nearly_equal"], curve.nearly_equal)
+    assert table["n_features"][table["chosen"]].tolist() == [curve.chosen]
+
+
+def example(**settings):
+    sizes, values = [5, 10, 20, 30, 50], [0.20, 0.78, 0.80, 0.50, 0.795]
+    errors = [0.01, 0.02, 0.001, 0.02, 0.0]
+    return CriterionCurve(
+        "modularity", np.array(sizes), np.array(values), np.array(errors), **settings
+    )
+
+
+def test_a_curve_by_hand():
+    exact = example()
+    assert (exact.best, exact.chosen) == (20, 20)
+    # 10: 0.02 below the best, noise 2 * 0.02; 50: 0.005 below, noise 2 * 0.001.
+    assert exact.nearly_equal.tolist() == [False, True, True, False, False]
+    assert exact.equivalent_range == (10, 20)
+    assert example(sparsest=True).chosen == 10
+    tolerant = example(tolerance=0.02 + 1e-9)
+    assert (tolerant.best, tolerant.chosen) == (20, 10)
+    assert tolerant.nearly_equal.tolist() == [False, True, True, False, True]
+    assert tolerant.equivalent_range == (10, 20)  # 30 parts 50 from the rest
+    assert example(tolerance=0.61).chosen == 5
+
+
+def test_choices_are_plain_integers_and_the_table_is_a_frame():
+    curve = example()
+    assert {type(curve.best), type(curve.chosen)} == {int}
+    assert {type(size) for size in curve.equivalent_range} == {int}
+    frame = curve.table().to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.shape == (5, 5)
+
+
+# Sizes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [*range(1, 61), 399, 400])
+def test_up_to_400_features_all_of_them_are_among_the_sizes(d):
+    sizes = default_sizes(d)
+    assert sizes[-1] == d
+    assert sizes[0] == (1 if d <= 50 else 5)
+    assert (np.diff(sizes) > 0).all()
+    if d <= 50:
+        few = min(d, 10)
+        assert sizes[:few].tolist() == list(range(1, few + 1))
+    others = set(sizes.tolist()) - {d} - set(range(1, 10))
+    assert others == {size for size in SIZES if size <= d} - {d} - set(range(1, 10))
+
+
+@pytest.mark.parametrize("d", [401, 5000])
+def test_of_more_features_at_most_400_are_looked_at(d):
+    assert default_sizes(d).tolist() == list(SIZES)
+    assert SIZES[-1] == 400
+
+
+def test_sizes_of_the_user_are_sorted_and_counted_once():
+    assert check_sizes([9, 3, 3, 10], 10).tolist() == [3, 9, 10]
+    assert check_sizes((k for k in (2, 1)), 10).tolist() == [1, 2]
+    assert check_sizes(np.array([4, 2]), 10).tolist() == [2, 4]
+    assert check_sizes(None, 7).tolist() == default_sizes(7).tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error", "fix"),
+    [
+        ([], ValueError, "between 1 and 10"),
+        ([3, 11], ValueError, "between 1 and 10"),
+        ([0, 3], ValueError, "integer of at least 1"),
+        ([-2], ValueError, "integer of at least 1"),
+        ([2.0], TypeError, "integer of at least 1"),
+        ([True], TypeError, "integer of at least 1"),
+        (["3"], TypeError, "integer of at least 1"),
+        ([None], TypeError, "integer of at least 1"),
+        (range(5, 500, 5), ValueError, "between 1 and 10"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(sizes, error, fix):
+    with pytest.raises(error, match=fix):
+        check_sizes(sizes, 10)
+
+
+# judge ----------------------------------------------------------------------------------------
+
+
+class SumOfIndices(Criterion):
+    """Values 0 and twice the sum of the indices: mean and standard error are that sum."""
+
+    name = "sum"
+
+    def _prepare(self, X, labels, random_state):
+        return lambda support: np.array([0.0, 2.0 * support.sum()])
+
+
+def test_the_supports_are_the_first_features_of_the_order():
+    order, sizes = np.array([3, 0, 2, 1]), np.array([1, 2, 4])
+    curve = judge(SumOfIndices(tolerance=0.25), np.eye(4), np.arange(4), order=order, sizes=sizes)
+    assert (curve.criterion, curve.tolerance, curve.sparsest) == ("sum", 0.25, False)
+    np.testing.assert_array_equal(curve.sizes, sizes)
+    np.testing.assert_allclose(curve.values, [3.0, 3.0, 6.0])
+    np.testing.assert_allclose(curve.errors, [3.0, 3.0, 6.0])  # sqrt(2) sum / sqrt(2)
+    sparse = judge(SumOfIndices(), np.eye(4), np.arange(4), order=order, sizes=sizes, sparsest=True)
+    assert (sparse.chosen, curve.chosen) == (1, 4)
+
+
+def test_a_criterion_without_runs_has_no_error(small_planted):
+    X, labels = small_planted.X, small_planted.labels
+    order = np.argsort(~small_planted.informative, kind="stable")
+    curve = judge(CentroidAccuracy(), X, labels, order=order, sizes=np.array([1, 8, 60]))
+    assert not curve.errors.any()
+    expected = [CentroidAccuracy()(X, order[:k], labels) for k in (1, 8, 60)]
+    np.testing.assert_allclose(curve.values, expected)
+
+
+def test_values_and_errors_are_those_of_the_runs(small_planted):
+    X, labels = small_planted.X, small_planted.labels
+    order = np.argsort(~small_planted.informative, kind="stable")
+    criterion = LabelAgreement(n_runs=6)
+    curve = judge(criterion, X, labels, order=order, sizes=np.array([2, 8]))
+    for k, value, error in zip((2, 8), curve.values, curve.errors, strict=True):
+        runs = criterion.prepare(X, labels)(order[:k])
+        assert value == pytest.approx(runs.mean())
+        assert error == pytest.approx(pd.Series(runs).sem())
+
+
+def test_the_informative_columns_are_chosen_when_they_lead(small_planted):
+    order = np.argsort(~small_planted.informative, kind="stable")
+    curve = judge(
+        LabelAgreement(),
+        small_planted.X,
+        small_planted.labels,
+        order=order,
+        sizes=default_sizes(60),
+    )
+    assert curve.equivalent_range[0] <= 10
+    assert curve.values[curve.sizes == curve.chosen] > 0.9

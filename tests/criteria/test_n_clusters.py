@@ -1,0 +1,225 @@
+"""The number of clusters: known on clear tables, 2 on noise, and honest about its range."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.criteria import n_clusters as module
+from featsieve.criteria.n_clusters import candidate_numbers
+from featsieve.datasets import make_planted
+from featsieve.tuning import ClusterCount, suggest_n_clusters
+
+
+def blobs(c, *, per_cluster=20, d=200, seed=0):
+    """Return clusters that lie well apart in all of many columns."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(per_cluster * c) % c)
+    centres = 3.0 * rng.standard_normal((c, d))
+    return centres[labels] + rng.standard_normal((len(labels), d))
+
+
+def count(X, **settings):
+    return suggest_n_clusters(X, random_state=0, **settings)
+
+
+# What is found --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", range(2, 7))
+@pytest.mark.parametrize("seed", range(2))
+def test_blobs_in_many_columns_are_counted_exactly(c, seed):
+    found = count(blobs(c, seed=seed), most=20)
+    assert found.n_clusters == c
+    assert found.view == "hat"
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_blobs_of_unequal_size_and_in_fewer_columns_are_counted_within_one(c):
+    X = blobs(c, per_cluster=40, d=40)[: 40 * c - 25]
+    assert c <= count(X, most=12).n_clusters <= c + 1
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "n_informative", "c"), [(200, 100, 10, 4), (150, 300, 20, 3), (180, 60, 10, 6)]
+)
+def test_few_informative_columns_that_drown_in_the_hat_metric_are_found(n, d, n_informative, c):
+    planted = make_planted(n, d, n_informative=n_informative, n_clusters=c, random_state=0)
+    found = count(planted.X, most=10)
+    assert found.n_clusters == c
+    assert found.view == "raw"
+
+
+def test_informative_columns_of_small_variance_show_in_scaled_distances():
+    planted = make_planted(120, 200, n_informative=10, n_clusters=3, signal=5.0, random_state=0)
+    X = planted.X.copy()
+    X[:, planted.informative] *= 0.01
+    found = count(X, most=10)
+    assert (found.n_clusters, found.view) == (3, "scaled")
+
+
+@pytest.mark.parametrize("shape", [(100, 30), (60, 200), (50, 600)])
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_has_two_clusters_that_show_nowhere(shape, seed):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    found = count(X, most=10)
+    assert found.n_clusters == 2
+    assert found.view is None
+
+
+def test_the_largest_modularity_of_predictable_labels_wins():
+    found = count(blobs(4), most=12)
+    clear = found.label_accuracy >= 0.9
+    assert found.n_clusters == found.candidates[clear][found.modularity[clear].argmax()]
+    assert (found.label_accuracy < 0.9).any()
+    assert found.modularity[found.candidates == 4] == pytest.approx(0.75, abs=0.02)
+
+
+def test_no_more_than_the_most_are_suggested():
+    found = count(blobs(6), most=4)
+    assert found.candidates.tolist() == [2, 3, 4]
+    assert found.n_clusters == 4
+
+
+def test_two_samples_are_two_clusters():
+    for n in (2, 3, 5):
+        X = np.random.default_rng(0).standard_normal((n, 4))
+        assert count(X).n_clusters == 2
+
+
+# What does not matter ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most_samples", [5000, 60])
+def test_sparse_tables_give_the_answer_of_dense_ones(most_samples, monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLES", most_samples)
+    X = blobs(3, per_cluster=30, d=30)
+    X[np.abs(X) < 0.8] = 0.0
+    dense = count(X, most=8)
+    for table in (sp.csr_array(X), sp.coo_array(X), sp.csc_matrix(X)):
+        sparse = count(table, most=8)
+        assert (sparse.n_clusters, sparse.view) == (dense.n_clusters, dense.view)
+        np.testing.assert_allclose(sparse.modularity, dense.modularity, atol=1e-8)
+
+
+def test_sparse_tables_of_noise_are_permuted_as_dense_ones():
+    X = np.random.default_rng(0).poisson(0.6, (60, 40)).astype(float)
+    dense, sparse = count(X, most=5), count(sp.csr_array(X), most=5)
+    assert (sparse.n_clusters, sparse.view) == (dense.n_clusters, dense.view)
+    np.testing.assert_allclose(sparse.label_accuracy, dense.label_accuracy)
+
+
+def test_of_large_tables_some_samples_are_looked_at(monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLES", 80)
+    found = count(blobs(4, per_cluster=50))
+    assert found.n_clusters == 4
+    assert found.candidates[-1] <= 80 // 3
+
+
+def test_the_same_seed_gives_the_same_answer():
+    X = np.random.default_rng(0).standard_normal((40, 20))
+    first, second = (suggest_n_clusters(X, random_state=3) for _ in range(2))
+    assert first.n_clusters == second.n_clusters
+    np.testing.assert_array_equal(first.modularity, second.modularity)
+    np.testing.assert_array_equal(first.label_accuracy, second.label_accuracy)
+
+
+@pytest.mark.parametrize("c", [3, 5])
+def test_orders_and_units_do_not_matter_on_clear_data(c):
+    X = blobs(c)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
+    units = 10.0 ** rng.uniform(-2, 2, X.shape[1])
+    expected = count(X, most=10)
+    for table in (X[rows], X[:, columns], X * units + 3.0, pd.DataFrame(X), X.astype(np.float32)):
+        found = count(table, most=10)
+        assert found.n_clusters == c
+        # The quality of the true clusters; where there is none, k-means may differ.
+        np.testing.assert_allclose(found.modularity[c - 2], expected.modularity[c - 2], atol=1e-5)
+
+
+# Candidates, range, table -------------------------------------------------------------------------
+
+
+@given(n=st.integers(2, 6000), most=st.integers(2, 200))
+def test_candidates_rise_from_two_by_small_steps(n, most):
+    numbers = candidate_numbers(n, most)
+    limit = max(2, min(most, n // 3))
+    assert numbers[0] == 2
+    assert numbers[-1] <= limit
+    assert (np.diff(numbers) > 0).all()
+    assert numbers[:9].tolist() == list(range(2, min(limit, 10) + 1))
+    assert (numbers[1:] <= np.maximum(numbers[:-1] + 1, 1.2 * numbers[:-1])).all()
+    assert limit <= max(numbers[-1] + 1, 1.2 * numbers[-1])  # nothing is left out at the end
+
+
+def test_no_more_than_sixty_are_tried():
+    assert candidate_numbers(10**6)[-1] <= 60
+    assert candidate_numbers(30).tolist() == list(range(2, 11))
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(2, (2, 4)), (3, (2, 6)), (4, (2, 8)), (6, (3, 12)), (20, (10, 40))]
+)
+def test_the_plausible_range_is_half_to_twice_the_number(number, expected):
+    nothing = np.zeros(1)
+    assert ClusterCount(number, "hat", nothing, nothing, nothing).plausible_range == expected
+
+
+def test_the_table_has_a_row_per_candidate():
+    found = count(blobs(3), most=8)
+    table = found.table()
+    assert list(table) == ["n_clusters", "modularity", "label_accuracy", "chosen"]
+    assert table["n_clusters"].tolist() == list(range(2, 9))
+    assert table["n_clusters"][table["chosen"]].tolist() == [3]
+    np.testing.assert_array_equal(table["modularity"], found.modularity)
+    assert ((table["label_accuracy"] >= 0) & (table["label_accuracy"] <= 1)).all()
+
+
+# Mistakes -----------------------------------------------------------------------------------------
+
+
+def test_a_table_that_does_not_vary_is_refused():
+    for table in (np.full((10, 3), 0.1), sp.csr_array((10, 3))):
+        with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+            count(table)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_missing_and_infinite_values_are_refused_with_the_fix(bad):
+    X = blobs(2, d=5)
+    X[3, 2] = bad
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    with pytest.raises(ValueError, match=r"1 column \(c\).*suggest_n_clusters.*impute"):
+        count(frame)
+    with pytest.raises(ValueError, match="suggest_n_clusters does not accept"):
+        count(sp.csr_array(X))
+
+
+def test_text_columns_are_refused_by_name():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
+    with pytest.raises(ValueError, match=r"1 column does not hold numbers \(colour\)"):
+        count(frame)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"most": 1}, ValueError),
+        ({"most": 3.0}, TypeError),
+        ({"n_neighbors": 0}, ValueError),
+        ({"n_neighbors": "5"}, TypeError),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings, error):
+    with pytest.raises(error, match=f"{next(iter(settings))} must be an integer of at least"):
+        count(np.eye(6), **settings)
+
+
+def test_one_sample_or_one_dimension_is_refused():
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        count(np.ones((1, 4)))
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        count(np.ones(4))

@@ -1,0 +1,168 @@
+"""The structure score: nothing for noise, much for clusters, and a warning where there are none."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+
+from featsieve.criteria import structure as module
+from featsieve.criteria.structure import NO_STRUCTURE, excess_modularity
+from featsieve.datasets import make_planted
+from featsieve.graphs import spectral_labels
+from featsieve.graphs.modularity import modularity
+from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.views import VIEWS, sample_view
+from featsieve.tuning import NoStructureWarning, structure_score
+
+
+@pytest.mark.parametrize("shape", [(80, 30), (50, 200), (120, 8)])
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_scores_about_nothing_and_warns(shape, seed):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    labels = table_labels(X, 3, random_state=np.random.RandomState(seed))
+    with pytest.warns(NoStructureWarning, match="no clearer than those found after every column"):
+        score = structure_score(X, labels)
+    assert abs(score) < NO_STRUCTURE
+
+
+@pytest.mark.parametrize("kind", ["k-means", "random"])
+def test_poor_labels_of_noise_score_below_chance_at_best(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    labels = KMeans(3, n_init=2, random_state=0).fit_predict(X)
+    labels = rng.permutation(labels) if kind == "random" else labels
+    with pytest.warns(NoStructureWarning):
+        assert structure_score(X, labels, n_permutations=1) < 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "n_informative", "c"), [(120, 50, 20, 4), (200, 100, 10, 4), (60, 300, 20, 3)]
+)
+def test_planted_clusters_score_high_without_a_warning(n, d, n_informative, c):
+    planted = make_planted(n, d, n_informative=n_informative, n_clusters=c, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert structure_score(planted.X, planted.labels) > 0.2
+
+
+def test_wrong_labels_of_a_table_with_clusters_score_nothing(small_planted):
+    wrong = np.random.default_rng(0).permutation(small_planted.labels)
+    right = structure_score(small_planted.X, small_planted.labels)
+    with pytest.warns(NoStructureWarning):
+        assert structure_score(small_planted.X, wrong) < min(0.0, right)
+
+
+def test_it_is_the_best_excess_over_permuted_tables(monkeypatch):
+    planted = make_planted(60, 20, n_informative=8, n_clusters=3, random_state=0)
+    permuted = np.random.default_rng(1).permuted(planted.X, axis=0)
+    monkeypatch.setattr(module, "permuted_by", lambda X, seed: permuted)
+    graphs = {name: sample_view(planted.X, name, n_clusters=3).graph for name in VIEWS}
+    excesses = []
+    for name, graph in graphs.items():
+        chance = sample_view(permuted, name, n_clusters=3)
+        found = spectral_labels(
+            chance.graph, 3, random_state=np.random.RandomState(0), bridge=chance.bridge
+        )
+        excesses.append(modularity(graph, planted.labels) - modularity(chance.graph, found))
+    score = structure_score(planted.X, planted.labels, n_permutations=2)
+    assert score == pytest.approx(max(excesses), abs=0.02)  # k-means starts differ
+
+
+@pytest.mark.parametrize(("signal", "factor", "shown"), [(2.0, 10.0, "raw"), (5.0, 0.01, "scaled")])
+def test_few_columns_count_in_the_plain_view_that_shows_them(signal, factor, shown):
+    planted = make_planted(120, 200, n_informative=10, n_clusters=3, signal=signal, random_state=0)
+    X = np.where(planted.informative, factor, 1.0) * planted.X
+    graphs = {name: sample_view(X, name, n_clusters=3).graph for name in VIEWS}
+    quality = {name: float(modularity(graph, planted.labels)) for name, graph in graphs.items()}
+    assert max(quality, key=quality.get) == shown
+    assert structure_score(X, planted.labels) > 2 * NO_STRUCTURE
+
+
+def test_one_label_is_no_structure(small_planted):
+    for labels in (np.zeros(80, dtype=int), ["all"] * 80):
+        with pytest.warns(NoStructureWarning):
+            assert structure_score(small_planted.X, labels) == 0.0
+
+
+def test_the_score_without_a_warning():
+    X = np.random.default_rng(0).standard_normal((40, 10))
+    score, certain = excess_modularity(X, np.arange(40) % 2)
+    assert score < NO_STRUCTURE
+    assert not certain
+
+
+@pytest.mark.parametrize("n_columns", [2, 3, 5])
+def test_wide_gaps_in_few_columns_are_structure_though_permuting_keeps_them(n_columns):
+    rng = np.random.default_rng(n_columns)
+    labels = rng.integers(0, 3, 150)
+    X = rng.standard_normal((150, 200))
+    X[:, :n_columns] += 20.0 * rng.standard_normal((3, n_columns))[labels]
+    structure_score(X, labels)  # a warning would be an error
+
+
+def test_the_warning_points_at_the_caller_and_says_what_to_do():
+    X = np.random.default_rng(0).standard_normal((40, 10))
+    with pytest.warns(NoStructureWarning, match="Check that rows are samples") as caught:
+        structure_score(X, np.arange(40) % 2)
+    assert caught[0].filename == __file__
+    assert issubclass(NoStructureWarning, UserWarning)
+
+
+def test_sparse_tables_score_as_dense_ones(small_planted):
+    X = np.where(np.abs(small_planted.X) > 0.5, small_planted.X, 0.0)
+    dense = structure_score(X, small_planted.labels)
+    for table in (sp.csr_array(X), sp.csc_matrix(X), pd.DataFrame(X)):
+        assert structure_score(table, small_planted.labels) == pytest.approx(dense, abs=1e-6)
+
+
+def test_names_of_labels_do_not_matter(small_planted):
+    expected = structure_score(small_planted.X, small_planted.labels, n_permutations=1)
+    names = np.array(["c", "a", "b"])[small_planted.labels]
+    renamed = structure_score(small_planted.X, names.tolist(), n_permutations=1)
+    assert renamed == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_seed_decides_and_repeats(small_planted):
+    scores = [
+        structure_score(small_planted.X, small_planted.labels, n_permutations=1, random_state=seed)
+        for seed in (0, 0, 1)
+    ]
+    assert scores[0] == scores[1] != scores[2]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_of_large_tables_some_samples_are_looked_at(kind, monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLES", 70)
+    labels = np.repeat(np.arange(3), 60)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((180, 40)) + 3.0 * rng.standard_normal((3, 40))[labels]
+    assert structure_score(kind(X), labels) > 0.2
+
+
+@pytest.mark.parametrize("length", [79, 81, 0])
+def test_labels_of_another_length_are_refused(length, small_planted):
+    with pytest.raises(ValueError, match=r"one cluster per row of X, shape \(80,\)"):
+        structure_score(small_planted.X, np.zeros(length, dtype=int))
+
+
+def test_labels_of_another_shape_are_refused(small_planted):
+    with pytest.raises(ValueError, match=r"got \(80, 1\)"):
+        structure_score(small_planted.X, small_planted.labels[:, None])
+
+
+def test_tables_that_say_nothing_are_refused():
+    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+        structure_score(np.ones((6, 3)), np.arange(6) % 2)
+    X = np.eye(6)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="structure_score does not accept missing"):
+        structure_score(X, np.arange(6) % 2)
+
+
+@pytest.mark.parametrize("name", ["n_permutations", "n_neighbors"])
+def test_settings_that_cannot_be_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1"):
+        structure_score(np.eye(6), np.arange(6) % 2, **{name: 0})

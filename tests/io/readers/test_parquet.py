@@ -1,0 +1,226 @@
+"""Parquet tables as pandas, polars and pyarrow write them."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from featsieve.datasets import load_dataset, read_table
+from featsieve.io.readers import parquet
+from featsieve.io.readers.guard import TooLargeError
+
+RNG = np.random.default_rng(0)
+COLUMNS = {"age": RNG.standard_normal(6), "height": RNG.integers(0, 9, 6)}
+KIND = list("baabca")
+CODES = np.array([1, 0, 0, 1, 2, 0])
+X = np.column_stack(list(COLUMNS.values()))
+
+WRITERS = {
+    "pandas": lambda columns, path: pd.DataFrame(columns).to_parquet(path),
+    "pandas index": lambda columns, path: pd.DataFrame(
+        columns, index=[f"row {i}" for i in range(6)]
+    ).to_parquet(path),
+    "pandas categories": lambda columns, path: (
+        pd.DataFrame(columns).astype({"kind": "category"}).to_parquet(path)
+    ),
+    "polars": lambda columns, path: pl.DataFrame(columns).write_parquet(path),
+    "pyarrow": lambda columns, path: pq.write_table(pa.table(columns), path),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_table_comes_back(tmp_path, writer):
+    path = tmp_path / "toy.parquet"
+    WRITERS[writer](COLUMNS | {"kind": KIND}, path)
+    table = read_table(path, label_column="kind")
+    assert table.feature_names == ["age", "height"]
+    assert table.X.dtype == np.float64
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_gaps_in_whole_numbers_are_nan(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"a": [1, None, 3], "b": [True, False, None]}), path)
+    with pytest.raises(ValueError, match="'b'"):  # a truth value that is missing is no number
+        read_table(path)
+    pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}).to_parquet(path)
+    np.testing.assert_array_equal(read_table(path).X, [[1], [np.nan], [3]])
+
+
+def test_text_columns_are_named(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"kind": KIND, "day": pd.Timestamp(0)}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"toy\.parquet: .*not numbers: 'kind', 'day'"):
+        read_table(path)
+
+
+def test_columns_of_the_same_name(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.Table.from_arrays([[1], [2], [3]], names=["a", "b", "a"]), path)
+    with pytest.raises(ValueError, match="several columns have the same name: 'a'"):
+        read_table(path)
+
+
+def test_single_precision_stays(tmp_path):
+    path = tmp_path / "toy.parquet"
+    frame = pd.DataFrame(X, columns=["age", "height"]).astype(np.float32)
+    frame.to_parquet(path)
+    table = read_table(path)
+    assert table.X.dtype == np.float32
+    np.testing.assert_array_equal(table.X, frame)
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "id_name"),
+    [
+        (None, None, None),
+        (pd.RangeIndex(6), None, None),
+        (pd.Index(list("fedcba")), list("fedcba"), None),
+        (pd.Index(list("fedcba"), name="who"), list("fedcba"), "who"),
+        (pd.Index([5, 3, 9, 1, 2, 8]), ["5", "3", "9", "1", "2", "8"], None),
+        (
+            pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]], names=["place", "day"]),
+            ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3"],
+            None,
+        ),
+    ],
+)
+def test_an_index_of_pandas_names_the_samples(tmp_path, index, names, id_name):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS, index=index).to_parquet(path)
+    for columns in (None, ["height", "age"]):
+        table = read_table(path, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_name
+        np.testing.assert_array_equal(table.X, X if columns is None else X[:, ::-1])
+    assert read_table(path, columns=["height"]).feature_names == ["height"]
+
+
+def test_an_index_can_be_asked_for(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"other": list("uvwxyz")}, index=pd.Index(KIND, name="kind")).to_parquet(
+        path
+    )
+    table = read_table(path, id_column="other", label_column="kind")
+    assert table.sample_names == list("uvwxyz")
+    np.testing.assert_array_equal(table.y, CODES)
+    table = read_table(path, id_column="kind", drop=["other"])
+    assert table.sample_names == KIND
+    assert table.feature_names == ["age", "height"]
+
+
+def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(
+        pa.table({"a": [1.5, 2.5], "b.c": [1, 2], "text": ["x", "y"], "b": [5, 6]}), path
+    )
+    table = read_table(path, columns=["b", "b.c", "a"])
+    np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
+    with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
+        read_table(path, columns=["B"])
+
+
+def test_missing_labels(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"kind": pd.Categorical([None, *KIND[1:]])}).to_parquet(path)
+    assert read_table(path, label_column="kind").y[0] == -1
+    with pytest.raises(ValueError, match="1 of 6 labels are missing"):
+        load_dataset(f"{path}#kind")  # a benchmark needs all of them
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.parquet cannot be read as \.parquet: ."):
+        read_table(path)
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(
+        ImportError, match=r"needs pyarrow: python -m pip install 'featsieve\[data\]'"
+    ):
+        read_table(path)
+
+
+def test_lists_as_classes(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "kind": [[1], [2, 3]]}), path)
+    with pytest.raises(ValueError, match=r"toy\.parquet .*'kind' holds lists or tables: name one"):
+        read_table(path, label_column="kind")
+
+
+# Files that are too large or damaged --------------------------------------------------------
+
+ROWS = 2000
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """Return a file with two columns of numbers beside 4 MB of text."""
+    words = [f"{i:0>2000}" for i in range(ROWS)]
+    columns = {"a": np.arange(ROWS) / 7.0, "b": np.ones(ROWS), "words": words}
+    pq.write_table(pa.table(columns), tmp_path / "wide.parquet", row_group_size=500)
+    return tmp_path / "wide.parquet"
+
+
+def test_what_is_not_read_takes_no_memory(wide, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    assert read_table(wide, columns=["a", "b"]).X.shape == (ROWS, 2)
+    refused = r"wide\.parquet .*what it unpacks to would take .* and 1 MiB are allowed"
+    for columns in (None, ["a", "words"]):
+        with pytest.raises(ValueError, match=refused):
+            read_table(wide, columns=columns)
+
+
+def test_a_column_that_cannot_be_looked_at_is_refused(wide, monkeypatch):
+    """The other process ends as pyarrow ends where the facts about a column are damaged."""
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    monkeypatch.setattr(parquet, "SIZE_OF_COLUMNS", "import os\nos.abort()")
+    with pytest.raises(ValueError, match=r"wide\.parquet .*says about its columns is damaged"):
+        read_table(wide, columns=["a"])
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_file_that_keeps_its_size_to_itself_is_looked_at(wide, monkeypatch, size):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    group = SimpleNamespace(total_byte_size=size, num_rows=ROWS)
+    about = SimpleNamespace(
+        num_rows=ROWS, num_columns=3, num_row_groups=1, row_group=lambda _: group
+    )
+    parquet._check_size(wide, about, {"a", "b"})
+    with pytest.raises(TooLargeError, match="what it unpacks to would take 3"):
+        parquet._check_size(wide, about, {"a", "b", "words"})
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(1)", "print('hello')", ""])
+def test_who_cannot_look_takes_the_size_of_all(wide, monkeypatch, code):
+    """No pyarrow for the other process, say: that is not the fault of the file."""
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    monkeypatch.setattr(parquet, "SIZE_OF_COLUMNS", code)
+    with pytest.raises(ValueError, match="what it unpacks to would take"):
+        read_table(wide, columns=["a"])
+    monkeypatch.setattr(sys, "executable", "no-such-program")
+    with pytest.raises(ValueError, match="what it unpacks to would take"):
+        read_table(wide, columns=["a"])
+
+
+def test_modules_in_the_current_folder_are_not_run(wide, tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
+    for name in ("json", "pyarrow"):
+        (tmp_path / f"{name}.py").write_text("open('was_run', 'w').close()\n")
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # may name this folder, too
+    monkeypatch.chdir(tmp_path)
+    assert read_table(wide, columns=["a"]).X.shape == (ROWS, 1)
+    assert not (tmp_path / "was_run").exists()

@@ -1,0 +1,465 @@
+"""Text tables as pandas and people write them."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.datasets import load_dataset, read_table, write_table
+from featsieve.io.readers.text import exact_numbers, uneven
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(RNG.standard_normal((8, 3)), columns=["age", "height", "two words"])
+KIND = np.array(list("baabcbca"))
+CODES = np.array([1, 0, 0, 1, 2, 1, 2, 0])
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".CSV": ","}
+
+
+@pytest.mark.parametrize("ending", SEPARATORS)
+@pytest.mark.parametrize("index", [False, True])
+def test_a_frame_comes_back(tmp_path, ending, index):
+    path = tmp_path / f"toy{ending}"
+    FRAME.assign(kind=KIND).to_csv(path, sep=SEPARATORS[ending], index=index)
+    table = read_table(path, label_column="kind")
+    assert table.name == "toy"
+    assert table.feature_names == list(FRAME.columns)  # without the row numbers
+    np.testing.assert_array_equal(table.X, FRAME)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_labels_that_are_numbers_are_features_unless_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=CODES - 7).to_csv(path, index=False)
+    assert read_table(path).y is None
+    assert read_table(path).X.shape == (8, 4)
+    np.testing.assert_array_equal(read_table(path, label_column="kind").y, CODES)
+
+
+def test_without_a_header(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=CODES).to_csv(path, index=False, header=False)
+    table = read_table(path, label_column="3")
+    np.testing.assert_array_equal(table.X, FRAME)
+    np.testing.assert_array_equal(table.y, CODES)
+    assert table.feature_names is None
+
+
+def test_whole_numbers_booleans_and_gaps(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,c\n1,True,0.5\n2,False,\n")
+    np.testing.assert_array_equal(read_table(path).X, [[1, 1, 0.5], [2, 0, np.nan]])
+
+
+def test_a_byte_order_mark_and_quotes(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes('﻿"a, b",c\n1,2\n'.encode())
+    assert read_table(path).feature_names == ["a, b", "c"]
+
+
+def test_text_columns_are_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
+    with pytest.raises(
+        ValueError, match=r"toy\.csv: .*not numbers: 'kind', 'town'; .*label_column"
+    ):
+        read_table(path)
+    with pytest.raises(ValueError, match=r"not numbers: 'town';"):
+        read_table(path, label_column="kind")
+
+
+def test_of_many_text_columns_a_few_are_named(tmp_path):
+    path = tmp_path / "toy.csv"
+    pd.DataFrame([["x"] * 30], columns=[f"word{j}" for j in range(30)]).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"'word7' and 22 more;"):
+        read_table(path)
+
+
+def test_text_columns_can_be_left_out(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
+    table = read_table(path, label_column="kind", drop_text=True)
+    np.testing.assert_array_equal(table.X, FRAME)
+    assert table.dropped == ("town",)
+    assert table.class_names == ["a", "b", "c"]
+    table = read_table(path, drop=["town", "age"], label_column="kind")
+    assert table.feature_names == ["height", "two words"]
+    assert table.dropped == ("town", "age")
+
+
+@pytest.mark.parametrize("id_column", [None, "who"])
+def test_names_of_samples_are_kept_as_they_stand(tmp_path, id_column):
+    names = ["001", "1.50", "NA", "", "True", "größe", "a,b", "1e3"]
+    path = tmp_path / "toy.csv"
+    FRAME.set_axis(pd.Index(names, name=id_column)).to_csv(path)
+    for columns in (None, ["height"]):
+        table = read_table(path, id_column=id_column, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_column
+        assert table.feature_names == (columns or list(FRAME.columns))
+
+
+def test_a_column_of_names_wins_over_numbers_of_rows(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND).to_csv(path)
+    assert read_table(path, id_column="kind").sample_names == KIND.tolist()
+    assert read_table(path, label_column="kind").sample_names == [str(i) for i in range(8)]
+
+
+def test_some_columns_whatever_the_others_hold(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(town="x", kind=KIND).to_csv(path)
+    table = read_table(path, columns=["two words", "age"], label_column="kind")
+    np.testing.assert_array_equal(table.X, FRAME[["two words", "age"]])
+    np.testing.assert_array_equal(table.y, CODES)
+    with pytest.raises(
+        ValueError, match=r"toy\.csv: there is no column 'Age' \(did you mean 'age'"
+    ):
+        read_table(path, columns=["Age", "height"])
+    with pytest.raises(ValueError, match=r"toy\.csv: columns that are not numbers: 'town'; turn"):
+        read_table(path, columns=["town"])
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ".")])
+@pytest.mark.parametrize("header", [True, False])
+def test_other_separators_under_the_name_of_csv(tmp_path, separator, decimal, header):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, sep=separator, decimal=decimal, header=header, index=False)
+    np.testing.assert_array_equal(read_table(path).X, FRAME)
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path):
+    values = (
+        np.random.default_rng(1).standard_normal((200, 4))
+        * 10.0 ** np.arange(-200, 200)[:200, None]
+    )
+    path = tmp_path / "toy.csv"
+    pd.DataFrame(values, columns=list("abcd")).to_csv(path, index=False)
+    np.testing.assert_array_equal(read_table(path).X, values)
+
+
+def test_columns_without_names(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,\n1,2,\n3,4,\n")  # as some programs end their lines
+    assert read_table(path).feature_names == ["a", "b"]
+    path.write_text("a,b,\n1,2,7\n3,4,\n")
+    np.testing.assert_array_equal(read_table(path).X, [[1, 2, 7], [3, 4, np.nan]])
+
+
+def test_columns_of_the_same_name(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"toy\.csv: several columns have the same name: 'a'"):
+        read_table(path)
+
+
+def test_cells_separated_by_something_else(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a b\n1 2\n")
+    with pytest.raises(
+        ValueError, match=r"one column, 'a b', .* separated by commas, semicolons or"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "works"), [("utf-16", True), ("utf-8-sig", True), ("cp1252", False)]
+)
+def test_encodings(tmp_path, encoding, works):
+    path = tmp_path / "toy.csv"
+    path.write_bytes("b,größe\n1,2\n".encode(encoding))
+    if works:
+        assert read_table(path).feature_names == ["b", "größe"]
+    else:
+        with pytest.raises(ValueError, match=r"not text in UTF-8 .* save it as UTF-8"):
+            read_table(path)
+
+
+def test_another_encoding_far_down(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(b"a,kind\n" + b"1,x\n" * 100_000 + "1,größe\n".encode("cp1252"))
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        read_table(path, label_column="kind")
+
+
+def test_a_label_column_that_is_not_there(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"no column 'kind'; columns are: 'age', 'height'"):
+        read_table(path, label_column="kind")
+
+
+def test_missing_labels(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=[None, *KIND[1:]]).to_csv(path, index=False)
+    assert np.flatnonzero(read_table(path, label_column="kind").y < 0).tolist() == [0]
+    with pytest.raises(ValueError, match="1 of 8 labels are missing: remove"):
+        load_dataset(f"{path}#kind")  # a benchmark needs all of them
+
+
+@pytest.mark.parametrize("content", ["", "\n", "a,b\n"])
+def test_empty_files(tmp_path, content):
+    path = tmp_path / "toy.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"toy\.csv cannot be read as \.csv: .*empty"):
+        read_table(path)
+
+
+def test_only_labels(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("kind\na\nb\n")
+    with pytest.raises(ValueError, match="empty: 2 rows, 0 columns"):
+        read_table(path, label_column="kind")
+
+
+def test_a_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot .* line 3"):
+        read_table(path)
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2,3\n4,5,6\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot"):
+        read_table(path)
+
+
+def test_a_binary_file_under_the_name_of_a_text_file(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(bytes(range(128, 256)) * 20)
+    with pytest.raises(ValueError, match=r"toy\.csv cannot be read as \.csv"):
+        read_table(path)
+
+
+def test_a_compressed_file_cut_short(tmp_path):
+    path = tmp_path / "toy.csv.gz"
+    content = gzip.compress(FRAME.to_csv(index=False).encode() * 50)
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"toy\.csv\.gz cannot be read as \.csv\.gz"):
+        read_table(path)
+
+
+def test_plain_text_under_the_name_of_a_compressed_file(tmp_path):
+    path = tmp_path / "toy.csv.gz"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"Not a gzipped file"):
+        read_table(path)
+
+
+def test_without_pandas_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        ImportError, match=r"needs pandas: python -m pip install 'featsieve\[data\]'"
+    ):
+        read_table(path)
+
+
+def test_lines_with_more_cells_are_told(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a\n1\n2\n3,4,5\n")
+    with pytest.raises(ValueError, match="line 4 has 3 cells where the first line has 1: every"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [
+        ("2.3.3", True),
+        ("3.0.0", True),
+        ("3.1.1", False),
+        ("3.2.0.dev0+12.gabc", False),
+        ("4.0.0rc1", False),
+    ],
+)
+def test_pandas_is_asked_for_exact_numbers_where_it_takes_that(version, asked):
+    assert ("float_precision" in exact_numbers(version)) == asked
+
+
+def test_numbers_are_read_exactly(tmp_path):
+    numbers = np.concatenate([RNG.random(2000), RNG.standard_normal(2000) * 1e-12, [5e-324]])
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n" + "".join(f"{number!r},1\n" for number in numbers.tolist()))
+    np.testing.assert_array_equal(read_table(path).X[:, 0], numbers)
+
+
+def numbered(tmp_path, names):
+    """Write a table whose columns have numbers as names."""
+    X = np.random.default_rng(0).random((20, len(names))).round(3)
+    path = tmp_path / "t.csv"
+    pd.DataFrame(X, columns=names).to_csv(path, index=False)
+    return path, X
+
+
+def test_a_header_of_numbers_is_not_guessed_where_it_matters(tmp_path):
+    path, X = numbered(tmp_path, [3, *range(10, 18)])
+    for asked in ({"label_column": "3"}, {"drop": ["3"]}, {"columns": ["10"]}):
+        with pytest.raises(ValueError, match=r"--header; in Python header=True"):
+            read_table(path, **asked)
+    table = read_table(path, label_column="3", header=True)
+    assert table.feature_names == [str(j) for j in range(10, 18)]
+    np.testing.assert_array_equal(table.X, X[:, 1:])
+    assert read_table(path, header=False).X.shape == (21, 9)
+    some = read_table(path, columns=["17", "3"], header=True)
+    np.testing.assert_array_equal(some.X, X[:, [8, 0]])
+
+
+@pytest.mark.parametrize("names", [range(1100, 1124, 2), range(2010, 2022), range(30, 0, -3)])
+def test_years_and_wavelengths_are_names(tmp_path, names):
+    path, X = numbered(tmp_path, names)
+    table = read_table(path)
+    assert table.feature_names == [str(name) for name in names]
+    np.testing.assert_array_equal(table.X, X)
+
+
+def test_classes_are_taken_as_they_stand(tmp_path):
+    path, back = tmp_path / "t.csv", tmp_path / "back.csv"
+    text = "a,kind\n1,001\n2,1\n3,NA\n4,01\n5,\n"
+    path.write_text(text)
+    table = read_table(path, label_column="kind")
+    assert table.class_names == ["001", "01", "1", "NA"]
+    assert table.y.tolist() == [0, 2, 3, 1, -1]
+    assert table.complete_y is None
+    assert table.n_classes == 4
+    write_table(back, table)
+    assert back.read_text() == text
+    path.write_text("a,kind\n1,10\n2,9\n")
+    table = read_table(path, label_column="kind")
+    assert (table.class_names, table.y.tolist()) == (["9", "10"], [1, 0])
+
+
+def wide(path, *, rows, columns, row=None):
+    """Write a table of ones, or of the same text in every row."""
+    text = ",".join(f"g{j}" for j in range(columns)) + "\n"
+    text += (row or "1" + ",1" * (columns - 1) + "\n") * rows
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_memory_is_counted_by_the_columns_that_are_read(tmp_path, monkeypatch, ending):
+    path = tmp_path / f"toy{ending}"
+    wide(path, rows=3000, columns=100)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "4M")
+    with pytest.raises(ValueError, match=r"toy.* read fewer columns \(columns of featsieve"):
+        read_table(path)
+    assert read_table(path, columns=["g7", "g99"]).X.sum() == 6000
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [("1\n", 1000), (",\n", 2), ("1\r", 2)],
+    ids=["rows that are filled up", "empty cells", "other ends of lines"],
+)
+def test_memory_is_counted_by_lines(tmp_path, monkeypatch, ending, row, columns):
+    path = tmp_path / f"toy{ending}"
+    # the first lines are long, and tell nothing about the others
+    first = ",".join(["1." + "0" * 100] * columns) + "\n"
+    wide(path, rows=1, columns=columns, row=first * 20 + row * (10**7 // (24 * columns)))
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "9M")
+    with pytest.raises(ValueError, match="FEATSIEVE_MAX_MEMORY"):
+        read_table(path)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "45M")
+    assert read_table(path).X.shape[1] == columns
+
+
+def test_columns_are_read_in_blocks(tmp_path, monkeypatch):
+    from featsieve.io.readers import text
+
+    path = tmp_path / "toy.csv"
+    frame = pd.DataFrame(RNG.standard_normal((50, 4)), columns=list("abcd"))
+    frame["whole"] = [*range(40), *np.arange(10) + 0.5]
+    frame["gap"] = [1.0] * 10 + [None] * 10 + [2.0] * 30
+    frame["late"] = [*range(49), "x"]
+    frame["flag"] = [True] * 25 + [False] * 25
+    frame.insert(0, "who", [f"00{i}" for i in range(50)])
+    frame["kind"] = ["01", "NA"] * 25
+    frame.to_csv(path, index=False)
+    wanted = {"columns": ["gap", "whole", "flag", "b"], "id_column": "who", "label_column": "kind"}
+    whole = read_table(path, **wanted)
+    monkeypatch.setattr(text, "MOST_CELLS", 7 * len(frame.columns))
+    table = read_table(path, **wanted)
+    np.testing.assert_array_equal(table.X, frame[wanted["columns"]].astype(float))
+    np.testing.assert_array_equal(table.X, whole.X)
+    assert table.sample_names == whole.sample_names == frame["who"].tolist()
+    assert table.class_names == whole.class_names == ["01", "NA"]
+    with pytest.raises(ValueError, match=r"'late' has numbers except in 1 cell \('x'\)"):
+        read_table(path, columns=["late"])
+    path.write_text("a,b\n")
+    with pytest.raises(ValueError, match="empty: 0 rows"):
+        read_table(path, columns=["b"])
+
+
+def test_what_pandas_says_in_other_words_is_told():
+    assert uneven(ValueError("Buffer overflow caught\nmore")) == (
+        "its cells cannot be told apart (Buffer overflow caught): save it again"
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("columns", [None, ["c3", "c40"]])
+def test_memory_is_counted_by_rows_of_the_table(tmp_path, monkeypatch, ending, encoding, columns):
+    values = RNG.random((100, 50)).round(3)
+    note = '"' + "word\n" * 200 + '"'
+    lines = ["note," + ",".join(f"c{j}" for j in range(50))]
+    lines += [f"{note},{','.join(map(str, row))}" for row in values.tolist()]
+    content = ("\r\n".join(lines) + "\r\n" * 20_000).encode(encoding)
+    path = tmp_path / f"toy{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "2M")  # as 20,000 rows it would take 24 MB
+    table = read_table(path, columns=columns, drop_text=columns is None)
+    np.testing.assert_array_equal(table.X, values if columns is None else values[:, [3, 40]])
+
+
+def test_a_plain_file_is_counted_once(tmp_path, monkeypatch):
+    from featsieve.io.readers.row_count import RowCounter
+
+    counted = []
+    monkeypatch.setattr(RowCounter, "add", lambda self, block: counted.append(len(block)))
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2\n")
+    read_table(path)
+    assert counted == [8]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["True", "False", "1", "0", "1", "1"],
+        ["1", "0", "1.5", "0", "True", "False"],
+        ["True", "False", "", "", "True", "x"],
+        ["1", "", "", "0.5", "", "2"],
+        ["", "", "True", "False", "", ""],
+    ],
+)
+def test_answers_do_not_depend_on_the_length_of_blocks(tmp_path, monkeypatch, cells, rows):
+    from featsieve.io.readers import text
+
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells)))
+
+    def outcome():
+        try:
+            return read_table(path, columns=["a", "b"]).X.tobytes()
+        except ValueError as error:
+            return str(error)
+
+    whole = outcome()
+    monkeypatch.setattr(text, "MOST_CELLS", 2 * rows)
+    assert outcome() == whole
+
+
+def test_lines_that_pandas_would_read_again_and_again(tmp_path):
+    for ending in (".csv", ".csv.gz"):
+        path = tmp_path / f"toy{ending}"
+        content = b"a\n1\r 2\r 3\r"  # 262,145 rows for pandas
+        path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+        with pytest.raises(ValueError, match=r"toy\.csv.* one begins with a blank: save it"):
+            read_table(path)

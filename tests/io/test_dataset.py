@@ -1,0 +1,94 @@
+"""Tables and labels of any kind become what selectors and metrics take."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import LabelEncoder
+
+from featsieve.datasets import Dataset
+from featsieve.io.dataset import (
+    Content,
+    as_table,
+    build_dataset,
+    encode_classes,
+    encode_labels,
+)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, 1, 1, 2],
+        [-1, 1, 1, -1],
+        [0.5, -2.5, 0.5, 10],
+        ["b", "a", "c", "a"],
+        [True, False, True, True],
+        np.array([10, 9, 100, 9], dtype=object),
+    ],
+)
+def test_classes_are_those_of_scikit_learn(labels):
+    expected = LabelEncoder().fit_transform(np.asarray(labels).tolist())
+    for shape in (-1, (-1, 1), (1, -1)):
+        np.testing.assert_array_equal(encode_labels(np.reshape(labels, shape)), expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([3, 1, 10], ["1", "3", "10"]),
+        ([3.0, 1.0, 10.0], ["1", "3", "10"]),
+        ([0.5, 1.0, 10.0], ["0.5", "1.0", "10.0"]),
+        ([1e300, 1.0, 2.0], ["1.0", "2.0", "1e+300"]),
+        (["b", "a", "10"], ["10", "a", "b"]),
+        ([True, False, True], ["False", "True"]),
+        (np.array([2, "a", 2], dtype=object), ["2", "a"]),
+    ],
+)
+def test_classes_have_names(labels, names):
+    codes, found = encode_classes(labels)
+    assert found == names
+    assert len(codes) == 3
+
+
+def test_sparse_labels():
+    np.testing.assert_array_equal(encode_labels(sp.csc_array([[0], [5], [0]])), [0, 1, 0])
+
+
+@pytest.mark.parametrize("labels", [[1.0, np.nan, np.nan], np.array(["a", None, np.nan], object)])
+def test_missing_labels_are_no_class(labels):
+    assert sorted(encode_labels(labels).tolist()) == [-1, -1, 0]
+
+
+@pytest.mark.parametrize("layout", [sp.coo_array, sp.csc_matrix, sp.csr_matrix, sp.lil_array])
+def test_any_sparse_layout_becomes_rows(layout):
+    table = as_table(layout(np.eye(3, dtype=np.int32)))
+    assert isinstance(table, sp.csr_array)
+    assert table.dtype == np.float64
+    np.testing.assert_array_equal(table.toarray(), np.eye(3))
+
+
+def test_a_table_that_fits_is_not_copied():
+    X = np.ones((3, 2))
+    assert as_table(X) is X
+
+
+def test_features_have_names_in_any_case():
+    assert Dataset("toy", np.ones((2, 2))).names == ["x0", "x1"]
+    assert Dataset("toy", np.ones((2, 2)), feature_names=["a", "b"]).names == ["a", "b"]
+
+
+def test_what_a_file_calls_things_is_known_where_they_are():
+    content = Content(np.ones((2, 1)), id_name="who", label_name="kind")
+    dataset = build_dataset("toy", content)
+    assert (dataset.id_name, dataset.label_name) == (None, None)
+    content = Content(np.ones((2, 1)), ["b", "a"], sample_names=["s", "t"], id_name="who")
+    dataset = build_dataset("toy", content)
+    assert (dataset.id_name, dataset.class_names) == ("who", ["a", "b"])
+
+
+def test_what_is_known_cannot_be_replaced():
+    dataset = Dataset("toy", np.ones((2, 2)))
+    with pytest.raises(AttributeError):
+        dataset.name = "other"
+    assert dataset.n_classes is None
+    assert dataset.note == ""

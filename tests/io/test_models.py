@@ -1,0 +1,560 @@
+"""Models come back as they were; files that are anything else are refused before they can act."""
+
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import featsieve
+from featsieve import (
+    JASFS,
+    AutoSelector,
+    LabelFreeSearchCV,
+    LaplacianScore,
+    MaxVariance,
+    StabilitySelection,
+    load_model,
+    save_model,
+    selectors,
+)
+from featsieve.datasets import make_planted
+from featsieve.io.models import HEADER, ModelError
+from featsieve.io.selection_model import SelectionModel
+from featsieve.tuning import Modularity
+
+PLANTED = make_planted(
+    n_samples=60, n_features=24, n_informative=6, n_clusters=3, signal=4.0, random_state=0
+)
+X = PLANTED.X
+JOINT = JASFS(3, n_features_to_select=5, random_state=0)
+
+
+def make_selector(name, **changes):
+    """Return a selector with all that can be left to be found, found."""
+    kind = getattr(selectors, name)
+    given = {"n_features_to_select": 5, "n_clusters": 3, "random_state": 0} | changes
+    known = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in given.items() if key in known})
+
+
+MODELS = {
+    **{name: make_selector(name) for name in selectors.__all__},
+    "everything found": JASFS("auto", random_state=0),
+    "ranking, number found": LaplacianScore("auto"),
+    "random state": JASFS(3, random_state=np.random.RandomState(0)),
+    "given labels": JASFS(3, init=PLANTED.labels % 3, n_features_to_select=5),
+    "paper": JASFS(3, n_features_to_select=5, solver="paper", random_state=0),
+    "AutoSelector": AutoSelector(LaplacianScore(), criterion=Modularity(n_runs=2)),
+    "StabilitySelection": StabilitySelection(JOINT, n_subsamples=3, random_state=0),
+    "nested": AutoSelector(MaxVariance(5), sizes=[2, 5], criterion="centroid_accuracy"),
+    "LabelFreeSearchCV": LabelFreeSearchCV(JOINT, {"init": ["auto", "k-means"], "alpha": [0, 1.5]}),
+    "folds": LabelFreeSearchCV(LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=2),
+    "Pipeline": make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), JOINT),
+}
+
+
+def assert_equal(first, second, place="model"):
+    """Compare all that two objects hold, however deep."""
+    assert type(first) is type(second), place
+    if isinstance(first, np.ndarray) and first.dtype != object:
+        assert first.dtype == second.dtype, place
+        np.testing.assert_array_equal(first, second, err_msg=place)
+    elif sp.issparse(first):
+        np.testing.assert_array_equal(first.toarray(), second.toarray(), err_msg=place)
+    elif isinstance(first, dict):
+        assert set(first) == set(second), place
+        for key in first:
+            assert_equal(first[key], second[key], f"{place}.{key}")
+    elif isinstance(first, (list, tuple, np.ndarray)):
+        assert len(first) == len(second), place
+        for one, other in zip(first, second, strict=True):
+            assert_equal(one, other, place)
+    elif isinstance(first, np.random.RandomState):
+        assert_equal(first.get_state(legacy=False), second.get_state(legacy=False), place)
+    elif hasattr(first, "__dict__") and not isinstance(first, (type, featsieve.base.Status)):
+        assert_equal(vars(first), vars(second), place)
+    else:
+        assert first == second or (first != first and second != second), place
+
+
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_models_come_back(tmp_path, name):
+    path = tmp_path / "new" / "model.skops"
+    model = MODELS[name].fit(X)
+    save_model(model, path)
+    assert os.listdir(path.parent) == ["model.skops"]
+    again = load_model(str(path))
+    assert_equal(model, again)
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_array_equal(again.get_feature_names_out(), model.get_feature_names_out())
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert str(again).partition(" at 0x")[0] == str(model).partition(" at 0x")[0]
+
+
+def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
+    model = JASFS("auto", random_state=0).fit(X)
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    assert_equal(again.fit(X), model)
+    assert again.status_ is model.status_
+    assert again.path_.curve.table() == model.path_.curve.table()
+
+
+def test_names_of_columns_come_back(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"größe {j}" for j in range(X.shape[1])])
+    model = make_selector("JASFS").fit(frame)
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").set_output(transform="pandas")
+    assert again.transform(frame).columns.tolist() == model.get_feature_names_out().tolist()
+
+
+def test_a_selection_model_comes_back(tmp_path):
+    names = [f'x"{j}" größe' for j in range(X.shape[1])]
+    centre, scale = X.mean(axis=0), X.std(axis=0)
+    model = SelectionModel.from_selector(
+        make_selector("JASFS").fit((X - centre) / scale),
+        names,
+        fill=np.median(X, axis=0),
+        centre=centre,
+        scale=scale,
+        id_name="who",
+        method="JASFS",
+        table_name="planted",
+    )
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    assert_equal(again, model)
+    assert (again.id_name, again.label_name, again.method) == ("who", None, "JASFS")
+    frame = pd.DataFrame(X.copy(), columns=names).iloc[:, ::-1]
+    frame.iloc[3] = np.nan
+    pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame))
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+
+
+def test_a_wide_selection_model_is_small_and_quick(tmp_path):
+    d = 20_000
+    wide = np.random.default_rng(0).standard_normal((12, d))
+    model = SelectionModel.from_selector(
+        MaxVariance(50).fit(wide), [f"gene {j}" for j in range(d)], fill=np.zeros(d)
+    )
+    path = tmp_path / "model.skops"
+    save_model(model, path)
+    assert path.stat().st_size < 1_000_000
+    with zipfile.ZipFile(path) as archive:
+        assert archive.getinfo("schema.json").file_size < 1_000_000
+    assert load_model(path).selected == model.selected
+
+
+def test_the_header_tells_who_wrote_it(tmp_path):
+    save_model(make_selector("JASFS").fit(X), tmp_path / "model.skops")
+    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
+        header = json.loads(archive.read(HEADER))
+    assert header["format"] == 1
+    assert header["model"] == "JASFS"
+    assert header["versions"]["featsieve"] == featsieve.__version__
+    assert header["versions"]["numpy"] == np.__version__
+
+
+# What cannot be saved --------------------------------------------------------------------------
+
+
+def shout(*state):
+    return False
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (make_selector("JASFS", callback=shout), r"JASFS .*: callback is the function .*\.shout"),
+        (make_selector("JASFS", callback=lambda *s: None), "callback is the function"),
+        (
+            make_selector("JASFS", init=lambda X, c, rng: PLANTED.labels % 3),
+            "init is the function .* Set init to something else",
+        ),
+        (
+            StabilitySelection(make_selector("JASFS", callback=shout), n_subsamples=2),
+            r"StabilitySelection .*: selector_?\.callback is the function",
+        ),
+        (
+            make_pipeline(FunctionTransformer(np.log1p), MaxVariance(3)),
+            r"steps is an object of type sklearn.*FunctionTransformer",
+        ),
+    ],
+)
+def test_code_is_not_saved(tmp_path, model, message):
+    with pytest.raises(ModelError, match=message):
+        save_model(model.fit(np.abs(X)), tmp_path / "model.skops")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_callback_can_be_taken_out(tmp_path):
+    model = make_selector("JASFS", callback=shout).fit(X)
+    save_model(model.set_params(callback=None), tmp_path / "model.skops")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.skops").support_, model.support_)
+
+
+class Local(BaseEstimator):
+    """An estimator of the user's own."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_types_of_others_are_named(tmp_path):
+    with pytest.raises(ModelError, match=r"Local cannot be saved: the model itself is .*\.Local"):
+        save_model(Local().fit(X), tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize("model", [JASFS(3), make_pipeline(StandardScaler(), JASFS(3))])
+def test_models_must_be_fitted(tmp_path, model):
+    with pytest.raises(ModelError, match="is not fitted: call fit before saving"):
+        save_model(model, tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize("model", [JASFS, X, None, "model"])
+def test_other_things_are_no_models(tmp_path, model):
+    with pytest.raises(ModelError, match="Only fitted selectors"):
+        save_model(model, tmp_path / "model.skops")
+
+
+# Files of others -------------------------------------------------------------------------------
+
+
+def rewrite(path, *, header=None, schema=None):
+    """Change header or description of a saved model."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for name, change in ((HEADER, header), ("schema.json", schema)):
+        if change is not None:
+            parts[name] = json.dumps(change(json.loads(parts[name]))).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def disguise(path, content):
+    """Write what skops made under a header of ours."""
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        header = archive.read(HEADER)
+    buffer = io.BytesIO(content)
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr(HEADER, header)
+    path.write_bytes(buffer.getvalue())
+
+
+HOSTILE = {
+    "function": FunctionTransformer(func=os.system, kw_args={"command": "touch mark"}),
+    "method": FunctionTransformer(func="touch mark".splitlines),
+    "in a pipeline": make_pipeline(FunctionTransformer(func=os.system), MaxVariance(3)),
+    "in a parameter": MaxVariance(n_features_to_select=os.system),
+    "bound method": MaxVariance(n_features_to_select=JASFS(3).fit),
+    "other estimator": PCA(n_components=subprocess.Popen),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_files_with_code_are_refused_by_name(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "model.skops"
+    disguise(path, skops.io.dumps(HOSTILE[kind]))
+    with pytest.raises(
+        ModelError, match=r"model\.skops holds .*(system|splitlines|str|Function|fit|JASFS|Popen)"
+    ):
+        load_model(path)
+    assert os.listdir(tmp_path) == ["model.skops"]
+
+
+CALL = [{"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode"}]
+BOMBS = {
+    # builtins.open("mark", "w") as a constructor
+    "constructor": {
+        "__class__": "open",
+        "__module__": "builtins",
+        "__loader__": "ConstructorFromReduceNode",
+        "content": {
+            "__class__": "tuple",
+            "__module__": "builtins",
+            "__loader__": "TupleNode",
+            "content": [CALL[0] | {"content": '"mark"'}, CALL[0] | {"content": '"w"'}],
+        },
+    },
+    # eval as the type of a key
+    "key type": {
+        "__class__": "dict",
+        "__module__": "builtins",
+        "__loader__": "DictNode",
+        "key_types": {
+            "__class__": "list",
+            "__module__": "builtins",
+            "__loader__": "ListNode",
+            "content": [{"__class__": "eval", "__module__": "builtins", "__loader__": "TypeNode"}],
+        },
+        "content": {"open('mark', 'w')": CALL[0] | {"content": "1"}},
+    },
+    # a list that is a process
+    "container": {
+        "__class__": "Popen",
+        "__module__": "subprocess",
+        "__loader__": "ListNode",
+        "content": [CALL[0] | {"content": '"touch"'}, CALL[0] | {"content": '"mark"'}],
+    },
+    # the import of a module is enough
+    "module": {"__class__": "x", "__module__": "bomb", "__loader__": "TypeNode"},
+    "loader": {"__class__": "JASFS", "__module__": "x", "__loader__": ["ObjectNode"]},
+    "no loader": {"__class__": "dict", "__module__": "builtins"},
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_bombs_do_not_go_off(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "bomb.py").write_text("open('mark', 'w')\n")
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+
+    def plant(schema):
+        schema["content"]["content"]["n_features_to_select"] = BOMBS[kind]
+        return schema
+
+    rewrite(path, schema=plant)
+    with pytest.raises(ModelError, match=r"model\.skops holds .*\(in n_features_to_select\)"):
+        load_model(path)
+    assert not (tmp_path / "mark").exists()
+    assert "bomb" not in sys.modules
+
+
+def test_a_file_of_skops_without_our_header(tmp_path):
+    path = tmp_path / "model.skops"
+    skops.io.dump(MODELS["MaxVariance"].fit(X), path)
+    with pytest.raises(ModelError, match=r"not written by featsieve: .*featsieve\.save_model"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = tmp_path / "model.skops"
+    save_model(MODELS["JASFS"].fit(X), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ModelError, match=r"model\.skops is not a model .*damaged \(.+\): save it"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(100)])
+def test_other_files(tmp_path, content):
+    (tmp_path / "table.csv").write_bytes(content)
+    with pytest.raises(ModelError, match=r"table\.csv is not a model") as caught:
+        load_model(tmp_path / "table.csv")
+    assert "\n" not in str(caught.value)
+
+
+def test_damaged_content(tmp_path):
+    path = tmp_path / "model.skops"
+    save_model(MODELS["JASFS"].fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for lost in parts:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in parts.items():
+                archive.writestr(name, b"" if name == lost else content)
+        with pytest.raises(ModelError, match="damaged"):
+            load_model(path)
+
+
+def test_descriptions_without_end(tmp_path):
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        header = archive.read(HEADER)
+    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(HEADER, header)
+        archive.writestr("schema.json", "[" * 200_000 + "]" * 200_000)
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(path)
+
+
+TOO_LARGE = r"model\.skops would unpack to more than .* FEATSIEVE_MAX_MEMORY"
+
+
+def test_files_that_would_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    load_model(path)
+    with zipfile.ZipFile(path, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros.npy", bytes(10_000_000))
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1K")  # less than the file itself
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+
+
+def test_a_description_that_would_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        header = archive.read(HEADER)
+    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(HEADER, header)
+        archive.writestr("schema.json", f"[{'[],' * 100_000}[]]")  # 300 KB, and 6 MB as lists
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+
+
+@pytest.fixture(scope="module")
+def zeros(tmp_path_factory):
+    """Save a model as of a fit to 4,000 features and 1,000 clusters, which selects two."""
+    model = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
+    n, chosen = 4000, np.array([7, 3900])
+    model.n_features_in_ = n
+    model.support_ = np.isin(np.arange(n), chosen)
+    model.scores_, model.ranking_ = model.support_ * 1.0, 2 - model.support_
+    model.coef_ = np.zeros((n, 1000))
+    model.coef_[chosen] = 1.5
+    path = tmp_path_factory.mktemp("zeros") / "model.skops"
+    save_model(model, path)
+    assert path.stat().st_size < 100_000  # of 32 MB
+    return path
+
+
+@pytest.mark.parametrize("memory", [None, "70M"])
+def test_a_model_full_of_zeros_comes_back(zeros, monkeypatch, memory):
+    if memory is None:
+        monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    else:
+        monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", memory)
+    again = load_model(zeros)
+    assert again.coef_.shape == (4000, 1000)
+    assert np.flatnonzero(again.coef_.any(axis=1)).tolist() == [7, 3900]
+
+
+PEAK = """
+import os, re, sys
+from featsieve import load_model
+# of this program: getrusage also knows the one that started it
+status = "/proc/self/status"
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", open(status).read())[1])
+load_model(sys.argv[2])
+for memory in ("60M", "70M"):
+    os.environ["FEATSIEVE_MAX_MEMORY"] = memory
+    before, told = peak(), "loaded"
+    try:
+        load_model(sys.argv[1])
+    except ValueError as error:
+        told = str(error)
+    print(peak() - before, told)
+"""
+
+
+def test_a_model_takes_no_more_memory_than_is_allowed(zeros, tmp_path):
+    # 32 MB of zeros, twice: 64 MB. In a process of its own, whose peak is that of the model.
+    save_model(MODELS["MaxVariance"].fit(X), tmp_path / "small.skops")  # loads the libraries
+    command = [sys.executable, "-c", PEAK, str(zeros), str(tmp_path / "small.skops")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    refused, loaded = (line.split(" ", 1) for line in done.stdout.splitlines())
+    assert re.search(TOO_LARGE, refused[1])
+    assert int(refused[0]) < 4 * 2**20
+    assert loaded[1] == "loaded"
+    assert 32e6 < int(loaded[0]) < 70 * 2**20
+
+
+def test_an_archive_inside_of_an_archive_is_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "5M")
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(10_000_000))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("part.npz", inner.getvalue())
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ModelError, match=TOO_LARGE):
+        load_model(path)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"model\.skops: there is no such file"):
+        load_model(tmp_path / "model.skops")
+
+
+# Other versions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 2, "1", None])
+def test_another_format_is_refused(tmp_path, number):
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    rewrite(path, header=lambda header: header | {"format": number})
+    with pytest.raises(ModelError, match=rf"format {number!r} of featsieve .*reads format 1"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("library", "version", "message"),
+    [
+        ("featsieve", "99.0", r"saved with featsieve 99\.0, which is newer"),
+        ("scikit-learn", "1.2.3", r"saved with scikit-learn 1\.2\.3, and this is"),
+        ("featsieve", "0.0.1", None),
+        ("numpy", "1.26", None),
+    ],
+)
+def test_other_versions_warn(tmp_path, library, version, message):
+    path = tmp_path / "model.skops"
+    model = MODELS["MaxVariance"].fit(X)
+    save_model(model, path)
+
+    def change(header):
+        header["versions"][library] = version
+        return header
+
+    rewrite(path, header=change)
+    if message is None:
+        again = load_model(path)  # in silence
+    else:
+        with pytest.warns(UserWarning, match=message):
+            again = load_model(path)
+    np.testing.assert_array_equal(again.support_, model.support_)
+
+
+@pytest.mark.parametrize("header", [[], {}, {"format": 1}, {"format": 1, "versions": 3}])
+def test_headers_that_are_none(tmp_path, header):
+    path = tmp_path / "model.skops"
+    save_model(MODELS["MaxVariance"].fit(X), path)
+    rewrite(path, header=lambda _: header)
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(path)
+
+
+def test_without_skops_the_error_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    with pytest.raises(
+        ImportError, match=r"needs skops: python -m pip install 'featsieve\[model\]'"
+    ):
+        save_model(MODELS["MaxVariance"].fit(X), tmp_path / "model.skops")
+    with pytest.raises(ImportError, match=r"needs skops"):
+        load_model(tmp_path / "model.skops")

@@ -1,0 +1,88 @@
+"""Names of columns: found, or told with those that may be meant."""
+
+import numpy as np
+import pytest
+
+from featsieve.io.names import (
+    ColumnError,
+    check_unique,
+    did_you_mean,
+    find_columns,
+    named_or_places,
+    place_names,
+    shorten,
+)
+
+GENES = [f"gene {j}" for j in range(5000)]
+
+
+def test_errors_list_a_few_names():
+    assert shorten(["a", "b"]) == "'a', 'b'"
+    assert shorten(list("abcdefghij")).endswith("'h' and 2 more")
+
+
+def test_places():
+    assert place_names(3) == ["x0", "x1", "x2"]
+    assert named_or_places(["x0", "x1"]) is None
+    assert named_or_places(["x1", "x0"]) == ["x1", "x0"]
+
+
+def test_columns_are_found_in_the_order_in_which_they_are_wanted():
+    assert find_columns(["gene 7", "gene 3"], GENES).tolist() == [7, 3]
+    assert find_columns([], GENES).dtype == np.intp
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (["Gene 3"], "no column 'Gene 3' \\(did you mean 'gene 3'\\?\\); columns are: 'gene 0', "),
+        (["gene_3"], "no column 'gene_3' \\(did you mean 'gene 3'"),
+        (["xyz"], "no column 'xyz'; columns are"),
+        (["gene 1", "a", "b"], "2 of 3 columns are missing: 'a', 'b'; columns are"),
+        ([f"no {j}" for j in range(20)], "20 of 20 columns are missing: .*'no 7' and 12 more;"),
+    ],
+)
+def test_missing_columns_are_named(wanted, message):
+    with pytest.raises(ColumnError, match=message):
+        find_columns(wanted, GENES)
+
+
+def test_nothing_to_choose_from():
+    with pytest.raises(ColumnError, match="no gene 'a'; genes are: none"):
+        find_columns(["a"], [], role="gene")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (" AGE", " (did you mean 'Age'?)"),
+        ("agee", ""),  # not like Age or height
+        ("heigth", " (did you mean 'height'?)"),
+        ("zzz", ""),
+    ],
+)
+def test_close_matches(name, expected):
+    assert did_you_mean(name, ["Age", "height"]) == expected
+
+
+def test_names_that_stand_twice():
+    check_unique(GENES)
+    with pytest.raises(ColumnError, match=r"the same name: 'b', 'a'; rename them$"):
+        check_unique(["a", "b", "b", "a", "b"])
+    with pytest.raises(ColumnError, match=r"the same name: '1\.5'; these are numbers: is the line"):
+        check_unique(["a", "1.5", "2", "1.5"])
+    with pytest.raises(ColumnError, match=r"the same name: '1', 'a'; rename them$"):
+        check_unique(["1", "1", "a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "present", "expected"),
+    [
+        ("probe 0382", ["probe 3982", "probe 0383"], ""),
+        ("probe 0382", ["probe 0383", "prob 0382"], " (did you mean 'prob 0382'?)"),
+        ("probe 0382", ["probe_382"], " (did you mean 'probe_382'?)"),
+        ("height1", ["height"], " (did you mean 'height'?)"),
+    ],
+)
+def test_another_number_is_another_name(name, present, expected):
+    assert did_you_mean(name, present) == expected

@@ -1,0 +1,183 @@
+"""The reader is chosen by the name of the file."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.io import savemat
+
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.io.table import READERS, join_labels, split_labels, subset, table_format
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.mat", ".mat"),
+        ("a.CSV", ".csv"),
+        ("a.csv.gz", ".csv.gz"),
+        ("folder/a.b.tsv", ".tsv"),
+        ("a.h5ad", ".h5ad"),
+        ("a.gz", None),
+        ("mat", None),
+        ("a.mat/b", None),
+    ],
+)
+def test_the_ending_says_how(name, expected):
+    assert table_format(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", ("a.csv", None)),
+        ("my/a.tsv.gz#kind", ("my/a.tsv.gz", "kind")),
+        ("a.CSV#kind", ("a.CSV", "kind")),
+        ("a.csv#number # 1", ("a.csv", "number # 1")),
+        ("a.csv#b.csv", ("a.csv", "b.csv")),
+        ("no#1.csv", ("no#1.csv", None)),
+        ("no#1.csv#kind", ("no#1.csv", "kind")),
+        ("a.csv#", ("a.csv#", None)),
+        ("iris#kind", ("iris#kind", None)),
+    ],
+)
+def test_a_name_may_hold_the_column_of_the_classes(name, expected):
+    assert split_labels(name) == expected
+    if expected[1] is not None:
+        assert join_labels(*expected) == name
+
+
+def test_every_format_gives_the_same_data_set(tmp_path):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    y = np.array([4, 2, 2, 9, 4, 9])
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
+    savemat(tmp_path / "toy.mat", {"X": X, "Y": y})
+    np.savez(tmp_path / "toy.npz", X=X, y=y)
+    frame.to_parquet(tmp_path / "toy.parquet")
+    for ending, separator in ((".csv", ","), (".tsv", "\t"), (".csv.gz", ","), (".tsv.gz", "\t")):
+        frame.to_csv(tmp_path / f"toy{ending}", sep=separator, index=False)
+    for ending in set(READERS) - {".h5ad"}:  # that one has tests of its own
+        table = read_table(str(tmp_path / f"toy{ending}"), label_column="y")
+        assert table.name == "toy"
+        np.testing.assert_array_equal(table.X, X)
+        np.testing.assert_array_equal(table.y, [1, 0, 0, 2, 1, 2])
+
+
+def test_an_unknown_ending(tmp_path):
+    (tmp_path / "toy.xlsx").write_text("")
+    with pytest.raises(ValueError, match=r"toy\.xlsx: .* one of \.mat, \.csv, "):
+        read_table(tmp_path / "toy.xlsx")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"toy\.csv: there is no such file"):
+        read_table(tmp_path / "toy.csv")
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_some_features_of_every_format(tmp_path, ending):
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    samples = [f"s{i}" for i in range(6)]
+    table = Dataset("toy", X, feature_names=list("abcd"), sample_names=samples, id_name="who")
+    path = tmp_path / f"toy{ending}"
+    write_table(path, table)
+    some = read_table(path, columns=["d", "b"], id_column="who")
+    np.testing.assert_array_equal(some.X, X[:, [3, 1]])
+    assert some.feature_names == ["d", "b"]
+    assert some.sample_names == samples
+    others = read_table(path, drop=["d", "b"], id_column="who")
+    np.testing.assert_array_equal(others.X, X[:, [0, 2]])
+    assert others.feature_names == ["a", "c"]
+    assert others.dropped == ("d", "b")
+    for asked in ({"columns": ["b", "B"]}, {"drop": ["B"]}):
+        with pytest.raises(
+            ValueError, match=rf"toy{ending}: there is no \w+ 'B' \(did you mean 'b'"
+        ):
+            read_table(path, id_column="who", **asked)
+    with pytest.raises(ValueError, match=r"empty"):
+        read_table(path, id_column="who", drop=list("abcd"))
+    with pytest.raises(ValueError, match=r"no \w+ 'Who' \(did you mean 'who'\?\)"):
+        read_table(path, id_column="Who")
+
+
+@pytest.mark.parametrize("ending", sorted(set(READERS) - {".h5ad"}))
+def test_features_without_names_are_called_by_their_places(tmp_path, ending):
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    path = tmp_path / f"toy{ending}"
+    write_table(path, Dataset("toy", X))
+    if ".csv" in ending or ".tsv" in ending:
+        separator = "," if ".csv" in ending else "\t"
+        pd.DataFrame(X).to_csv(path, header=False, index=False, sep=separator)
+    np.testing.assert_array_equal(read_table(path, columns=["x3", "x1"]).X, X[:, [3, 1]])
+    rest = read_table(path, drop=["x0"])
+    np.testing.assert_array_equal(rest.X, X[:, 1:])
+    assert rest.names == ["x1", "x2", "x3"]
+    assert read_table(path, drop=["x3"]).names == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize("indices", [[3, 0], np.array([3, 0]), (3, 0)])
+def test_a_subset(indices):
+    X = np.arange(8.0).reshape(2, 4)
+    table = Dataset(
+        "toy",
+        X,
+        y=np.array([0, 1]),
+        feature_names=list("abcd"),
+        informative=np.array([True, False, False, False]),
+        sample_names=["s", "t"],
+    )
+    part = subset(table, indices)
+    np.testing.assert_array_equal(part.X, X[:, [3, 0]])
+    assert part.feature_names == ["d", "a"]
+    assert part.informative.tolist() == [False, True]
+    assert part.redundant is None
+    assert part.sample_names == ["s", "t"]
+    assert part.y is table.y
+
+
+def test_a_subset_by_mask_of_a_sparse_table_without_names():
+    table = Dataset("toy", sp.csr_array(np.eye(4)))
+    part = subset(table, np.array([False, True, True, False]))
+    assert isinstance(part.X, sp.csr_array)
+    assert part.names == ["x1", "x2"]
+    assert subset(table, []).X.shape == (4, 0)
+    with pytest.raises(ValueError, match=r"the mask has shape \(3,\), but there are 4 features"):
+        subset(table, np.ones(3, dtype=bool))
+
+
+def test_only_the_path_is_positional(tmp_path):
+    with pytest.raises(TypeError, match="positional"):
+        read_table(tmp_path / "toy.csv", "kind")
+
+
+def test_the_library_needs_no_optional_library(tmp_path):
+    savemat(tmp_path / "toy.mat", {"fea": np.eye(3), "gnd": np.arange(3)})
+    np.savez(tmp_path / "toy.npz", X=np.eye(3), y=np.arange(3))
+    program = (
+        "import sys\n"
+        "for name in ('pandas', 'pyarrow', 'h5py', 'pooch', 'requests', 'typer', 'jinja2',\n"
+        "             'rich', 'skops', 'anndata', 'polars', 'matplotlib'):\n"
+        "    sys.modules[name] = None\n"  # as if it were not installed
+        "import featsieve\n"
+        "from featsieve.datasets import load_dataset\n"
+        "for name in ('toy.mat', 'toy.npz', 'iris', 'planted_small'):\n"
+        "    print(*load_dataset(name).X.shape)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["3 3", "3 3", "150 4", "80 30"]
+
+
+def test_a_missing_file_is_told_with_others_like_it(tmp_path):
+    (tmp_path / "genes.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "genez.txt").write_text("no table")
+    with pytest.raises(FileNotFoundError, match=r"no such file \(did you mean 'genes.csv'\?\)\.$"):
+        read_table(tmp_path / "gene.csv")
+    with pytest.raises(FileNotFoundError, match=r"there is no such file\.$"):
+        read_table(tmp_path / "other.parquet")
+    with pytest.raises(FileNotFoundError, match=r"no such file, and no folder .*gone\.$"):
+        read_table(tmp_path / "gone" / "genes.csv")

@@ -1,0 +1,142 @@
+"""What is written is read back exactly, whatever the format."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.io.table import READERS
+from featsieve.io.write import check_writer
+from tests.io.writers.tables import FEATURES, RNG, SAMPLES, make_table
+
+TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+
+
+def assert_same(found, table, *, ending):
+    """Compare all that a file of that format can hold."""
+    X = found.X
+    if sp.issparse(table.X) and ending not in (*TEXT, ".parquet"):
+        assert isinstance(X, sp.csr_array)
+        assert X.nnz == table.X.nnz
+    expected = table.X.toarray() if sp.issparse(table.X) else table.X
+    X = X.toarray() if sp.issparse(X) else X
+    if ending not in TEXT:
+        assert X.dtype == expected.dtype
+    np.testing.assert_array_equal(X, expected)
+    assert found.names == table.names
+    assert found.sample_names == table.sample_names
+    np.testing.assert_array_equal(found.y, table.y)
+    assert found.class_names == table.class_names
+    assert (found.id_name, found.label_name) == (table.id_name, table.label_name)
+
+
+@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_table_comes_back(tmp_path, ending, dtype, sparse):
+    table = make_table(dtype, sparse=sparse)
+    path = tmp_path / f"new/toy{ending}"
+    write_table(str(path), table)
+    assert os.listdir(path.parent) == [path.name]
+    found = read_table(path, label_column="kind", id_column="who")
+    assert_same(found, table, ending=ending)
+    assert found.name == "toy"
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_what_has_no_names_comes_back(tmp_path, ending):
+    table = Dataset("toy", RNG.standard_normal((7, 5)))
+    write_table(tmp_path / f"toy{ending}", table)
+    found = read_table(tmp_path / f"toy{ending}")
+    np.testing.assert_array_equal(found.X, table.X)
+    assert found.names == table.names == ["x0", "x1", "x2", "x3", "x4"]
+    assert found.y is None
+    if ending != ".h5ad":  # which always names its samples
+        assert found.sample_names is None
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_samples_without_a_heading(tmp_path, ending):
+    table = make_table(y=None, class_names=None, label_name=None, id_name=None)
+    write_table(tmp_path / f"toy{ending}", table)
+    found = read_table(tmp_path / f"toy{ending}")
+    assert found.sample_names == SAMPLES
+    assert found.id_name is None
+    np.testing.assert_array_equal(found.X, table.X)
+
+
+@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize(
+    "classes", [["-3", "0", "10"], ["9", "10", "11"], ["-0.5", "0.25", "10.0"], ["False", "True"]]
+)
+def test_classes_keep_their_numbers(tmp_path, ending, classes):
+    table = make_table(class_names=classes, y=np.array([0, 1, 1, 1, 0, 1, 0]) * (len(classes) - 1))
+    classes = [classes[0], classes[-1]]  # those that there are
+    write_table(tmp_path / f"toy{ending}", table)
+    found = read_table(tmp_path / f"toy{ending}", label_column="kind", id_column="who")
+    np.testing.assert_array_equal(found.y, np.minimum(table.y, 1))
+    assert [float(name) if name[-1].isdigit() else name for name in found.class_names] == [
+        float(name) if name[-1].isdigit() else name for name in classes
+    ]
+
+
+@pytest.mark.parametrize("ending", sorted(set(READERS) - set(TEXT)))
+def test_words_that_look_like_numbers_stay_words(tmp_path, ending):
+    table = make_table(class_names=["10", "11", "9"])  # the order of words
+    write_table(tmp_path / f"toy{ending}", table)
+    found = read_table(tmp_path / f"toy{ending}", label_column="kind", id_column="who")
+    np.testing.assert_array_equal(found.y, table.y)
+    assert found.class_names == table.class_names
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_classes_without_names(tmp_path, ending):
+    table = make_table(class_names=None, label_name=None, sample_names=None, id_name=None)
+    write_table(tmp_path / f"toy{ending}", table)
+    usual = {".mat": "Y", ".npz": "y"}.get(ending, "label")
+    found = read_table(tmp_path / f"toy{ending}", label_column=usual)
+    np.testing.assert_array_equal(found.y, table.y)
+    assert found.feature_names == FEATURES
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_names_that_are_taken(tmp_path, ending):
+    """A column of classes called like a feature, or like the table itself, gets another name."""
+    for name in ("age", "X", "feature_names", "fea", "data", "_index"):
+        table = make_table(label_name=name, id_name=name)
+        write_table(tmp_path / f"toy{ending}", table)
+        found = read_table(tmp_path / f"toy{ending}", columns=FEATURES)
+        np.testing.assert_array_equal(found.X, table.X)
+        assert found.feature_names == FEATURES
+
+
+def test_an_unknown_ending(tmp_path):
+    with pytest.raises(ValueError, match=r"toy\.xlsx: .* one of \.mat, \.csv, "):
+        write_table(tmp_path / "toy.xlsx", make_table())
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path, ending):
+    path = tmp_path / f"toy{ending}"
+    write_table(path, make_table())
+    before = path.read_bytes()
+    broken = make_table(y=np.full(7, 3))  # a class that has no name
+    with pytest.raises(IndexError):
+        write_table(path, broken)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_missing_libraries_are_told_before(monkeypatch):
+    for name in ("pyarrow", "anndata"):
+        monkeypatch.setitem(sys.modules, name, None)
+    check_writer("t.csv")
+    check_writer("t.h5ad", like="t.csv")
+    with pytest.raises(ImportError, match=r"needs anndata: .*; or ask a friend\.$"):
+        check_writer("t.h5ad", like="s.h5ad", instead="ask a friend")
+    with pytest.raises(ImportError, match=r"needs pyarrow: .* alone\)\.$"):
+        check_writer("t.parquet")

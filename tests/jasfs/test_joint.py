@@ -1,0 +1,391 @@
+"""solver="joint": what it promises of J, F and the path."""
+
+import tracemalloc
+import warnings
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from featsieve import JASFS
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.datasets import make_planted
+from featsieve.graphs import hat_coordinates, self_tuning_graph
+from featsieve.graphs.knn import hat_distances
+from featsieve.jasfs.joint import JointProblem, solve_joint
+from featsieve.jasfs.paper import PaperProblem, solve_paper
+from featsieve.solvers import RowSparseRegression, forward_selection
+from featsieve.terms import NeighbourGraph, is_feasible, normalised_indicator
+from featsieve.tuning import NoStructureWarning
+
+
+@st.composite
+def tables(draw):
+    """Return a random table, wide or tall, with or without clusters, and a number of clusters."""
+    n = draw(st.integers(12, 45))
+    d = draw(st.integers(3, 70))
+    c = draw(st.integers(2, 4))
+    seed = draw(st.integers(0, 10_000))
+    planted = make_planted(
+        n,
+        d,
+        n_informative=draw(st.integers(0, d)),
+        n_clusters=c,
+        signal=draw(st.sampled_from([0.0, 1.0, 4.0])),
+        random_state=seed,
+    )
+    return planted.X, c, seed
+
+
+def quiet_fit(X, n_clusters, **settings_):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", NoStructureWarning)
+        return JASFS(n_clusters, **{"random_state": 0, **settings_}).fit(X)
+
+
+@settings(max_examples=40)
+@given(tables(), st.sampled_from(["forward", "iht", "local"]))
+def test_the_objective_never_increases(table, w_step):
+    X, c, _ = table
+    start = np.random.default_rng(0).permutation(np.arange(len(X)) % c)  # a bad start: long descent
+    k = max(1, X.shape[1] // 3)
+    seen = []
+    model = quiet_fit(
+        X,
+        c,
+        init=start,
+        n_features_to_select=k,
+        w_step=w_step,
+        callback=lambda iteration, value, state: seen.append(state.labels),
+    )
+    for labels in seen:  # F >= 0 and F'F = I in every iteration: no cluster ever empties
+        assert is_feasible(normalised_indicator(labels, c))
+    rises = np.diff(model.objective_)
+    assert (rises <= 1e-12 * np.abs(model.objective_[:-1])).all()
+
+
+@settings(max_examples=25)
+@given(tables())
+def test_the_recorded_objective_is_the_documented_one(table):
+    """J = 1/2||H(ZW-F)||² + alpha tr(F'L_S F) + beta KL(S|a) + mu/2||W||² + lam |S|, explicitly."""
+    X, c, _ = table
+    options = {"alpha": 0.7, "beta": 0.05, "init": "spectral"}  # the prior is the hat graph
+    path = quiet_fit(X, c, max_iter=1, **options).path_
+    sparsity = float(path.sparsity[len(path.order) // 3])
+    model = quiet_fit(X, c, sparsity=sparsity, **options)
+    operator = as_operator(X, scale="unit")
+    E = hat_coordinates(operator)
+    prior = self_tuning_graph(hat_distances(E), len(E), n_neighbors=5).toarray()
+    prior /= prior.sum(axis=1, keepdims=True)
+    F = np.eye(c)[model.labels_]
+    F /= np.sqrt(F.sum(axis=0))
+    distance = ((F[:, None] - F[None]) ** 2).sum(-1)
+    S = prior * np.exp(-0.7 / (2 * 0.05) * distance)
+    S /= S.sum(axis=1, keepdims=True)
+    symmetric = (S + S.T) / 2
+    L = np.diag(symmetric.sum(axis=1)) - symmetric
+    divergence = np.sum(S[S > 0] * np.log(S[S > 0] / prior[S > 0]))
+    Z = operator.rows(0, len(X))
+    W = np.zeros_like(model.coef_)
+    W[operator.varies] = (
+        model.coef_[operator.varies] / operator.inverse_scale[operator.varies, None]
+    )
+    ridge = 10.0 * np.sum(Z**2) / operator.varies.sum()
+    J = (
+        0.5 * np.sum((Z @ W - (F - F.mean(axis=0))) ** 2)
+        + 0.7 * np.trace(F.T @ L @ F)
+        + 0.05 * divergence
+        + 0.5 * ridge * np.sum(W**2)
+        + model.sparsity_ * model.n_features_selected_
+    )
+    np.testing.assert_allclose(model.objective_[-1], J, rtol=1e-9)
+
+
+@settings(max_examples=20)
+@given(tables())
+def test_the_path_is_nested_and_holds_the_selection(table):
+    X, c, _ = table
+    model = quiet_fit(X, c)
+    k = model.n_features_selected_
+    order = model.path_.order
+    assert len(set(order.tolist())) == len(order)
+    np.testing.assert_array_equal(model.get_support(indices=True), model.path_.support_at(k))
+    np.testing.assert_array_equal(np.argsort(model.ranking_)[: len(order)], order)
+    # larger scores first, and the score is the lambda that still selects the feature
+    assert (np.diff(model.scores_[np.argsort(model.ranking_)]) <= 1e-15).all()
+    assert model.path_.n_features_at(model.sparsity_) >= k
+    # loss and gains belong to the labels that are returned, whatever path found the support
+    regression = regression_of(model, X)
+    np.testing.assert_allclose(model.path_.loss[k], regression.value(np.sort(order[:k])), rtol=1e-8)
+
+
+@settings(max_examples=15)
+@given(tables())
+def test_lambda_prices_the_selection(table):
+    X, c, _ = table
+    model = quiet_fit(X, c, max_iter=1)
+    path, k = model.path_, model.n_features_selected_
+    n_bought = path.n_features_at(model.sparsity_)
+    # Features that pay only together have one price: no lambda selects some of them.
+    assert n_bought >= k
+    np.testing.assert_array_equal(path.sparsity[k - 1 : n_bought], model.sparsity_)
+    if k == len(path.order) or path.half_gains[k] < model.sparsity_:
+        assert n_bought == k
+
+
+def regression_of(model, X):
+    """Return the problem of the W-step at the fitted labels, without its sparsity term."""
+    F = normalised_indicator(model.labels_, model.coef_.shape[1])
+    return RowSparseRegression(as_operator(X, scale="unit"), F - F.mean(axis=0), ridge=10.0)
+
+
+@pytest.mark.parametrize("seed", [3, 11, 55])
+def test_path_is_priced_for_the_final_labels_where_only_they_moved(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 40))
+    start = rng.permutation(np.arange(30) % 3)
+    model = quiet_fit(X, 3, init=start, n_features_to_select=5)
+    np.testing.assert_allclose(
+        model.path_.loss[5],
+        regression_of(model, X).value(np.flatnonzero(model.support_)),
+        rtol=1e-9,
+    )
+
+
+def test_one_fit_gives_what_separate_fits_give(small_planted):
+    whole = JASFS(3, random_state=0, max_iter=1).fit(small_planted.X)
+    for k in (1, 5, 17):
+        single = JASFS(3, n_features_to_select=k, random_state=0, max_iter=1).fit(small_planted.X)
+        np.testing.assert_array_equal(single.get_support(indices=True), whole.path_.support_at(k))
+    lam = whole.path_.sparsity[6]
+    by_price = JASFS(3, sparsity=lam, random_state=0, max_iter=1).fit(small_planted.X)
+    np.testing.assert_array_equal(
+        by_price.get_support(indices=True),
+        whole.path_.support_at(whole.path_.n_features_at(lam)),
+    )
+
+
+@settings(max_examples=20)
+@given(tables(), st.integers(0, 1000))
+def test_columns_may_be_permuted(table, seed):
+    X, c, _ = table
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    start = np.arange(len(X)) % c
+    model = quiet_fit(X, c, init=start)
+    permuted = quiet_fit(X[:, order], c, init=start)
+    np.testing.assert_allclose(permuted.scores_, model.scores_[order], rtol=1e-6, atol=1e-10)
+    np.testing.assert_array_equal(permuted.support_, model.support_[order])
+
+
+@settings(max_examples=20)
+@given(tables())
+def test_rows_may_be_permuted(table):
+    X, c, seed = table
+    order = np.random.default_rng(seed).permutation(len(X))
+    start = np.arange(len(X)) % c
+    k = (X.shape[1] + 1) // 2  # "auto" asks k-means, which draws samples in their order
+    model = quiet_fit(X, c, init=start, max_iter=1, n_features_to_select=k)
+    permuted = quiet_fit(X[order], c, init=start[order], max_iter=1, n_features_to_select=k)
+    np.testing.assert_allclose(permuted.scores_, model.scores_, rtol=1e-6, atol=1e-10)
+    np.testing.assert_array_equal(permuted.support_, model.support_)
+
+
+@settings(max_examples=20)
+@given(tables(), st.floats(0.3, 0.9))
+def test_sparse_equals_dense(table, density):
+    X, c, seed = table
+    X = X * (np.random.default_rng(seed).random(X.shape) < density)
+    X[0] = 1.0  # no empty column
+    dense = quiet_fit(X, c)
+    sparse = quiet_fit(sp.csr_array(X), c)
+    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+
+
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 1000),
+    shape=st.sampled_from([(100, 60), (60, 150), (90, 90)]),
+    order=st.sampled_from(["C", "F"]),
+    solver=st.sampled_from(["joint", "paper"]),
+)
+def test_float32_selects_what_float64_selects_on_separated_data(seed, shape, order, solver):
+    planted = make_planted(*shape, n_informative=30, n_clusters=3, signal=5.0, random_state=seed)
+    options = {"n_features_to_select": 30, "solver": solver, "init": planted.labels}
+    double = quiet_fit(planted.X, 3, **options)
+    single = quiet_fit(np.asarray(planted.X, dtype=np.float32, order=order), 3, **options)
+    if solver == "joint":  # about one seed in six leaves a planted feature among the noise
+        assume(np.array_equal(double.support_, planted.informative))
+    np.testing.assert_array_equal(single.support_, double.support_)
+
+
+def test_integers_select_what_the_same_floats_select():
+    planted = make_planted(60, 80, n_informative=10, signal=4.0, random_state=0)
+    X = np.round(20 * planted.X).astype(np.int16)
+    as_floats = JASFS(4, random_state=0).fit(X.astype(np.float64))
+    as_integers = JASFS(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(as_integers.support_, as_floats.support_)
+
+
+@settings(max_examples=15)
+@given(tables())
+def test_units_of_the_columns_do_not_matter_to_the_selection(table):
+    X, c, seed = table
+    units = 10.0 ** np.random.default_rng(seed).uniform(-6, 6, X.shape[1])
+    start = np.arange(len(X)) % c
+    options = {"init": start, "n_features_to_select": (X.shape[1] + 1) // 2}
+    model = quiet_fit(X, c, **options)
+    np.testing.assert_array_equal(quiet_fit(X * units, c, **options).support_, model.support_)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_units_of_the_columns_do_not_hide_clusters(seed):
+    planted = make_planted(150, 300, n_informative=60, random_state=seed)
+    units = 10.0 ** np.random.default_rng(seed).uniform(-3, 3, 300)
+    model = JASFS(4, n_features_to_select=60, random_state=0).fit(planted.X * units)
+    assert (model.support_ & planted.informative).sum() >= 54
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_planted_features_are_found(seed):
+    """20 informative of 1000, n = 150, 4 clusters, cluster means of 2 noise deviations."""
+    planted = make_planted(150, 1000, n_informative=20, n_clusters=4, signal=2.0, random_state=seed)
+    joint = JASFS(4, n_features_to_select=20, random_state=0).fit(planted.X)
+    published = JASFS(4, n_features_to_select=20, solver="paper", random_state=0).fit(planted.X)
+    hat_only = JASFS(4, n_features_to_select=20, init="spectral", random_state=0).fit(planted.X)
+    found, by_authors, without_plain_start = (
+        int((model.support_ & planted.informative).sum()) for model in (joint, published, hat_only)
+    )
+    print(
+        f"table {seed}: joint {found} of 20, published algorithm {by_authors} of 20, "
+        f'joint with init="spectral" {without_plain_start} of 20'
+    )
+    assert found >= 18
+    assert found >= by_authors
+
+
+@pytest.mark.parametrize("w_step", ["iht", "local"])
+def test_other_w_steps_find_planted_features(small_planted, w_step):
+    model = JASFS(3, n_features_to_select=8, w_step=w_step, random_state=0).fit(small_planted.X)
+    assert model.n_features_selected_ == 8
+    assert (model.support_ & small_planted.informative).sum() >= 6
+    assert not hasattr(model, "path_")
+    by_itself = JASFS(3, w_step=w_step, random_state=0).fit(small_planted.X)
+    assert small_planted.informative[by_itself.support_].mean() >= 0.8
+
+
+def test_iht_is_not_forward_selection_in_disguise(small_planted):
+    X, y = load_digits(return_X_y=True)
+    fits = [
+        JASFS(10, w_step=w_step, n_features_to_select=10, init=y[:300], max_iter=1).fit(X[:300])
+        for w_step in ("iht", "forward")
+    ]
+    assert (fits[0].support_ != fits[1].support_).any()
+    with pytest.raises(ValueError, match="largest value that selects something") as caught:
+        JASFS(3, w_step="iht", sparsity=1.0, init=small_planted.labels).fit(small_planted.X)
+    largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
+    again = JASFS(3, w_step="iht", sparsity=largest, init=small_planted.labels)
+    assert again.fit(small_planted.X).n_features_selected_ >= 1
+
+
+def test_local_search_is_never_worse_than_forward_selection(small_planted):
+    fits = {
+        w_step: JASFS(3, sparsity=0.002, w_step=w_step, init=small_planted.labels, max_iter=1).fit(
+            small_planted.X
+        )
+        for w_step in ("forward", "local")
+    }
+    assert fits["local"].objective_[0] <= fits["forward"].objective_[0] + 1e-12
+
+
+@pytest.mark.parametrize("n_features", [3, 8, 60])
+def test_labels_recover_separated_clusters(n_features):
+    X, y = make_blobs(150, n_features, centers=3, random_state=3)
+    model = JASFS(3, random_state=0)
+    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
+    assert adjusted_rand_score(y, model.predict(X)) > 0.7
+
+
+def test_new_rows_are_predicted():
+    planted = make_planted(200, 80, n_informative=20, n_clusters=3, signal=3.0, random_state=2)
+    model = JASFS(3, random_state=0).fit(planted.X[:120])
+    assert adjusted_rand_score(planted.labels[120:], model.predict(planted.X[120:])) > 0.9
+    sparse = model.predict(sp.csr_array(planted.X[120:]))
+    np.testing.assert_array_equal(sparse, model.predict(planted.X[120:]))
+
+
+def test_doubtful_start_is_replaced_and_recorded():
+    planted = make_planted(random_state=0)
+    assert JASFS(4, random_state=0).fit(planted.X).init_ == "raw"
+    assert JASFS(4, init="best", random_state=0).fit(planted.X).init_ == "raw"
+    with pytest.warns(NoStructureWarning, match="no clearer than"):
+        assert JASFS(4, init="spectral", random_state=0).fit(planted.X).init_ == "spectral"
+    easy = make_planted(80, 60, n_informative=30, n_clusters=3, signal=3.0, random_state=0)
+    assert JASFS(3, random_state=0).fit(easy.X).init_ == "spectral"
+    assert JASFS(3, init="k-means", random_state=0).fit(easy.X).init_ == "k-means"
+    assert JASFS(3, init=easy.labels, random_state=0).fit(easy.X).init_ == "given"
+
+
+def test_gram_and_sample_form_give_the_same_alternation(monkeypatch):
+    planted = make_planted(90, 40, n_informative=10, n_clusters=3, signal=3.0, random_state=4)
+    problem = joint_problem(as_operator(planted.X, scale="unit"), 3)
+    gram = solve_joint(problem, planted.labels).state
+    monkeypatch.setattr(forward_selection, "LARGEST_GRAM", 0)
+    sample = solve_joint(problem, planted.labels).state
+    np.testing.assert_array_equal(sample.support, gram.support)
+    np.testing.assert_allclose(sample.value, gram.value, rtol=1e-12)
+
+
+def joint_problem(operator, n_clusters, **options):
+    """Return the joint problem of an operator, limited to ten features."""
+    E = to_numpy(hat_coordinates(operator))
+    graph = self_tuning_graph(hat_distances(E), len(E))
+    prior = NeighbourGraph(graph, alpha=0.3, beta=1.0)
+    return JointProblem(operator, prior, n_clusters, ridge=10.0, n_features=10, **options)
+
+
+@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
+def test_joint_solver_runs_on_any_array_api_library(small_planted, w_step):
+    results = [
+        solve_joint(
+            joint_problem(as_operator(X, scale="unit"), 3, w_step=w_step), small_planted.labels
+        ).state
+        for X in (small_planted.X, array_api_strict.asarray(small_planted.X))
+    ]
+    np.testing.assert_array_equal(*(np.sort(result.support) for result in results))
+    np.testing.assert_allclose(results[0].value, results[1].value, rtol=1e-10)
+
+
+def test_paper_solver_runs_on_any_array_api_library(small_planted):
+    results = [
+        solve_paper(
+            PaperProblem(
+                as_operator(X), small_planted.labels, 3, alpha=0.3, beta=1.0, sparsity=1e-3
+            )
+        )
+        for X in (small_planted.X, array_api_strict.asarray(small_planted.X))
+    ]
+    np.testing.assert_allclose(to_numpy(results[1].state.W), results[0].state.W, atol=1e-14)
+    np.testing.assert_allclose(results[1].objective, results[0].objective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["joint", "paper"])
+def test_no_n_by_n_array_exists_for_many_samples(solver):
+    n = 12_000
+    planted = make_planted(n, 30, n_informative=10, n_clusters=4, signal=3.0, random_state=0)
+    model = JASFS(4, solver=solver, random_state=0)
+    tracemalloc.start()
+    model.fit(planted.X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.12 * 8 * n * n  # not even of single bytes
+    assert adjusted_rand_score(planted.labels, model.labels_) > 0.95

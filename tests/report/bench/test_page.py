@@ -1,0 +1,143 @@
+import json
+
+import pytest
+
+from featsieve.report.bench.page import bench_page
+from featsieve.report.bench.summary import summarise_bench
+from featsieve.report.bench.track_sections import TRACK_MEANING
+from tests.report.synthetic_rows import frame, paper_like, row
+
+
+@pytest.fixture(scope="module")
+def page():
+    rows = paper_like(("breast3", "palm", "planted_small"))
+    return bench_page(summarise_bench(rows), title="All of it")
+
+
+def words(section):
+    return " ".join(section.paragraphs)
+
+
+def test_every_experiment_has_its_section(page):
+    assert [section.anchor for section in page.sections] == [
+        "overview", "default", "label-free", "oracle", "survival", "curves", "time", "objective",
+        "sensitivity", "scatter", "planted", "origin",
+    ]  # fmt: skip
+    assert page.title == "All of it"
+
+
+def test_tracks_are_explained_in_two_sentences_and_not_mixed(page):
+    tracks = {section.anchor: section for section in page.sections}
+    for name, meaning in TRACK_MEANING.items():
+        assert len(meaning) == 2
+        assert words(tracks[name]).startswith(" ".join(meaning))
+        captions = [block.caption for block in tracks[name].blocks if block.kind == "table"]
+        assert f"ACC (%), {name} track" in captions[0]
+        others = {*TRACK_MEANING} - {name}
+        assert not any(f"{other} track" in text for text in captions for other in others)
+
+
+def test_palm_and_the_papers_equal_rows_are_noted(page):
+    sections = {section.anchor: section for section in page.sections}
+    points = sections["overview"].blocks[0].items
+    assert any("palm has 256 features here" in p and "4096" in p for p in points)
+    assert "UDFS and RUFS are equal" in words(sections["oracle"])
+
+
+def test_the_command_to_do_it_again_is_there(page):
+    code = page.sections[-1].blocks[-1]
+    # into results/report.html, which a second run replaces without --force
+    assert code.text == (
+        "featsieve bench run made-up --out results && featsieve bench report results"
+    )
+
+
+def test_little_gives_a_short_page():
+    rows = frame([row(experiment="default", acc_mean=0.5, acc_std=0.1, n_features=3)])
+    page = bench_page(summarise_bench(rows))
+    assert [section.anchor for section in page.sections] == ["overview", "default", "origin"]
+
+
+def small(n_sets=3, best=(0.7, 0.6, 0.5)):
+    names = ("UDFS", "NDFS", "RUFS")
+    return [
+        row(experiment="default", dataset=d, method=m, acc_mean=v, nmi_mean=v, n_features=3)
+        for d in ("brain", "nci", "ORL")[:n_sets]
+        for m, v in zip(names, best, strict=True)
+    ]
+
+
+def found_in(rows, **given):
+    page = bench_page(summarise_bench(frame(rows), **given))
+    return page, page.sections[0].blocks[0].items
+
+
+def test_the_leader_of_a_track_is_named():
+    _, points = found_in(small())
+    assert points[0].startswith("Default track: UDFS has the best average rank by ACC (1.00 of 3")
+    _, points = found_in(small(1))
+    assert points[0] == "Default track: UDFS has the highest mean ACC (70.0 %)."
+
+
+def test_all_leaders_are_named_where_they_are_equal():
+    _, points = found_in(small(best=(0.7, 0.7, 0.5)))
+    assert points[0].startswith("Default track: UDFS and NDFS share the best average rank by ACC")
+    assert "(1.50 of 3" in points[0]
+    _, points = found_in(small(1, best=(0.7, 0.7, 0.5)))
+    assert points[0] == "Default track: UDFS and NDFS have the highest mean ACC (70.0 %)."
+
+
+def test_an_unfinished_run_says_so_first():
+    rows = small()
+    ids = [r["cell"] for r in rows]
+    page, points = found_in(rows, planned=[*ids, "to come"])
+    assert page.facts[-2:] == ("9 of 10 cells done", "unfinished: do not quote")
+    assert points[0].startswith("This run is unfinished: 9 of 10 cells have ended. Do not quote")
+    page, points = found_in(rows, planned=ids)
+    assert page.facts[-1] == "9 of 9 cells done"
+    assert points[0].startswith("Default track")
+    assert found_in(rows)[0].facts[-1] == "9 cells done"
+
+
+def test_grids_that_are_not_complete_are_named():
+    rows = [row(dataset="brain", method=m, acc_mean=0.5, n_features=5) for m in ("UDFS", "NDFS")]
+    about = {"dataset": "brain", "method": "UDFS", "experiment": "grid"}
+    planned = dict.fromkeys((*(r["cell"] for r in rows), "to come"), about)
+    page, points = found_in(rows, planned=planned)
+    assert "Left out of the oracle track and its ranks: UDFS on brain." in points[0]
+    oracle = next(section for section in page.sections if section.anchor == "oracle")
+    assert "their grids are not complete: UDFS on brain." in words(oracle)
+
+
+def test_chance_is_counted_with_the_budget_of_each_method_and_with_the_largest():
+    random = [
+        row(method="Random", selector="RandomSelector", control=True, acc_mean=v, n_features=5,
+            params=f'{{"ranking": {i}}}')
+        for i, v in enumerate((0.4, 0.5, 0.6))
+    ]  # fmt: skip
+    methods = [row(method=m, acc_mean=v, n_features=5) for m, v in (("UDFS", 0.55), ("NDFS", 0.5))]
+    _, points = found_in(random + methods)
+    assert any(p.startswith("Chance with the same search: 1 of 2 oracle results") for p in points)
+    second = next(p for p in points if p.startswith("2 of 2 do not exceed the best of all random"))
+    assert second.endswith("as many as the largest search had, or more.")
+    wide = [row(method="RUFS", acc_mean=0.7, n_features=n) for n in range(1, 9)]
+    _, points = found_in(random + methods + wide)
+    assert any(p.endswith("these are fewer than the largest search had.") for p in points)
+
+
+@pytest.mark.parametrize("sources", [("aaa", "aaa"), ("aaa", "bbb")])
+def test_rows_of_different_code_are_pointed_out(sources):
+    rows = [
+        row(experiment="default", seed=i, acc_mean=0.5, n_features=3,
+            versions=json.dumps({"source": source}))
+        for i, source in enumerate(sources)
+    ]  # fmt: skip
+    page, _ = found_in(rows)
+    warned = "2 different states of the library's code (source aaa and bbb)"
+    assert (warned in words(page.sections[-1])) is (len(set(sources)) == 2)
+
+
+def test_nothing_but_failures_is_a_page_too():
+    rows = frame([row(status="failed", reason="no data", n_samples=0)])
+    page = bench_page(summarise_bench(rows))
+    assert [section.anchor for section in page.sections] == ["overview", "failures", "origin"]

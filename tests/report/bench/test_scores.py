@@ -1,0 +1,173 @@
+import json
+
+import numpy as np
+import pytest
+
+from featsieve.evaluation.intervals import mean_interval
+from featsieve.report.bench.scores import (
+    oracle_rows,
+    pooled_std,
+    search_budgets,
+    track_scores,
+)
+from tests.report.synthetic_rows import frame, row
+
+KEY = ("breast3", "NDFS")
+
+
+def grid_row(acc, nmi, **given):
+    return row(experiment="grid", acc_mean=acc, acc_std=0.01, nmi_mean=nmi, nmi_std=0.02,
+               ari_mean=acc / 2, ari_std=0.0, **given)  # fmt: skip
+
+
+def test_the_oracle_picks_by_acc_for_acc_and_by_nmi_for_nmi():
+    rows = frame(
+        [
+            grid_row(0.7, 0.2, params='{"alpha": 1.0}', n_features=50),
+            grid_row(0.6, 0.5, params='{"alpha": 2.0}', n_features=100),
+            grid_row(0.5, 0.4, params='{"alpha": 1.0}', n_features=100),
+        ]
+    )
+    acc = track_scores(rows, "oracle", metric="acc")[KEY]
+    nmi = track_scores(rows, "oracle", metric="nmi")[KEY]
+    assert (acc.mean, acc.std, acc.n_features) == (0.7, 0.01, 50)
+    assert (nmi.mean, nmi.std, nmi.n_features) == (0.5, 0.02, 100)
+    assert json.loads(nmi.params) == {"alpha": 2.0}
+
+
+def test_the_oracle_is_the_maximum_of_the_grid():
+    rng = np.random.default_rng(0)
+    values = rng.random(60)
+    rows = frame(
+        [
+            grid_row(v, 1 - v, params=f'{{"alpha": {i // 3}}}', n_features=10 * (i % 3 + 1))
+            for i, v in enumerate(values)
+        ]
+    )
+    assert track_scores(rows, "oracle")[KEY].mean == values.max()
+    assert track_scores(rows, "oracle", metric="nmi")[KEY].mean == (1 - values).max()
+
+
+def test_every_seed_searches_for_itself():
+    rows = frame(
+        [
+            grid_row(0.9, 0.1, params='{"ranking": 0}', seed=0),
+            grid_row(0.1, 0.1, params='{"ranking": 1}', seed=0),
+            grid_row(0.2, 0.1, params='{"ranking": 0}', seed=1),
+            grid_row(0.5, 0.1, params='{"ranking": 1}', seed=1),
+        ]
+    )
+    score = track_scores(rows, "oracle")[KEY]
+    assert score.mean == pytest.approx(0.7)  # of 0.9 and 0.5, not 0.9
+    assert score.n_seeds == 2
+    assert sorted(oracle_rows(rows, "acc")["acc_mean"]) == [0.5, 0.9]
+
+
+def test_label_free_and_default_never_look_at_scores():
+    # Two candidates cannot be there; what is there is taken, however bad it is.
+    rows = [
+        row(experiment="label-free", acc_mean=0.1, acc_std=0.0, n_features=7, criterion=0.9),
+        row(experiment="default", acc_mean=0.2, acc_std=0.0, n_features=9, criterion=0.1),
+        grid_row(0.99, 0.99, n_features=50),
+    ]
+    table = frame(rows)
+    assert track_scores(table, "label-free")[KEY].mean == 0.1
+    assert track_scores(table, "default")[KEY].mean == 0.2
+    # Scores of other tracks can be anything, or missing.
+    table.loc[table["experiment"] == "grid", ["acc_mean", "nmi_mean"]] = np.nan
+    assert track_scores(table, "label-free")[KEY].n_features == 7
+    assert KEY not in track_scores(table, "oracle")
+
+
+def test_failed_cells_and_missing_scores_are_left_out():
+    rows = frame(
+        [
+            grid_row(0.4, 0.4, n_features=50),
+            row(experiment="grid", status="failed", reason="no", params='{"alpha": 3}'),
+            row(experiment="grid", status="done", params='{"alpha": 4}', n_features=50),
+            row(experiment="grid", dataset="lung", status="timeout", acc_mean=0.9),
+        ]
+    )
+    scores = track_scores(rows, "oracle")
+    assert set(scores) == {KEY}
+    assert scores[KEY].mean == 0.4
+    assert search_budgets(rows)[KEY].supports == 1
+
+
+def test_all_features_have_the_same_score_in_every_track():
+    rows = frame(
+        [
+            row(experiment="default", method="Baseline", selector="AllFeatures", control=True,
+                acc_mean=0.3, acc_std=0.1, n_features=4869),
+            grid_row(0.5, 0.5),
+        ]
+    )  # fmt: skip
+    for track in ("default", "label-free", "oracle"):
+        assert track_scores(rows, track)["breast3", "Baseline"].mean == 0.3
+
+
+def test_budget_counts_rankings_grid_points_and_selections():
+    random = [
+        grid_row(0.1, 0.1, method="Random", selector="RandomSelector", params=f'{{"ranking": {i}}}',
+                 n_features=count, seed=seed)
+        for seed in (0, 1) for i in range(9) for count in (50, 100, 200)
+    ]  # fmt: skip
+    published = [
+        grid_row(0.1, 0.1, method="JASFS", params=f'{{"sparsity": {v}}}', stands_for=49,
+                 n_features=i, own_count=True)
+        for i, v in enumerate((1e-3, 1e-2))
+    ]  # fmt: skip
+    per_count = [
+        grid_row(0.1, 0.1, method="MCFS", params=json.dumps({"n_features_to_select": count}),
+                 n_features=count)
+        for count in (50, 100)
+    ]  # fmt: skip
+    budgets = search_budgets(frame(random + published + per_count))
+    found = {key[1]: (b.rankings, b.points, b.supports) for key, b in budgets.items()}
+    assert found == {"Random": (9, 9, 27), "JASFS": (2, 98, 2), "MCFS": (1, 1, 2)}
+
+
+def test_seeds_are_averaged_with_their_deviations():
+    first, second = np.array([0.5, 0.6, 0.7]), np.array([0.7, 0.9, 0.8])
+    rows = frame(
+        [
+            # deviations as the protocol writes them: those of a sample
+            row(experiment="default", seed=i, acc_mean=runs.mean(), acc_std=runs.std(ddof=1),
+                ari_mean=runs.mean(), ari_std=runs.std(ddof=1), acc_runs=runs, n_features=10 + i)
+            for i, runs in enumerate((first, second))
+        ]
+    )  # fmt: skip
+    score = track_scores(rows, "default")[KEY]
+    pooled = np.concatenate([first, second])
+    assert score.mean == pytest.approx(pooled.mean())
+    assert score.std == pytest.approx(pooled.std(ddof=1))
+    assert (score.n_seeds, score.n_runs, score.n_features) == (2, 3, 10.5)
+    assert (score.low, score.high) == mean_interval([first, second])
+    # single runs of ARI are not kept, their number is that of ACC
+    ari = track_scores(rows, "default", metric="ari")[KEY]
+    assert ari.std == pytest.approx(pooled.std(ddof=1))
+    assert np.isnan(ari.low)
+
+
+@pytest.mark.parametrize("shape", [(1, 10), (3, 1), (4, 7)])
+def test_pooled_deviation_is_that_of_all_runs(shape):
+    runs = np.random.default_rng(3).random(shape)
+    stds = runs.std(axis=1, ddof=1) if shape[1] > 1 else np.zeros(shape[0])
+    found = pooled_std(runs.mean(axis=1), stds, n_runs=shape[1])
+    assert found == pytest.approx(runs.std(ddof=1))
+
+
+def test_an_unknown_number_of_runs_is_taken_for_many():
+    means, stds = np.array([0.2, 0.5, 0.6]), np.array([0.1, 0.2, 0.05])
+    many = pooled_std(means, stds, n_runs=10**7)
+    assert pooled_std(means, stds, n_runs=None) == pytest.approx(many, rel=1e-6)
+
+
+def test_the_best_of_half_a_grid_is_not_an_oracle():
+    rows = frame([grid_row(0.5, 0.5), grid_row(0.6, 0.6, dataset="lung")])
+    assert set(track_scores(rows, "oracle", unfinished=[KEY])) == {("lung", "NDFS")}
+
+
+def test_an_unknown_track_is_an_error():
+    with pytest.raises(ValueError, match="label-free"):
+        track_scores(frame([grid_row(0.1, 0.1)]), "best")

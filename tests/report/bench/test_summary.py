@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from featsieve.report.bench.summary import summarise_bench
+from tests.report.synthetic_rows import frame, row
+
+
+def default(method, dataset, acc, **given):
+    return row(experiment="default", method=method, dataset=dataset, acc_mean=acc, nmi_mean=acc,
+               ari_mean=acc, n_features=5, own_count=True, **given)  # fmt: skip
+
+
+def test_ranks_agree_with_scipy():
+    names, sets = ("UDFS", "NDFS", "RUFS", "AUFS"), ("brain", "lung", "nci", "ORL")
+    table = np.random.default_rng(0).random((4, 4))
+    rows = frame([default(m, d, table[i, j]) for i, d in enumerate(sets)
+                  for j, m in enumerate(names)])  # fmt: skip
+    ranks = summarise_bench(rows).track("default").ranks["acc"]
+    expected = rankdata(-table, axis=1).mean(axis=0)
+    found = dict(zip(ranks.names, ranks.average_ranks, strict=True))
+    assert [found[name] for name in names] == pytest.approx(expected)
+
+
+def test_a_failure_is_ranked_last_and_what_was_not_run_is_not_ranked():
+    sets = ("brain", "lung", "nci")
+    rows = [default(m, d, 0.5 + 0.1 * i) for i, m in enumerate(("UDFS", "NDFS", "RUFS"))
+            for d in sets]  # fmt: skip
+    rows += [default("AUFS", d, 0.9) for d in sets[:2]]
+    rows += [row(experiment="default", method="AUFS", dataset="nci", status="failed", reason="no")]
+    rows += [default("USFS", "brain", 0.95)]
+    track = summarise_bench(frame(rows)).track("default")
+    ranks = track.ranks["acc"]
+    found = dict(zip(ranks.names, ranks.average_ranks, strict=True))
+    assert found["AUFS"] == pytest.approx((1 + 1 + 4) / 3)
+    assert "USFS" not in found
+    assert track.unranked == ("USFS",)
+
+
+def test_a_method_whose_whole_grid_fails_is_last_without_labels_too():
+    sets, names = ("brain", "lung", "nci"), ("UDFS", "NDFS", "RUFS")
+    rows = [
+        row(experiment=e, method=m, dataset=d, acc_mean=0.5 + 0.1 * i, nmi_mean=0.5, n_features=5)
+        for e in ("grid", "label-free") for i, m in enumerate(names) for d in sets
+    ]  # fmt: skip
+    gone = [r["dataset"] == "nci" and r["method"] == "RUFS" for r in rows]
+    rows = [r for r, drop in zip(rows, gone, strict=True) if not drop]
+    rows.append(row(method="RUFS", dataset="nci", status="timeout", reason="slow"))
+    summary = summarise_bench(frame(rows))
+    for name in ("label-free", "oracle"):
+        track = summary.track(name)
+        assert track.unranked == ()
+        assert track.missing == {("nci", "RUFS"): "timeout"}
+        ranks = dict(zip(track.ranks["acc"].names, track.ranks["acc"].average_ranks, strict=True))
+        assert ranks["RUFS"] == pytest.approx((1 + 1 + 3) / 3)
+
+
+def test_a_failure_beside_results_of_the_same_grid_is_no_failure_without_labels():
+    rows = [
+        row(method="NDFS", acc_mean=0.5, n_features=5),
+        row(method="NDFS", status="failed", params='{"alpha": 1.0}'),
+        row(experiment="label-free", method="UDFS", acc_mean=0.5, n_features=5),
+    ]
+    assert summarise_bench(frame(rows)).track("label-free").missing == {}
+
+
+def test_unfinished_grids_are_left_out_of_the_oracle_and_its_ranks():
+    sets, names = ("brain", "lung", "nci"), ("UDFS", "NDFS", "RUFS", "AUFS")
+    rows = frame(
+        [
+            row(method=m, dataset=d, acc_mean=0.5 + 0.1 * i, nmi_mean=0.5, n_features=5)
+            for i, m in enumerate(names) for d in sets
+        ]
+    )  # fmt: skip
+    about = {"dataset": "nci", "method": "AUFS", "experiment": "grid"}
+    planned = dict.fromkeys([*rows["cell"], "to come"], about)
+    summary = summarise_bench(rows, planned=planned)
+    track = summary.track("oracle")
+    assert ("nci", "AUFS") not in track.scores["acc"]
+    assert ("lung", "AUFS") in track.scores["acc"]
+    assert track.missing == {("nci", "AUFS"): "unfinished"}
+    assert track.unranked == ("AUFS",)
+    assert set(track.ranks["acc"].names) == {"UDFS", "NDFS", "RUFS"}
+    assert "AUFS" in summarise_bench(rows).track("oracle").ranks["acc"].names
+
+
+def test_data_sets_without_any_search_do_not_count_for_ranks():
+    names = ("UDFS", "NDFS", "RUFS")
+    rows = [row(method=m, dataset=d, acc_mean=0.5, nmi_mean=0.5, n_features=5)
+            for m in names for d in ("brain", "lung")]  # fmt: skip
+    rows += [
+        row(experiment="default", method="Baseline", selector="AllFeatures", control=True,
+            dataset=d, acc_mean=0.4, nmi_mean=0.4, n_features=9)
+        for d in ("brain", "lung", "nci")
+    ]  # fmt: skip
+    ranks = summarise_bench(frame(rows)).track("oracle").ranks["acc"]
+    assert ranks.n_datasets == 2
+    assert len(ranks.names) == 4
+
+
+def test_tracks_that_were_not_run_are_not_there():
+    summary = summarise_bench(frame([default("UDFS", "brain", 0.5)]))
+    assert [track.name for track in summary.tracks] == ["default"]
+    assert summary.track("oracle") is None
+    assert summary.track("default").ranks == {}
+    assert (summary.progress.planned, summary.progress.done) == (None, 1)
+
+
+def test_practical_and_own_labels_only_where_no_labels_chose():
+    extra = {"acc_practical": 0.7, "acc_own": 0.8, "redundancy": 0.2}
+    rows = [default("NDFS", "brain", 0.5, **extra)]
+    rows += [row(experiment="grid", dataset="brain", acc_mean=0.6, n_features=5, **extra)]
+    summary = summarise_bench(frame(rows))
+    assert summary.track("default").extras["acc_own"] == {("brain", "NDFS"): 0.8}
+    assert summary.track("default").extras["redundancy"] == {("brain", "NDFS"): 0.2}
+    assert "nmi_own" not in summary.track("default").extras
+    assert summary.track("oracle").extras == {}
+
+
+def test_planted_shares_of_the_oracle_are_those_of_its_choice():
+    rows = frame(
+        [
+            row(acc_mean=acc, planted_precision=p, planted_recall=p / 2, n_features=5,
+                params=f'{{"alpha": {p}}}')
+            for acc, p in ((0.5, 1.0), (0.9, 0.25), (0.7, 0.5))
+        ]
+    )  # fmt: skip
+    planted = summarise_bench(rows).track("oracle").planted
+    assert planted["planted_precision"] == {("breast3", "NDFS"): 0.25}
+    assert planted["planted_recall"] == {("breast3", "NDFS"): 0.125}
+
+
+def test_no_rows_is_an_error_that_names_the_command():
+    with pytest.raises(ValueError, match="featsieve bench run"):
+        summarise_bench(frame([]))

@@ -1,0 +1,124 @@
+# ruff: noqa: RUF001 - mathematical signs are meant
+from featsieve.report.bench import tables as bench_tables
+from featsieve.report.bench.summary import summarise_bench
+from tests.report.synthetic_rows import frame, row
+
+
+def grid(method, acc, dataset="breast3", **given):
+    return row(experiment="grid", method=method, dataset=dataset, acc_mean=acc, acc_std=0.02,
+               nmi_mean=acc, nmi_std=0.01, **given)  # fmt: skip
+
+
+def entries(table):
+    return {line.header: line.entries for line in table.rows}
+
+
+def test_best_is_bold_also_where_it_is_a_control_and_ties_share_it():
+    rows = frame(
+        [
+            grid("Random", 0.70001, selector="RandomSelector", control=True, n_features=50),
+            grid("NDFS", 0.70004, n_features=50),
+            grid("UDFS", 0.6, n_features=50),
+        ]
+    )
+    summary = summarise_bench(rows)
+    table = bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c")
+    found = entries(table)
+    assert found["Random"][0].text == "70.00 ± 2.00"
+    assert [found[name][0].best for name in ("Random", "NDFS", "UDFS")] == [True, True, False]
+    assert [line.tag for line in table.rows] == ["control", "", ""]
+
+
+def test_published_numbers_stand_beside_the_oracle_only():
+    rows = frame(
+        [
+            grid("NDFS", 0.5, n_features=50),
+            grid("JASFS", 0.5, n_features=50),
+            grid("JASFS (published)", 0.5, selector="JASFS", params='{"solver": "paper"}',
+                 n_features=12),
+            row(experiment="default", acc_mean=0.4, acc_std=0.1, n_features=9),
+        ]
+    )  # fmt: skip
+    summary = summarise_bench(rows)
+    default, oracle = summary.tracks
+    found = entries(bench_tables.score_table(summary, oracle, "acc", caption="c"))
+    assert found["NDFS"][0].note == "60.00 ± 2.67"
+    assert found["JASFS (published)"][0].note == "63.37 ± 1.20"
+    assert found["JASFS"][0].note == ""
+    counts = entries(bench_tables.count_table(summary, oracle, caption="c"))
+    assert (counts["NDFS"][0].text, counts["NDFS"][0].note) == ("50", "350")
+    found = entries(bench_tables.score_table(summary, default, "acc", caption="c"))
+    assert found["NDFS"][0].note == ""
+
+
+def test_published_numbers_of_other_data_have_a_dagger():
+    rows = frame([grid("NDFS", 0.5, name, n_features=50) for name in ("breast3", "lung", "palm")])
+    summary = summarise_bench(rows)
+    for table in (
+        bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c"),
+        bench_tables.count_table(summary, summary.tracks[0], caption="c"),
+    ):
+        notes = [entry.note for entry in entries(table)["NDFS"][:3]]
+        assert [note.endswith(" †") for note in notes] == [False, True, True]
+        assert table.note.startswith("†")
+    same = summarise_bench(rows[rows["dataset"] == "breast3"])
+    assert bench_tables.score_table(same, same.tracks[0], "acc", caption="c").note == ""
+
+
+def test_what_failed_says_so():
+    rows = frame(
+        [
+            grid("NDFS", 0.5),
+            grid("UDFS", 0.5),
+            grid("NDFS", 0.5, "lung"),
+            row(method="UDFS", dataset="lung", status="timeout", reason="slow"),
+        ]
+    )
+    summary = summarise_bench(rows)
+    table = bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c")
+    assert table.head == ("Method", "breast3", "lung")
+    missing = entries(table)["UDFS"][1]
+    assert (missing.text, missing.missing) == ("timeout", True)
+
+
+def test_intervals_are_there_only_with_single_runs():
+    without = summarise_bench(frame([grid("NDFS", 0.5)]))
+    assert bench_tables.interval_table(without, without.tracks[0], "acc") is None
+    runs = summarise_bench(frame([grid("NDFS", 0.5, acc_runs=[0.4, 0.5, 0.6])]))
+    table = bench_tables.interval_table(runs, runs.tracks[0], "acc")
+    assert entries(table)["NDFS"][0].text == "25.2 to 74.8"
+    assert "too narrow" in table.note  # an oracle's interval forgets the search
+    assert "over k-means starts only: every selector" in table.note
+    seeds = [
+        row(experiment="default", seed=seed, acc_mean=0.5, acc_runs=[0.4, 0.6], n_features=5)
+        for seed in (0, 1)
+    ]
+    several = summarise_bench(frame(seeds))
+    table = bench_tables.interval_table(several, several.tracks[0], "acc")
+    assert entries(table)["NDFS"][0].note == "2 × 2 runs"
+    assert "over selector seeds and k-means starts" in table.note
+
+
+def test_lowest_can_be_best():
+    summary = summarise_bench(frame([grid("NDFS", 0.5), grid("UDFS", 0.5)]))
+    values = {("breast3", "NDFS"): 2.0, ("breast3", "UDFS"): 1.0}
+    table = bench_tables.value_table(summary, values, caption="s", scale=1, lowest=True)
+    assert [e[0].best for e in entries(table).values()] == [True, False]  # UDFS comes first
+
+
+def test_what_is_too_small_to_show_is_not_called_best():
+    summary = summarise_bench(frame([grid("NDFS", 0.5), grid("UDFS", 0.5)]))
+    values = {("breast3", "NDFS"): 0.0, ("breast3", "UDFS"): 1.0}
+    table = bench_tables.value_table(
+        summary, values, caption="s", scale=1, digits=1, lowest=True, bold=False
+    )
+    found = {name: (e[0].text, e[0].best) for name, e in entries(table).items()}
+    assert found == {"UDFS": ("1.0", False), "NDFS": ("< 0.1", False)}
+
+
+def test_parameters_are_written_as_a_user_would():
+    params = '{"alpha": 1e-06, "n_features_to_select": 50, "solver": "paper"}'
+    summary = summarise_bench(frame([grid("NDFS", 0.5, params=params), grid("UDFS", 0.5)]))
+    found = entries(bench_tables.params_table(summary, summary.tracks[0]))
+    assert found["NDFS"][0].text == "alpha=1e-6, solver=paper"
+    assert found["UDFS"][0].text == "defaults"
