@@ -24,35 +24,6 @@ def renamed_parameter(
     Only the new name is in the signature, so ``get_params``, ``clone`` and the documentation know
     nothing of the old one. It is passed by keyword; a call with both names is refused. Selectors
     take it in ``set_params``, too, and so in the grid of a search.
-
-    Parameters
-    ----------
-    old : str
-        The name that goes away.
-    new : str
-        The name that takes its place.
-    removed_in : str
-        The version of featsieve that no longer knows the old name.
-
-    Returns
-    -------
-    callable
-        A decorator.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from featsieve.deprecation import renamed_parameter
-    >>> @renamed_parameter("k", "n_features", removed_in="0.4")
-    ... def half(n_features):
-    ...     return n_features // 2
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     half(k=8)
-    4
-    >>> print(caught[0].message)
-    half: the parameter 'k' is now called 'n_features'. Write n_features=... instead; 'k' will be
-    refused from featsieve 0.4 on.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -71,19 +42,7 @@ def renamed_parameter(
 
 
 def by_new_names(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters of an estimator, for ``set_params``, under their present names.
-
-    Parameters
-    ----------
-    estimator : object
-        Its ``__init__`` may be decorated with :func:`renamed_parameter`.
-    params : dict
-        Values by name, old or new.
-
-    Returns
-    -------
-    dict
-    """
+    """Return parameters of an estimator, for ``set_params``, under their present names."""
     kind = type(estimator)
     # from the outermost decorator inwards, as in a call: a name may have changed twice
     for old, (new, removed_in) in reversed(getattr(kind.__init__, OLD_NAMES, {}).items()):
@@ -110,34 +69,7 @@ def _by_new_name(
 
 
 def renamed_function(old: str, new: Callable[P, R], *, removed_in: str) -> Callable[P, R]:
-    """Return a function that can be kept under its old name for a while.
-
-    Parameters
-    ----------
-    old : str
-        The name that goes away.
-    new : callable
-        What takes its place; it is called with the same arguments.
-    removed_in : str
-        The version of featsieve that no longer has the old name.
-
-    Returns
-    -------
-    callable
-        To be assigned to the old name.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from featsieve.deprecation import renamed_function
-    >>> biggest = renamed_function("biggest", max, removed_in="0.4")
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     biggest([1, 3, 2])
-    3
-    >>> print(caught[0].message)
-    biggest is now called max. Write max instead; biggest will be removed in featsieve 0.4.
-    """
+    """Return a function that can be kept under its old name for a while."""
     name = _spoken_name(new)
 
     @wraps(new)

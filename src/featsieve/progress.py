@@ -17,27 +17,7 @@ SECONDS_APART = 1.0
 
 
 class Progress:
-    """Lines on the standard output about one fit; silent unless ``verbose`` is above 0.
-
-    Parameters
-    ----------
-    name : str
-        Of the estimator: every line begins with it.
-    verbose : int
-        1 prints the steps of the fit, and of lines that repeat (iterations, for one) the first, the
-        last, and in between one a second. 2 prints all of them.
-    max_iter : int or None
-        Most iterations of a run, for a bound on the time that is left.
-    clock : callable
-        Returns seconds.
-
-    Examples
-    --------
-    >>> from featsieve.progress import Progress
-    >>> progress = Progress("Sieve", 1)
-    >>> progress.step("finding the first labels")
-    [Sieve] finding the first labels
-    """
+    """Lines on the standard output about one fit; silent unless ``verbose`` is above 0."""
 
     def __init__(
         self,
@@ -177,14 +157,7 @@ def check_verbose(verbose: Any) -> int:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a time in words that fit its size.
-
-    Examples
-    --------
-    >>> from featsieve.progress import format_seconds
-    >>> format_seconds(0.25), format_seconds(75), format_seconds(7500)
-    ('0.25 s', '1 min 15 s', '2 h 5 min')
-    """
+    """Return a time in words that fit its size."""
     if seconds < 9.95:
         return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
     whole = round(seconds)

@@ -7,18 +7,7 @@ from featsieve.arrays.sparse import SparseOperator
 
 
 class ChosenColumns:
-    """Z_S for a set S that grows and shrinks, as products with its few stored entries.
-
-    Parameters
-    ----------
-    operator : SparseOperator
-        Z, n x d.
-
-    Attributes
-    ----------
-    features : list of int
-        S, in the order of choice.
-    """
+    """Z_S for a set S that grows and shrinks, as products with its few stored entries."""
 
     def __init__(self, operator: SparseOperator) -> None:
         self.operator = operator

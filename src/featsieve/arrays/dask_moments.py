@@ -17,22 +17,7 @@ MOMENTS = "_featsieve_moments"
 
 @dataclass(frozen=True)
 class Moments:
-    """What one pass tells about rows of a table; arrays have one entry per column.
-
-    Attributes
-    ----------
-    n_rows, n_stored : int
-        Rows, and entries that are stored (all of a dense table).
-    mean, spread : ndarray
-        spread_j = sum_i (x_ij - mean_j)^2.
-    smallest : ndarray
-    largest : ndarray
-        Largest absolute values, of floating-point numbers; 1 for others.
-    n_bad : ndarray of int
-        Entries that are not finite.
-    has_nan : bool
-        Whether one of them is NaN.
-    """
+    """What one pass tells about rows of a table; arrays have one entry per column."""
 
     n_rows: int
     n_stored: int

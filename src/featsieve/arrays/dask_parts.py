@@ -50,13 +50,7 @@ class Recipe:
 
 
 class DaskParts:
-    """:class:`~featsieve.arrays.row_parts.RowParts` of a Dask array with one chunk per row.
-
-    Attributes
-    ----------
-    bounds : list of (int, int)
-        Rows of every part: a chunk, or several small ones.
-    """
+    """:class:`~featsieve.arrays.row_parts.RowParts` of a Dask array with one chunk per row."""
 
     def __init__(self, X: Any, recipe: Recipe) -> None:
         self.bounds, self._chunks = grouped_chunks(X)

@@ -34,23 +34,7 @@ def leading_eigenvectors(
     tolerance: float = TOLERANCE,
     max_restarts: int = MAX_RESTARTS,
 ) -> tuple[np.ndarray, Array]:
-    """Return the ``count`` largest eigenvalues, largest first, and their eigenvectors as columns.
-
-    Parameters
-    ----------
-    apply : callable
-        ``apply(v)`` returns A v for a column v of shape (d, 1), A symmetric.
-    start : array of shape (d,)
-        The first vector of the basis. It must not be zero.
-    count : int
-        How many, at most d.
-    n_guards : int
-        The last of them that need not have converged.
-    tolerance : float
-        Largest ||A x - theta x|| relative to theta.
-    max_restarts : int
-        The best vectors so far are returned after as many restarts.
-    """
+    """Return the ``count`` largest eigenvalues (falling) and their eigenvectors."""
     xp = namespace_of(start)
     d = start.shape[0]
     size = basis_size(count, d)

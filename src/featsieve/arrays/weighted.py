@@ -22,13 +22,6 @@ class WeightedOperator(DataOperator):
 
     The columns keep the scale that the operator underneath gives them; ``inverse_scale`` is 1 and
     ``original_mean`` 0, because Z~ itself is the table here. ``center`` holds m.
-
-    Parameters
-    ----------
-    base : DataOperator
-        Z, n x d.
-    weights : array of shape (n,)
-        w, non-negative and not all zero, in the array library of ``base``.
     """
 
     base: DataOperator

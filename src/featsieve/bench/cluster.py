@@ -25,17 +25,7 @@ DIED = "the workers that ran it died: out of memory, or a fault in compiled code
 
 @contextmanager
 def on_cluster(address: str) -> Iterator[Any]:
-    """Make a Dask cluster the backend of joblib, and so of benchmarks, in the block.
-
-    Parameters
-    ----------
-    address : str
-        Of its scheduler, such as "tcp://10.0.0.1:8786".
-
-    Yields
-    ------
-    distributed.Client
-    """
+    """Make a Dask cluster the backend of joblib, and so of benchmarks, in the block."""
     from joblib import parallel_config
 
     from featsieve.io.optional import load_optional
@@ -70,21 +60,6 @@ def run_on_cluster(
     """Run cells on the workers of a cluster, and give each outcome as it comes.
 
     If the iterator is closed before its end, what was begun is cancelled.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    task : Task
-        How cells are worked on.
-    cells : iterable of Cell
-    jobs : int
-        Cells at the same time.
-    tick : callable
-        Called about once a second while there is nothing to give.
-
-    Yields
-    ------
-    Outcome
     """
     from distributed.scheduler import KilledWorker
 

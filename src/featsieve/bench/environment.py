@@ -34,19 +34,7 @@ PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
 
 @cache
 def machine() -> str:
-    """Describe this computer in one line.
-
-    Returns
-    -------
-    str
-        Processor, cores this process may use, memory, operating system.
-
-    Examples
-    --------
-    >>> from featsieve.bench.environment import machine
-    >>> "core" in machine()
-    True
-    """
+    """Describe this computer in one line."""
     from joblib import cpu_count
 
     cores = cpu_count()
@@ -55,46 +43,14 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """Return the versions of everything that computes, as JSON.
-
-    Returns
-    -------
-    str
-        An object with "python", the packages, "source" (see `source_hash`) and "blas": name,
-        version and number of threads.
-
-    Examples
-    --------
-    >>> import json
-    >>> from featsieve.bench.environment import versions
-    >>> sorted(json.loads(versions()))
-    ['blas', 'featsieve', 'joblib', 'numpy', 'python', 'scikit-learn', 'scipy', 'source']
-    """
+    """Return the versions of everything that computes, as JSON."""
     about = {**_installed(), "source": source_hash(), "blas": _blas()}
     return json.dumps(about, sort_keys=True)
 
 
 @cache
 def source_hash(folder: Path | None = None) -> str:
-    """Return a hash of the library's files, looked at once in a process.
-
-    Parameters
-    ----------
-    folder : path, optional
-        That of the package if not given.
-
-    Returns
-    -------
-    str
-        16 digits. Python and TOML files count, with their names; those of the command line, the
-        reports, stored models and the shipped plans do not: no result depends on them.
-
-    Examples
-    --------
-    >>> from featsieve.bench.environment import source_hash
-    >>> len(source_hash())
-    16
-    """
+    """Return a hash of the library's files, looked at once in a process."""
     folder = folder or Path(__file__).parents[1]
     found = {
         path.relative_to(folder).as_posix(): path

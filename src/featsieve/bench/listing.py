@@ -32,22 +32,7 @@ def write_listing(
     whole: bool = True,
     keep: Collection[str] = (),
 ) -> None:
-    """Make a folder of results that of a plan.
-
-    Parameters
-    ----------
-    folder : path
-    cells : iterable of Cell
-        Those that belong to the plan; only their rows are read from now on.
-    plan, title : str
-    resolved : str
-        The plan itself, with everything that it extends.
-    whole : bool, default=True
-        Whether these are all cells: some follow from others.
-    keep : collection of str
-        Data sets of which all cells so far stay if the plan is the same: those that are away at
-        present, or whose cells are not all known yet.
-    """
+    """Make a folder of results that of a plan."""
     members = {
         cell.id: {
             "experiment": cell.experiment,
@@ -78,24 +63,7 @@ def write_listing(
 
 
 def read_listing(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the plan that a folder belongs to.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    dict
-        "plan", "title", "resolved", "cells" by identity, and whether these are the "whole".
-
-    Raises
-    ------
-    FileNotFoundError
-        If no plan was run into the folder.
-    ValueError
-        If that was done by another version of the library.
-    """
+    """Return the plan that a folder belongs to."""
     path = Path(folder) / FILE
     if not path.exists():
         raise FileNotFoundError(
@@ -112,43 +80,14 @@ def read_listing(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def planned_cells(about: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the cells of a plan, with one more for all of those that are not known yet.
-
-    Parameters
-    ----------
-    about : mapping
-        From `read_listing`.
-
-    Returns
-    -------
-    dict
-        By identity; "experiment", "dataset" and "method" of each.
-
-    Examples
-    --------
-    >>> from featsieve.bench.listing import planned_cells
-    >>> list(planned_cells({"cells": {"a": {}}, "whole": False}))
-    ['a', 'those that follow from others']
-    """
+    """Return the cells of a plan, with one more for all of those that are not known yet."""
     unknown = {"experiment": "label-free", "dataset": "", "method": ""}
     more = {} if about["whole"] else {"those that follow from others": unknown}
     return {**about["cells"], **more}
 
 
 def csv_text(rows: Any) -> str:
-    """Return rows as the text of a tidy CSV file: the same for the same rows.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        With the columns of ``SCHEMA``.
-
-    Returns
-    -------
-    str
-        The scores of single k-means runs are text ("0.5100 0.5300"); other lists are left out.
-        Numbers have six significant digits, and what is not known is empty.
-    """
+    """Return rows as the text of a tidy CSV file: the same for the same rows."""
     lists = [name for name, kind in SCHEMA.items() if kind.startswith("list")]
     runs = {
         name: [" ".join(f"{value:.{RUN_DECIMALS}f}" for value in values) for values in rows[name]]

@@ -28,21 +28,6 @@ def time_limit(seconds: float) -> Iterator[None]:
 
     Compiled code is not interrupted: the error comes when it returns. In the main thread of Unix a
     timer of the system rings, elsewhere (in a Dask worker, say) a thread.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Examples
-    --------
-    >>> from featsieve.bench.measure import TimeUpError, time_limit
-    >>> try:
-    ...     with time_limit(0.01):
-    ...         while True:
-    ...             pass
-    ... except TimeUpError:
-    ...     print("time is up")
-    time is up
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not (
         threading.main_thread()
@@ -111,19 +96,6 @@ class PeakMemory:
 
     On Linux earlier peaks are forgotten first; elsewhere only what exceeds the largest so far is
     seen. Everything counts, also what compiled code allocates.
-
-    Attributes
-    ----------
-    mib : float
-        NaN where the kernel does not let earlier peaks be forgotten.
-
-    Examples
-    --------
-    >>> from featsieve.bench.measure import PeakMemory
-    >>> with PeakMemory() as peak:
-    ...     block = bytearray(2**26)
-    >>> 0.0 <= peak.mib < 100.0
-    True
     """
 
     mib = 0.0

@@ -36,15 +36,7 @@ HELD = 1e8
 
 
 class AllFeatures(UnsupervisedSelector):
-    """Keep every feature: the control without any selection.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.bench.methods import AllFeatures
-    >>> AllFeatures().fit(np.eye(3)).get_support()
-    array([ True,  True,  True])
-    """
+    """Keep every feature: the control without any selection."""
 
     def __init__(self, n_features_to_select: int | float | str = 1.0) -> None:
         self.n_features_to_select = n_features_to_select
@@ -57,24 +49,7 @@ class AllFeatures(UnsupervisedSelector):
 
 @dataclass(frozen=True)
 class SelectorFacts:
-    """What is known about a selector.
-
-    Attributes
-    ----------
-    name : str
-    defaults : mapping
-        Parameters of the constructor with their defaults.
-    takes_clusters : bool
-        Whether it wants the number of clusters.
-    seeded : bool
-        Whether it draws random numbers.
-    iterates : bool
-        Whether it takes ``max_iter``, ``tol`` and ``callback``.
-    follows_count : bool
-        Whether the selection of k features need not be the first k of a longer one.
-    decides : bool
-        Whether it finds the number of features itself when none is given.
-    """
+    """What is known about a selector."""
 
     name: str
     defaults: Mapping[str, Any]
@@ -86,36 +61,13 @@ class SelectorFacts:
 
 
 def selector_names() -> tuple[str, ...]:
-    """Return the selectors that a plan may name.
-
-    Examples
-    --------
-    >>> from featsieve.bench.methods import selector_names
-    >>> "JASFS" in selector_names(), "AllFeatures" in selector_names()
-    (True, True)
-    """
+    """Return the selectors that a plan may name."""
     return (ALL_FEATURES, *sorted(featsieve.selectors.__all__))
 
 
 @cache
 def selector_facts(name: str) -> SelectorFacts:
-    """Return what is known about a selector.
-
-    Parameters
-    ----------
-    name : str
-        One of ``selector_names()``.
-
-    Returns
-    -------
-    SelectorFacts
-
-    Examples
-    --------
-    >>> from featsieve.bench.methods import selector_facts
-    >>> selector_facts("NDFS").iterates, selector_facts("MCFS").follows_count
-    (True, True)
-    """
+    """Return what is known about a selector."""
     kind = _class_of(name)
     defaults = {key: value.default for key, value in signature(kind).parameters.items()}
     return SelectorFacts(
@@ -132,28 +84,7 @@ def selector_facts(name: str) -> SelectorFacts:
 def make_selector(
     name: str, params: Mapping[str, Any], *, n_clusters: int, random_state: int, **more: Any
 ) -> Any:
-    """Return a selector, ready to be fitted.
-
-    Parameters
-    ----------
-    name : str
-    params : mapping
-        Parameters that differ from the defaults.
-    n_clusters, random_state : int
-        Passed on if the selector takes them.
-    **more
-        Further parameters.
-
-    Returns
-    -------
-    estimator
-
-    Examples
-    --------
-    >>> from featsieve.bench.methods import make_selector
-    >>> make_selector("NDFS", {"alpha": 0.1}, n_clusters=3, random_state=0)
-    NDFS(alpha=0.1, n_clusters=3, random_state=0)
-    """
+    """Return a selector, ready to be fitted."""
     facts = selector_facts(name)
     given: dict[str, Any] = {**params, **more}
     if facts.takes_clusters:
@@ -170,24 +101,6 @@ def inert_parameters(selector: str, params: Mapping[str, Any]) -> frozenset[str]
     labels where they start. The stopping rule reads the objective, of which these parameters are
     weights: only where it is switched off (``tol = 0``, all ``max_iter`` iterations are done) do
     they have none at all.
-
-    Parameters
-    ----------
-    selector : str
-    params : mapping
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    frozenset of str
-
-    Examples
-    --------
-    >>> from featsieve.bench.methods import inert_parameters
-    >>> sorted(inert_parameters("JASFS", {"solver": "paper", "tol": 0.0}))
-    ['alpha', 'beta']
-    >>> sorted(inert_parameters("JASFS", {"solver": "paper"}))
-    []
     """
     values = {**selector_facts(selector).defaults, **params}
     if values.get("tol") != 0 or values.get("orthogonality", 0.0) < HELD:
@@ -205,21 +118,6 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters without those that have no effect and those at their defaults.
 
     Settings with the same answer give the same dictionary.
-
-    Parameters
-    ----------
-    selector : str
-    params : mapping
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from featsieve.bench.methods import distinct_params
-    >>> distinct_params("JASFS", {"solver": "paper", "tol": 0.0, "alpha": 5.0, "max_iter": 20})
-    {'solver': 'paper', 'tol': 0.0}
     """
     defaults = selector_facts(selector).defaults
     inert = inert_parameters(selector, params)

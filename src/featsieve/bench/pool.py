@@ -40,26 +40,6 @@ def run_in_pool(
     """Run cells in worker processes, and give each outcome as it comes.
 
     If anything goes wrong, and if the iterator is closed before its end, no worker is left.
-
-    Parameters
-    ----------
-    task : callable
-    cells : iterable of Cell
-    jobs : int
-        Number of processes. They are kept for the next call with the same settings.
-    threads : int
-        Of linear algebra, in each.
-    tick : callable
-        Called about once a second while there is nothing to give.
-
-    Yields
-    ------
-    Outcome
-
-    Raises
-    ------
-    concurrent.futures.process.BrokenProcessPool
-        If a worker died.
     """
     try:
         variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables()
@@ -124,23 +104,7 @@ def next_ended(ended: "SimpleQueue[Any]", tick: Callable[[], None]) -> Any:
 
 
 def threads_of(jobs: int) -> int:
-    """Return the threads of each job: together no more than cores, nor than the user wants.
-
-    Parameters
-    ----------
-    jobs : int
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from joblib import cpu_count
-    >>> from featsieve.bench.pool import threads_of
-    >>> threads_of(cpu_count())
-    1
-    """
+    """Return the threads of each job: together no more than cores, nor than the user wants."""
     from joblib import cpu_count
 
     wanted = os.environ.get("OMP_NUM_THREADS", "")

@@ -23,24 +23,6 @@ class TimeLeft:
     data set did; before there are any, as those of the method on it in other experiments; then as
     those on other data sets in proportion to the size of the table; then as all cells in
     proportion to it.
-
-    Parameters
-    ----------
-    sizes : mapping of str to float
-        Number of entries of each data set's table.
-    jobs : int, default=1
-        Cells that run at the same time.
-
-    Examples
-    --------
-    >>> from featsieve.bench.cells import Cell
-    >>> from featsieve.bench.progress import TimeLeft
-    >>> left = TimeLeft({"small": 100, "large": 1000})
-    >>> cells = [Cell("default", name, "NDFS", "NDFS") for name in ("small", "large")]
-    >>> left.expect(cells)
-    >>> left.record(cells[0], 2.0)
-    >>> left.seconds()
-    20.0
     """
 
     def __init__(self, sizes: Mapping[str, float], *, jobs: int = 1) -> None:
@@ -98,14 +80,6 @@ class Progress:
     """What a run tells about itself; this one stays silent.
 
     Subclasses override ``_show``, which is called after every change, and ``say``.
-
-    Attributes
-    ----------
-    total, done, failed : int
-        Cells of the plan as far as known, those finished (also in earlier runs), and those of them
-        without a result.
-    to_follow : str
-        Experiments whose cells are not known yet.
     """
 
     def __init__(self) -> None:
@@ -161,15 +135,7 @@ class Progress:
 
 
 class LineProgress(Progress):
-    """A line of text at every tenth of the way and every half minute: for pipes and log files.
-
-    Parameters
-    ----------
-    stream : text file, optional
-        Standard error if not given.
-    every : float, default=30.0
-        Seconds after which there is another line even if no tenth is full.
-    """
+    """A line of text at every tenth of the way and every half minute: for pipes and log files."""
 
     def __init__(self, stream: TextIO | None = None, *, every: float = EVERY) -> None:
         super().__init__()
@@ -193,13 +159,7 @@ class LineProgress(Progress):
 
 
 class BarProgress(Progress):
-    """A bar drawn with rich: for terminals.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        On standard error if not given.
-    """
+    """A bar drawn with rich: for terminals."""
 
     def __init__(self, console: Any = None) -> None:
         super().__init__()
@@ -238,14 +198,7 @@ def terminal_progress() -> Progress:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration as people say it.
-
-    Examples
-    --------
-    >>> from featsieve.bench.progress import in_words
-    >>> [in_words(seconds) for seconds in (0.2, 42, 170, 5000)]
-    ['1 s', '42 s', '3 min', '1 h 23 min']
-    """
+    """Return a duration as people say it."""
     if seconds < 99.5:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

@@ -28,26 +28,7 @@ from featsieve.bench.waves import Waves
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did.
-
-    Attributes
-    ----------
-    plan : str
-    folder : Path
-    statuses : dict of str to int
-        How many cells of the plan are "done", "failed", ..., earlier runs included.
-    computed : int
-        Cells that were run this time.
-    failures : tuple of str
-        One line for each cell of this run without a result: which, and why.
-    left_out : dict of str to str
-        Data sets that could not be loaded, and why. Their cells are run when they can be.
-    unreadable : dict of str to str
-        Files among the parts that are none, and why.
-    other_code : int
-        Cells of earlier runs that were computed by another version of the library's files.
-    seconds : float
-    """
+    """What a run did."""
 
     plan: str
     folder: Path
@@ -80,58 +61,7 @@ def run_plan(
     retry: bool = False,
     progress: Progress | None = None,
 ) -> RunSummary:
-    """Run the cells of a plan that are not there yet.
-
-    Parameters
-    ----------
-    plan : str, path or Plan
-        Name of a shipped plan, or a TOML file.
-    out : path
-        Folder of the results. What is there is not computed again, whichever plan it was for.
-    data : path, optional
-        Folder of the data sets; ``FEATSIEVE_DATA`` if not given.
-    download : bool, default=False
-        Whether data sets that are not there may be downloaded.
-    jobs : int, default=1
-        Cells run at the same time, each with cores / jobs threads; -1: one per core. Those of the
-        experiment "time" are run one by one with one thread, whatever is asked for. Inside of
-        ``joblib.parallel_config(backend="dask")`` the workers of the cluster run the cells, as many
-        at a time as they have threads, whatever ``jobs`` says.
-    retry : bool, default=False
-        Run cells again that failed or took too long (for example after raising the time limit).
-    progress : Progress, optional
-        Silent if not given.
-
-    Returns
-    -------
-    RunSummary
-
-    Raises
-    ------
-    FileNotFoundError
-        If none of the data sets can be loaded.
-    OSError
-        If nothing can be written to the folder, results go away from it in the meantime, or no
-        worker process can be kept alive.
-    KeyboardInterrupt
-        After Ctrl-C or SIGTERM, with how far the run came. Finished cells are kept.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from featsieve.bench.run import run_plan
-    >>> text = '''
-    ... datasets = ["iris"]
-    ... experiments = ["default"]
-    ... counts = [2]
-    ... methods = [{name = "variance", selector = "MaxVariance"}]
-    ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     plan = pathlib.Path(folder) / "mine.toml"
-    ...     _ = plan.write_text(text)
-    ...     [run_plan(plan, f"{folder}/results").computed for _ in range(2)]
-    [1, 0]
-    """
+    """Run the cells of a plan that are not there yet."""
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"{os.fspath(data)!r} is not a folder: name the one with the data sets.")

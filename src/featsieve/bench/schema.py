@@ -18,28 +18,14 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class PartAbout:
-    """What a part says about itself outside its rows.
-
-    Attributes
-    ----------
-    status : str
-    source : str
-        Hash of the library's files with which it was computed, or "unknown".
-    """
+    """What a part says about itself outside its rows."""
 
     status: str
     source: str
 
 
 def arrow_schema() -> Any:
-    """Return ``SCHEMA`` as a pyarrow schema.
-
-    Examples
-    --------
-    >>> from featsieve.bench.schema import arrow_schema
-    >>> arrow_schema().field("acc_runs").type
-    ListType(list<item: double>)
-    """
+    """Return ``SCHEMA`` as a pyarrow schema."""
     pa = _pyarrow()
     types = {
         "string": pa.string(),
@@ -53,14 +39,7 @@ def arrow_schema() -> Any:
 
 
 def arrow_table(cell: Cell, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as a table that carries the cell's identity and status.
-
-    Parameters
-    ----------
-    cell : Cell
-    rows : sequence of mapping
-        At least one; exactly the columns of ``SCHEMA``, no value missing (NaN is a value).
-    """
+    """Return rows as a table that carries the cell's identity and status."""
     if not rows:
         raise ValueError(f"The cell {cell.id} has no rows; a failed one has one, with its reason.")
     for row in rows:
@@ -85,14 +64,7 @@ def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def part_about(path: Path) -> PartAbout:
-    """Return what a part says about itself; only its end is read.
-
-    Raises
-    ------
-    FileNotFoundError
-    ValueError
-        If the file is not a part of this version, or damaged.
-    """
+    """Return what a part says about itself; only its end is read."""
     _pyarrow()
     from pyarrow.parquet import read_schema
 

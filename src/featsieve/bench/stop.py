@@ -16,18 +16,6 @@ def terminable() -> Iterator[None]:
     """Raise `Terminated` in the block at the first SIGTERM; further ones are ignored.
 
     Outside the main thread, where signals cannot be caught, nothing changes.
-
-    Examples
-    --------
-    >>> import os, signal
-    >>> from featsieve.bench.stop import Terminated, terminable
-    >>> try:
-    ...     with terminable():
-    ...         os.kill(os.getpid(), signal.SIGTERM)
-    ...         print("not reached")
-    ... except Terminated:
-    ...     print("stopped")
-    stopped
     """
     if threading.current_thread() is not threading.main_thread():
         yield

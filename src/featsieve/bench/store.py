@@ -31,19 +31,7 @@ _ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
 
 
 class Store:
-    """Results of a benchmark in a folder.
-
-    Parameters
-    ----------
-    folder : str or path
-        Made when something is written for the first time.
-
-    Examples
-    --------
-    >>> from featsieve.bench.store import Store
-    >>> Store("nothing-here-yet").finished()
-    set()
-    """
+    """Results of a benchmark in a folder."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -53,13 +41,7 @@ class Store:
         self._seen: dict[Path, tuple[tuple[int, int], PartAbout]] = {}
 
     def make(self) -> None:
-        """Make the folder, and see whether something can be written to it.
-
-        Raises
-        ------
-        OSError
-            If not.
-        """
+        """Make the folder, and see whether something can be written to it."""
         trial = temporary_name(self.parts / "trial")
         try:
             self.parts.mkdir(parents=True, exist_ok=True)
@@ -124,19 +106,7 @@ class Store:
         return {maker for maker in makers if maker and maker.is_alive()} - {this_process()}
 
     def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the part of a cell.
-
-        Parameters
-        ----------
-        cell : Cell
-        rows : sequence of mapping
-            With exactly the columns of ``featsieve.bench.cells.SCHEMA``.
-
-        Raises
-        ------
-        ValueError
-            For rows with other columns, other types, or of another cell.
-        """
+        """Write the part of a cell."""
         from pyarrow.parquet import write_table
 
         table = arrow_table(cell, rows)
@@ -166,15 +136,7 @@ class Store:
         return read_listing(self.folder)
 
     def read(self) -> Any:
-        """Return the rows of the plan that was run last.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The columns of ``SCHEMA``, in the same order of rows whatever the order of running. What
-            is not part of a cell's identity ("plan", "stands_for", "inert", "control") is as the
-            present plan has it, even where the part was computed for another one.
-        """
+        """Return the rows of the plan that was run last."""
         about = self.about()
         members = about["cells"]
         rows = self.rows_of(members)
@@ -184,17 +146,7 @@ class Store:
         return rows
 
     def rows_of(self, cells: Iterable[str]) -> Any:
-        """Return the rows of some cells as they were written, of those that are finished.
-
-        Parameters
-        ----------
-        cells : iterable of str
-            Identities.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return the rows of some cells as they were written, of those that are finished."""
         import pandas as pd
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
@@ -214,14 +166,7 @@ class Store:
         return _sorted(pa.concat_tables(tables).to_pandas())
 
     def export_csv(self, path: str | os.PathLike[str]) -> int:
-        """Write the rows as a tidy CSV file, one row per run, and return how many there are.
-
-        Parameters
-        ----------
-        path : str or path
-            Replaced as a whole. The scores of single k-means runs are text ("0.5100 0.5300"); other
-            columns that hold lists are left out. Numbers have six significant digits.
-        """
+        """Write the rows as a tidy CSV file, one row per run, and return how many there are."""
         rows = self.read()
         write_text(path, csv_text(rows))
         return len(rows)

@@ -10,17 +10,7 @@ from featsieve.datasets.registry import registry
 
 @dataclass(frozen=True)
 class Tables:
-    """What a run must know about its data sets.
-
-    Attributes
-    ----------
-    shapes : dict
-        Samples, columns and classes of each that is there.
-    checksums : dict
-        Of their files; None for those that come with the library.
-    left_out : dict
-        The others, and why.
-    """
+    """What a run must know about its data sets."""
 
     shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     checksums: dict[str, str | None] = field(default_factory=dict)
@@ -39,30 +29,7 @@ def load_tables(
     download: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> Tables:
-    """Look at data sets, and say in one line each which of them are left out.
-
-    Parameters
-    ----------
-    names : sequence of str
-    data, download
-        As for `featsieve.datasets.load_dataset`.
-    say : callable
-
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    FileNotFoundError
-        If none of them can be loaded.
-
-    Examples
-    --------
-    >>> from featsieve.bench.tables import load_tables
-    >>> load_tables(["iris"]).shapes
-    {'iris': (150, 4, 3)}
-    """
+    """Look at data sets, and say in one line each which of them are left out."""
     found = Tables()
     for name in names:
         try:

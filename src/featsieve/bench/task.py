@@ -17,19 +17,7 @@ BUSY = "busy"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the parent hears of a cell: the rows themselves are on the disk.
-
-    Attributes
-    ----------
-    cell : Cell
-    status : str
-        "busy" if another run works on it.
-    reason : str
-    seconds : float
-        Wall-clock time of the whole cell.
-    computed : bool
-        False if it was there already.
-    """
+    """What the parent hears of a cell: the rows themselves are on the disk."""
 
     cell: Cell
     status: str
@@ -40,23 +28,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Task:
-    """How cells of one run are worked on; called with a cell, in any process.
-
-    Attributes
-    ----------
-    out : str
-        Folder of the results.
-    data : str or None
-        Folder of the data.
-    plan : str
-        Name of the plan.
-    retry : bool
-        Whether a cell that failed before is run again.
-    jobs : int
-        Cells that run at the same time.
-    folder : str
-        Where relative paths begin.
-    """
+    """How cells of one run are worked on; called with a cell, in any process."""
 
     out: str
     data: str | None
@@ -92,25 +64,12 @@ class Task:
 
 
 def is_settled(status: str | None, *, retry: bool) -> bool:
-    """Tell whether a cell with this status need not be run (again).
-
-    Examples
-    --------
-    >>> from featsieve.bench.task import is_settled
-    >>> is_settled("failed", retry=False), is_settled("failed", retry=True)
-    (True, False)
-    """
+    """Tell whether a cell with this status need not be run (again)."""
     return status is not None and not (retry and status in ("failed", "timeout"))
 
 
 def start_worker(parent: int) -> None:
-    """Begin a worker process: it leaves signals to the parent, and ends soon after it.
-
-    Parameters
-    ----------
-    parent : int
-        Process that started the run.
-    """
+    """Begin a worker process: it leaves signals to the parent, and ends soon after it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -21,27 +21,7 @@ DIED = "its process died: out of memory, or a fault in compiled code"
 
 @dataclass
 class Waves:
-    """The waves of one run.
-
-    Attributes
-    ----------
-    store : Store
-    data : str or None
-        Folder of the data.
-    plan : str
-        Name of the plan.
-    retry : bool
-        Whether cells are run again that failed before.
-    progress : Progress
-    client : distributed.Client or None
-        Of the cluster that runs the cells; None: processes of this machine do.
-    failures : list of str
-        One line for each cell without a result.
-    computed : int
-        Cells that were run.
-    settled : set of str
-        Cells that have a part, found there or written.
-    """
+    """The waves of one run."""
 
     store: Store
     data: str | None
@@ -55,19 +35,7 @@ class Waves:
     _in_vain: int = 0  # crashes since the last outcome
 
     def expect(self, cells: Sequence[Cell], sizes: Mapping[str, float]) -> dict[str, Cell]:
-        """Return those of the cells that are not there yet, and count the others.
-
-        Parameters
-        ----------
-        cells : sequence of Cell
-        sizes : mapping of str to float
-            Entries of the tables; the largest come first.
-
-        Returns
-        -------
-        dict of str to Cell
-            By identity, in the order of running.
-        """
+        """Return those of the cells that are not there yet, and count the others."""
         known = self.store.statuses()
         there = [cell for cell in cells if is_settled(known.get(cell.id), retry=self.retry)]
         waiting = {
@@ -81,15 +49,7 @@ class Waves:
         return waiting
 
     def run(self, waiting: dict[str, Cell], *, jobs: int, threads: int) -> None:
-        """Run cells until each has an outcome; those of other runs are waited for.
-
-        Parameters
-        ----------
-        waiting : dict of str to Cell
-            Empty afterwards.
-        jobs, threads : int
-            Cells at the same time, and threads of each.
-        """
+        """Run cells until each has an outcome; those of other runs are waited for."""
         told = False
         while waiting:
             try:

@@ -33,22 +33,6 @@ class LabelFreeCriterion:
 
     Its graph is that of the view in which the pseudo-labels of the whole table show, those with
     which JASFS would start: what the library itself judges by.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-    n_clusters : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.bench.workbench import LabelFreeCriterion
-    >>> from featsieve.datasets import load_dataset
-    >>> planted = load_dataset("planted_small")
-    >>> criterion = LabelFreeCriterion(planted.X, n_clusters=3)
-    >>> informative, noise = np.flatnonzero(planted.informative), np.arange(25, 30)
-    >>> criterion(informative) > criterion(noise)
-    True
     """
 
     def __init__(self, X: Any, *, n_clusters: int) -> None:
@@ -74,31 +58,7 @@ class LabelFreeCriterion:
 
 
 class Workbench:
-    """A data set with what the fits on it share: graphs, first labels, judged selections.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With classes.
-
-    Attributes
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_columns), float64
-    n_samples, n_columns, n_classes : int
-    criterion : LabelFreeCriterion
-    planted : tuple of two bool arrays, or None
-        Columns that carry clusters (copies included), and those that are no copies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.bench.workbench import Workbench
-    >>> from featsieve.datasets import load_dataset
-    >>> bench = Workbench(load_dataset("iris"))
-    >>> scores = bench.judge(np.array([2, 3]), n_seeds=3)
-    >>> scores.n_runs
-    3
-    """
+    """A data set with what the fits on it share: graphs, first labels, judged selections."""
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.y is None:
@@ -233,27 +193,7 @@ class Workbench:
 
 @lru_cache(maxsize=KEPT)
 def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Workbench:
-    """Return the workbench of a data set; a process keeps the latest ones.
-
-    Parameters
-    ----------
-    name : str
-        Of the data set.
-    data : str, optional
-        Folder of data files; see `featsieve.datasets.load_dataset`.
-    checksum : str, optional
-        What that of the file must be.
-
-    Returns
-    -------
-    Workbench
-
-    Examples
-    --------
-    >>> from featsieve.bench.workbench import workbench
-    >>> workbench("iris").n_columns
-    4
-    """
+    """Return the workbench of a data set; a process keeps the latest ones."""
     dataset = load_dataset(name, data=data)
     if checksum and dataset.checksum != checksum:
         raise ValueError(f"The file of {name} changed during the run: start the run again.")
@@ -261,13 +201,5 @@ def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Work
 
 
 def support_hash(support: np.ndarray) -> str:
-    """Return a name for a selection: the same for the same columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.bench.workbench import support_hash
-    >>> support_hash(np.array([1, 2])) == support_hash(np.array([2, 1]))
-    True
-    """
+    """Return a name for a selection: the same for the same columns."""
     return hashlib.sha256(np.sort(support).astype(np.int64).tobytes()).hexdigest()[:16]

@@ -38,33 +38,7 @@ class Fit:
 def run_cell(
     cell: Cell, *, data: str | None = None, plan: str = "", jobs: int = 1
 ) -> list[dict[str, Any]]:
-    """Run a cell and return its rows; an error in it becomes a row with the reason.
-
-    Parameters
-    ----------
-    cell : Cell
-    data : str, optional
-        Folder of data files; see `featsieve.datasets.load_dataset`.
-    plan : str
-        Name of the plan.
-    jobs : int, default=1
-        Cells that run at the same time, this one included: written down beside the times.
-
-    Returns
-    -------
-    list of dict
-        One row per number of features that was evaluated, with all columns of ``SCHEMA``. The
-        status is "done" (with the warnings as reason), "failed", "timeout", or "skipped" if the
-        data set cannot be loaded, or has changed since the cell was made.
-
-    Examples
-    --------
-    >>> from featsieve.bench.cells import Cell
-    >>> from featsieve.bench.worker import run_cell
-    >>> cell = Cell("grid", "iris", "L-score", "LaplacianScore", counts=(1, 2), kmeans_seeds=3)
-    >>> [(row["status"], row["n_features"]) for row in run_cell(cell)]
-    [('done', 1), ('done', 2)]
-    """
+    """Run a cell and return its rows; an error in it becomes a row with the reason."""
     about: dict[str, Any] = {"plan": plan, "jobs": jobs}
     try:
         bench = workbench(cell.dataset, data, checksum=cell.data_checksum)
@@ -149,19 +123,7 @@ def _at(cell: Cell, bench: Workbench, chosen: np.ndarray) -> dict[str, Any]:
 
 
 def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> Fit:
-    """Fit the selector of a cell; only the fit is timed.
-
-    Parameters
-    ----------
-    cell : Cell
-    bench : Workbench
-    n_features : int or None
-        Number of features to ask for; None: what the selector does by default.
-
-    Returns
-    -------
-    Fit
-    """
+    """Fit the selector of a cell; only the fit is timed."""
     facts = selector_facts(cell.selector)
     params = dict(cell.params)
     random_state = params.pop(RANKING, 0) + (STEP if RANKING in cell.params else 1) * cell.seed

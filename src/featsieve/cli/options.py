@@ -81,14 +81,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result for machine
 
 
 def read_clusters(text: str) -> int | str:
-    """Return what --clusters means.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_clusters
-    >>> read_clusters("auto"), read_clusters("5")
-    ('auto', 5)
-    """
+    """Return what --clusters means."""
     word = text.strip().lower()
     if word == "auto":
         return word
@@ -99,14 +92,7 @@ def read_clusters(text: str) -> int | str:
 
 
 def read_features(text: str) -> int | float | str:
-    """Return what --features means.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_features
-    >>> read_features("auto"), read_features("50"), read_features("0.1")
-    ('auto', 50, 0.1)
-    """
+    """Return what --features means."""
     word = text.strip().lower()
     if word == "auto":
         return word
@@ -123,14 +109,7 @@ def read_features(text: str) -> int | float | str:
 
 
 def read_image(text: str | None) -> tuple[int, int] | None:
-    """Return what --image means.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_image
-    >>> read_image("28x32"), read_image(None)
-    ((28, 32), None)
-    """
+    """Return what --image means."""
     if text is None:
         return None
     height, _, width = text.strip().lower().partition("x")
@@ -140,14 +119,7 @@ def read_image(text: str | None) -> tuple[int, int] | None:
 
 
 def read_format(text: str | None) -> str | None:
-    """Return what --format means, as the ending of a file.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_format
-    >>> read_format("csv"), read_format(".Parquet")
-    ('.csv', '.parquet')
-    """
+    """Return what --format means, as the ending of a file."""
     if text is None:
         return None
     word = text.strip().lower().removeprefix(".")
@@ -157,28 +129,14 @@ def read_format(text: str | None) -> str | None:
 
 
 def read_impute(text: str | None) -> str | None:
-    """Return what --impute means.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_impute
-    >>> read_impute("Median"), read_impute(None)
-    ('median', None)
-    """
+    """Return what --impute means."""
     if text is None or text.strip().lower() == "median":
         return None if text is None else "median"
     raise ValueError(f"--impute takes median; got {text!r}.")
 
 
 def read_methods(text: str) -> list[str]:
-    """Return what --methods means.
-
-    Examples
-    --------
-    >>> from featsieve.cli.options import read_methods
-    >>> read_methods("jasfs, mcfs")
-    ['jasfs', 'mcfs']
-    """
+    """Return what --methods means."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if [word.lower() for word in words] == ["all"]:
         return METHODS.split(", ")

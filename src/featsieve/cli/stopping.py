@@ -30,13 +30,7 @@ class Stop:
 
 @contextmanager
 def stoppable(leaves: str = "nothing was written") -> Iterator[Stop]:
-    """Turn Ctrl-C and SIGTERM in the block into one line and an exit code.
-
-    Parameters
-    ----------
-    leaves : str
-        What is left behind, in words.
-    """
+    """Turn Ctrl-C and SIGTERM in the block into one line and an exit code."""
     stop = Stop()
     handlers = {}
 

@@ -34,15 +34,7 @@ MANY = 300
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """The selections of every size that a ranking holds.
-
-    Attributes
-    ----------
-    order : int array of shape (n_features,)
-        Features, best first: the selection of size k is ``order[:k]``.
-    curve : CriterionCurve
-        The label-free criterion that chose the number of features.
-    """
+    """The selections of every size that a ranking holds."""
 
     order: np.ndarray
     curve: CriterionCurve

@@ -23,15 +23,6 @@ class SelectedClusterings:
 
     One k-means++ run each: the mean over runs says how reliably a support shows clusters, which
     the best of many runs would hide.
-
-    Parameters
-    ----------
-    X : array or scipy.sparse matrix of shape (n_samples, n_features)
-    n_clusters : int
-    scale : {"unit", "none", "both"}
-        Whether columns are brought to unit variance first, or in every other run.
-    n_runs : int
-    random_state : RandomState
     """
 
     def __init__(

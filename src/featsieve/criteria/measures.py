@@ -70,15 +70,7 @@ class Criterion(ABC):
         self.random_state = random_state
 
     def __call__(self, X: Any, support: Any, labels: Any) -> float:
-        """Return the criterion of one selection; higher is better.
-
-        Parameters
-        ----------
-        X : array or scipy.sparse matrix of shape (n_samples, n_features)
-        support : bool array of shape (n_features,), or indices of features
-        labels : array of shape (n_samples,)
-            Pseudo-labels. Criteria that do not compare with them take the number of clusters.
-        """
+        """Return the criterion of one selection; higher is better."""
         X = as_table(X, owner=type(self).__name__)
         return float(np.mean(self.prepare(X, labels)(check_support(support, X.shape[1]))))
 

@@ -13,23 +13,6 @@ def mean_interval(runs: Any, *, level: float = 0.95) -> tuple[float, float]:
     seeds. Both are random effects then. The variances of the means over rows and over columns are
     added (which counts the residual twice, so that the interval is a little too wide, never too
     narrow), with Satterthwaite's degrees of freedom.
-
-    Parameters
-    ----------
-    runs : array-like of shape (n_runs,) or (n_selector_seeds, n_kmeans_seeds)
-    level : float, default=0.95
-
-    Returns
-    -------
-    tuple of float
-        Both NaN for a single run.
-
-    Examples
-    --------
-    >>> from featsieve.evaluation.intervals import mean_interval
-    >>> low, high = mean_interval([0.4, 0.5, 0.6])
-    >>> round(low, 3), round(high, 3)
-    (0.252, 0.748)
     """
     table = np.atleast_2d(np.asarray(runs, dtype=np.float64))
     parts = [

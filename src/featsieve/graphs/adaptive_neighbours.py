@@ -44,16 +44,7 @@ def first_neighbours(
 
 
 def first_weights(squares: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the weights of the k nearest neighbours, and the mean of a over the samples.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (n, k+1)
-        Squared distances to the k+1 nearest other samples, nearest first.
-
-    Where all k+1 are equally far, the neighbours share the weight equally. (Public code divides
-    by zero there, and repairs some of it.)
-    """
+    """Return the weights of the k nearest neighbours, and the mean of a over the samples."""
     k = squares.shape[1] - 1
     beyond = squares[:, k:]
     nearer = np.maximum(beyond - squares[:, :k], 0.0)
@@ -104,23 +95,7 @@ def parts(S: sp.csr_array) -> tuple[int, np.ndarray]:
 def join_parts(
     component: np.ndarray, points: np.ndarray, count: int, *, key: np.ndarray
 ) -> np.ndarray:
-    """Return ``count`` groups of whole components: those that lie close are joined.
-
-    Parameters
-    ----------
-    component : ndarray of shape (n,)
-        The component of every sample, 0, 1, ..., at least ``count`` of them.
-    points : ndarray of shape (n, m)
-        Where the samples lie.
-    count : int
-        Number of groups.
-    key : ndarray of shape (n,)
-        Where joins cost the same, the components of the smallest mean key are joined first: the
-        order of the samples decides nothing.
-
-    Ward's rule: the next to be joined are the groups a, b with the least increase of the sum of
-    squares, n_a n_b/(n_a + n_b) ||mean_a - mean_b||^2. O(p^3) for p components.
-    """
+    """Return ``count`` groups of whole components: those that lie close are joined."""
     sizes = np.bincount(component).astype(np.float64)
     order = np.argsort(np.bincount(component, weights=key) / sizes, kind="stable")
     sizes = sizes[order]

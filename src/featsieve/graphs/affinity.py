@@ -19,18 +19,7 @@ AFFINITIES = ("heat", "binary")
 
 
 def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5) -> sp.csr_array:
-    """Return the affinity matrix S of the samples.
-
-    Parameters
-    ----------
-    operator : DataOperator
-    affinity : {"heat", "binary"} or array-like of shape (n, n)
-        Weights of the nearest neighbours' edges: exp(-||x_i - x_j||^2/(2 t^2)) with t the mean
-        distance, or 1. No self loops, symmetrised by the maximum. Or a symmetric, non-negative
-        matrix, which is used as it is.
-    n_neighbors : int
-        At most n - 1 are there to be found.
-    """
+    """Return the affinity matrix S of the samples."""
     n = operator.shape[0]
     if not isinstance(affinity, str):
         return _given_affinity(affinity, n)

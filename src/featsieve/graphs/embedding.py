@@ -25,16 +25,7 @@ SMALLEST = 1e-6
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Eigenpairs of a graph, without the trivial one.
-
-    Attributes
-    ----------
-    values : ndarray of shape (count,)
-        Eigenvalues of Deg^(-1/2) S Deg^(-1/2), largest first.
-    vectors : ndarray of shape (n, count)
-        Orthonormal eigenvectors, orthogonal to the trivial one, Deg^(1/2) 1; zero for samples
-        without an edge. The entry of the largest size is positive.
-    """
+    """Eigenpairs of a graph, without the trivial one."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -47,14 +38,6 @@ def leading_eigenpairs(S: sp.csr_array, count: int, *, whole_clusters: bool = Fa
     written down such that each separates one component from all smaller ones, the largest first.
     The others are found on the matrix without them. There are as many pairs as samples with an
     edge, less one; no more are returned.
-
-    Parameters
-    ----------
-    S : csr_array of shape (n, n)
-        Symmetric and non-negative.
-    count : int
-    whole_clusters : bool
-        Whether to return more where the last eigenvalue repeats: the span is then unique.
     """
     n = S.shape[0]
     degree = degrees(S)

@@ -130,20 +130,7 @@ def _choose(
 
 
 class PointDistances:
-    """The block function of the squared distances between the rows of an array.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, r)
-        They should lie around the origin: distances are ||x||^2 + ||y||^2 - 2 x'y.
-    squares : ndarray of shape (n_samples,), optional
-        Squared lengths, if they are to be others than those of the rows.
-
-    Attributes
-    ----------
-    rounding : ndarray of shape (n_samples,)
-        How far a distance to a near sample may be off.
-    """
+    """The block function of the squared distances between the rows of an array."""
 
     def __init__(self, points: np.ndarray, squares: np.ndarray | None = None) -> None:
         self.points = points
@@ -169,15 +156,7 @@ class PointDistances:
 
 
 class RoughDistances:
-    """Distances in single precision, less the sample's own squared length, with a bound of errors.
-
-    Attributes
-    ----------
-    unit : float
-        The largest squared length, in which these distances are measured.
-    error : ndarray of shape (n_samples,)
-        How far a distance of every sample may be off, in that unit.
-    """
+    """Distances in single precision, less the sample's own squared length, with an error bound."""
 
     def __init__(self, exact: PointDistances) -> None:
         self.exact = exact
@@ -229,13 +208,7 @@ def hat_distances(E: np.ndarray) -> PointDistances:
 
 
 class EuclideanDistances:
-    """The block function of the squared distances between rows of an operator.
-
-    Attributes
-    ----------
-    rounding : ndarray of shape (n_samples,)
-        How far a distance to a near sample may be off: ||x||^2 - 2 x'y + ||y||^2 cancels.
-    """
+    """The block function of the squared distances between rows of an operator."""
 
     def __init__(self, operator: DataOperator) -> None:
         self.operator = operator.centred()  # or the origin costs digits

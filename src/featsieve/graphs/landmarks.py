@@ -46,19 +46,7 @@ GROUP = 16
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Points among the samples, in hat coordinates.
-
-    Attributes
-    ----------
-    directions : ndarray of shape (d, r)
-        A, with hat coordinates E = Z A.
-    points : ndarray of shape (m, r)
-        Of unit length where samples are compared by angle.
-    sample : ndarray of shape (n_sample,)
-        The rows from which the points were found, sorted.
-    sample_coordinates : ndarray of shape (n_sample, r)
-        Their hat coordinates E.
-    """
+    """Points among the samples, in hat coordinates."""
 
     directions: np.ndarray
     points: np.ndarray
@@ -126,22 +114,7 @@ def _kmeans_step(points: Array, centres: Array, *, by_angle: bool) -> Array:
 
 
 class LandmarkGraph:
-    """S = B diag(mass)^(-1) B', seen through sums over clusters of samples.
-
-    Parameters
-    ----------
-    parts : RowParts
-        The table.
-    landmarks : Landmarks
-    n_neighbors : int
-        s, landmarks per sample.
-
-    Attributes
-    ----------
-    links : Rows
-        (landmarks, weights) of every sample, two arrays of shape (rows, s) per part.
-    mass : ndarray of shape (m,)
-    """
+    """S = B diag(mass)^(-1) B', seen through sums over clusters of samples."""
 
     def __init__(self, parts: RowParts, landmarks: Landmarks, *, n_neighbors: int = 5) -> None:
         self.parts, self.landmarks = parts, landmarks

@@ -70,17 +70,7 @@ def mean_scatter(grams: np.ndarray) -> float:
 def local_discriminant_matrix(
     members: np.ndarray, grams: np.ndarray, *, ridge: float
 ) -> sp.csr_array:
-    """Return Lu for a local ridge lambda > 0.
-
-    Parameters
-    ----------
-    members : ndarray of shape (n, k+1)
-        Neighbourhoods, from :func:`neighbourhoods`.
-    grams : ndarray of shape (n, k+1, k+1)
-        Their centred Grams, from :func:`local_grams`; they serve every ridge.
-    ridge : float
-        lambda.
-    """
+    """Return Lu for a local ridge lambda > 0."""
     n, kappa = members.shape
     # 1 is an eigenvector that H will remove; raised to the level of the others it costs no digits.
     constant = (ridge + _traces(grams) / kappa)[:, None, None] / kappa

@@ -46,16 +46,6 @@ class SpectralClusterings:
     """Spectral clusterings of one graph for many numbers of clusters, from one decomposition.
 
     (Two, where the graph is not connected: see :func:`spectral_labels`.)
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-    most : int
-        Largest number of clusters that will be asked for.
-    random_state : RandomState
-    bridge : ndarray of shape (n, r), optional
-    n_starts : int
-        k-means runs, of which the best counts.
     """
 
     def __init__(

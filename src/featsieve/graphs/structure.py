@@ -49,17 +49,7 @@ def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -
 def sampled_accuracy(
     labels: np.ndarray, E: np.ndarray, moments: np.ndarray, *, sizes: np.ndarray
 ) -> float:
-    """Return the same from some of the samples.
-
-    Parameters
-    ----------
-    labels, E : arrays of shape (n_rows,) and (n_rows, r)
-        Of these samples.
-    moments : array of shape (r, c)
-        E'HF of all samples.
-    sizes : array of shape (c,)
-        Of the clusters, among all samples.
-    """
+    """Return the same from some of the samples."""
     n, c = sizes.sum(), len(sizes)
     F = np.eye(c)[labels] / np.sqrt(sizes)
     leverage = np.einsum("ij,ij->i", E, E)

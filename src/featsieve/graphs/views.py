@@ -35,15 +35,7 @@ STRUCTURE = 0.08
 
 @dataclass(frozen=True)
 class SampleView:
-    """A neighbour graph of the samples.
-
-    Attributes
-    ----------
-    name : {"hat", "raw", "scaled"}
-    graph : csr_array of shape (n, n)
-    coordinates : ndarray of shape (n, r)
-        The hat coordinates E; none (r = 0) in plain views.
-    """
+    """A neighbour graph of the samples."""
 
     name: str
     graph: sp.csr_array

@@ -23,34 +23,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     it is removed, and ``path`` is as it was. What a process that was killed has left beside
     ``path`` is removed by the next one of the same machine: see `temporary`. A file that
     is replaced hands its permissions on.
-
-    Parameters
-    ----------
-    path : str or path
-        Replaced if it is there; its folder is made if needed. Of a symbolic link, what it points to
-        is replaced. What is neither file nor folder (a pipe) is written directly, and to a stream
-        (``/dev/stdout``) the content is added at the end: see `featsieve.io.streams`.
-
-    Yields
-    ------
-    path
-        Where to write.
-
-    Raises
-    ------
-    OSError
-        With the name of the file and the reason, if it cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from featsieve.io.files import whole_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole_file(Path(folder) / "a.bin") as unfinished:
-    ...         _ = unfinished.write_bytes(b"abc")
-    ...     (Path(folder) / "a.bin").read_bytes()
-    b'abc'
     """
     path = Path(path)
     if is_stream(path):
@@ -84,23 +56,6 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file whole or not at all.
 
     It is written beside its place under a hidden name, forced to the disk, and renamed.
-
-    Parameters
-    ----------
-    path : str or path
-        Replaced if it is there; its folder is made if needed.
-    text : str
-        Stored as UTF-8, its line ends as they are.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from featsieve.io.files import write_text
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(Path(folder) / "new" / "a.txt", "café")
-    ...     (Path(folder) / "new" / "a.txt").read_text(encoding="utf-8")
-    'café'
     """
     with (
         whole_file(path) as unfinished,
@@ -111,24 +66,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def told_of(path: Path, *hidden: Path) -> Iterator[None]:
-    """Let errors of the system in the block name the file, the reason and a way out.
-
-    Parameters
-    ----------
-    path : Path
-        The file as the user knows it.
-    *hidden : Path
-        Other names that it has while it is written. Errors about other files stay as they are.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.files import told_of
-    >>> with told_of(Path("a.csv")):
-    ...     raise OSError(28, "No space left on device")
-    Traceback (most recent call last):
-    OSError: a.csv cannot be written (No space left on device): make room, or name another place.
-    """
+    """Let errors of the system in the block name the file, the reason and a way out."""
     try:
         yield
     except OSError as error:
@@ -147,20 +85,7 @@ def told_of(path: Path, *hidden: Path) -> Iterator[None]:
 
 
 def check_free(path: Path, *, overwrite: bool = False) -> None:
-    """Raise if a file is there already that nobody asked to replace.
-
-    Parameters
-    ----------
-    path : Path
-    overwrite : bool, default=False
-        Whether it may be replaced.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.files import check_free
-    >>> check_free(Path("a-file-that-is-not-there.csv"))
-    """
+    """Raise if a file is there already that nobody asked to replace."""
     if path.is_file() and not is_stream(path) and not overwrite:
         raise FileExistsError(
             f"{path} is there already: add --force to replace it, or name another file."
@@ -168,27 +93,7 @@ def check_free(path: Path, *, overwrite: bool = False) -> None:
 
 
 def take_after(new: Path, old: Path) -> None:
-    """Give a file the owner, the group and the permissions of the one that it will replace.
-
-    Parameters
-    ----------
-    new : Path
-    old : Path
-        If it is not there, nothing changes.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from pathlib import Path
-    >>> from featsieve.io.files import take_after
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     new, old = Path(folder, "new"), Path(folder, "old")
-    ...     new.touch()
-    ...     old.touch(mode=0o600)
-    ...     take_after(new, old)
-    ...     oct(new.stat().st_mode)[-3:] if os.name == "posix" else "600"
-    '600'
-    """
+    """Give a file the owner, the group and the permissions of the one that it will replace."""
     if os.name != "posix" or not old.is_file():
         return
     about = old.stat()
@@ -209,32 +114,12 @@ def legible(text: str) -> str:
 
     Where the locale cannot tell the letters (``LC_ALL=C``), or a file's name is not in UTF-8,
     Python hands its bytes on as half characters, which no file can hold.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        The letters, if the bytes are UTF-8; a replacement for those that are not.
-
-    Examples
-    --------
-    >>> from featsieve.io.files import legible
-    >>> legible("table-\udcc3\udcbc.csv"), legible("table-\udcff.csv")
-    ('table-ü.csv', 'table-\ufffd.csv')
     """
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def to_disk(file: Any) -> None:
-    """Force what was written to the disk: a rename may otherwise get there before the content.
-
-    Parameters
-    ----------
-    file : open file
-    """
+    """Force what was written to the disk: a rename may otherwise get there before the content."""
     file.flush()
     os.fsync(file.fileno())
 
@@ -243,22 +128,13 @@ def folder_to_disk(folder: str | os.PathLike[str]) -> None:
     """Force a rename to the disk, where that can be done with folders.
 
     Some network disks refuse it: what was renamed is there all the same.
-
-    Parameters
-    ----------
-    folder : str or path
     """
     with suppress(OSError):
         _to_disk(folder)
 
 
 def tree_to_disk(folder: Path) -> None:
-    """Force a folder to the disk, and all that is in it.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """Force a folder to the disk, and all that is in it."""
     for path in folder.rglob("*"):
         if path.is_dir():
             folder_to_disk(path)

@@ -19,18 +19,6 @@ def uninterrupted() -> Iterator[None]:
     other threads than the main one, which no signal interrupts, nothing has to be done; nor for a
     signal that a library written in C takes care of. To block the signals in the main thread would
     not do: the system then hands them to another one, and Python acts on them all the same.
-
-    Examples
-    --------
-    >>> import signal
-    >>> from featsieve.io.interruptions import uninterrupted
-    >>> before = signal.signal(signal.SIGTERM, lambda number, frame: print("stopped"))
-    >>> with uninterrupted():
-    ...     signal.raise_signal(signal.SIGTERM)
-    ...     print("done")
-    done
-    stopped
-    >>> _ = signal.signal(signal.SIGTERM, before)
     """
     if threading.current_thread() is not threading.main_thread():
         yield

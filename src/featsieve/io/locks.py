@@ -31,33 +31,7 @@ _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 @contextmanager
 def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep other processes from changing the results in a folder; Ctrl-C ends the wait for them.
-
-    Parameters
-    ----------
-    folder : str or path
-        If nothing can be written to it, there is nothing to keep others from.
-
-    Raises
-    ------
-    TimeoutError
-        If somebody else does not let go of it.
-    FileNotFoundError, NotADirectoryError
-        If there is no such folder.
-
-    Warns
-    -----
-    UserWarning
-        If the disk knows no locks.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from featsieve.io.locks import locked
-    >>> with tempfile.TemporaryDirectory() as folder, locked(folder):
-    ...     print("alone")
-    alone
-    """
+    """Keep other processes from changing the results in a folder; Ctrl-C ends the wait for them."""
     path = Path(folder) / LOCK
     limit = time.monotonic() + PATIENCE
     handle = None

@@ -22,30 +22,7 @@ class ContentError(ValueError):
 
 
 def check_content(model: Any) -> None:
-    """Raise unless all that a loaded model holds fits together.
-
-    Parameters
-    ----------
-    model : object
-        What was built from a file.
-
-    Raises
-    ------
-    ContentError
-        If it is no model, or has parts of other sizes or kinds than a fit leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.io.model_content import check_content
-    >>> sieve = MaxVariance(1).fit(np.arange(6.0).reshape(2, 3) ** 2)
-    >>> check_content(sieve)
-    >>> sieve.support_ = np.array([True])
-    >>> check_content(sieve)
-    Traceback (most recent call last):
-    featsieve.io.model_content.ContentError: support_ of MaxVariance has shape (1,), and it ...
-    """
+    """Raise unless all that a loaded model holds fits together."""
     if isinstance(model, type) or not hasattr(model, "transform"):
         raise ContentError(f"it holds a {type(model).__name__}, which is no model")
     for part in _parts(model):

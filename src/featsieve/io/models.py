@@ -178,17 +178,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def load_skops(purpose: str) -> Any:
-    """Return ``skops.io``, or say which extra brings it.
-
-    Parameters
-    ----------
-    purpose : str
-        What needs it.
-
-    Returns
-    -------
-    module
-    """
+    """Return ``skops.io``, or say which extra brings it."""
     with hidden(*UNNEEDED):
         return load_optional("skops.io", purpose, extra="model")
 

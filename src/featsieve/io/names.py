@@ -31,14 +31,7 @@ def shorten(names: Sequence[str]) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a name in quotation marks, cut where it is long: a file can name anything.
-
-    Examples
-    --------
-    >>> from featsieve.io.names import shown
-    >>> shown("age"), len(shown("a" * 1000))
-    ("'age'", 105)
-    """
+    """Return a name in quotation marks, cut where it is long: a file can name anything."""
     return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
 
 

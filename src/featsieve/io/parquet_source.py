@@ -15,18 +15,7 @@ from featsieve.io.source import Source
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """The row groups of Parquet files, one below the other.
-
-    Attributes
-    ----------
-    groups : tuple of (str, int)
-        File and number of every row group.
-    stops : tuple of int
-        Rows of the table at which they end.
-    names : tuple of str
-        Columns that are read.
-    dtype : numpy.dtype
-    """
+    """The row groups of Parquet files, one below the other."""
 
     groups: tuple[tuple[str, int], ...]
     stops: tuple[int, ...]

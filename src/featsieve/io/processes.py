@@ -13,22 +13,7 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Process(NamedTuple):
-    """A process, of any machine.
-
-    Attributes
-    ----------
-    machine : str
-        Where its number means something: see `this_process`.
-    number : int
-    start : int
-        When it started, in ticks of its machine: numbers are used again. 0 where nobody can tell.
-
-    Examples
-    --------
-    >>> from featsieve.io.processes import Process
-    >>> str(Process("3fa9c1d2", 4711, 88)), Process.parse("3fa9c1d2-4711-88").number
-    ('3fa9c1d2-4711-88', 4711)
-    """
+    """A process, of any machine."""
 
     machine: str
     number: int
@@ -54,14 +39,7 @@ class Process(NamedTuple):
 
 
 def this_process() -> Process:
-    """Return this process.
-
-    Examples
-    --------
-    >>> from featsieve.io.processes import this_process
-    >>> this_process().is_alive()
-    True
-    """
+    """Return this process."""
     number = os.getpid()
     return Process(this_machine(), number, _start_and_state(number)[0])
 
@@ -71,12 +49,6 @@ def this_machine() -> str:
 
     Machines of the same name ("localhost") are told apart by when they were started, where the
     system says so. After a restart the machine is therefore another one.
-
-    Examples
-    --------
-    >>> from featsieve.io.processes import this_machine
-    >>> len(this_machine())
-    8
     """
     counted = started = ""
     with suppress(OSError):
@@ -88,25 +60,7 @@ def this_machine() -> str:
 
 
 def is_alive(number: int, *, start: int = 0) -> bool:
-    """Tell whether a process of this machine still runs.
-
-    Parameters
-    ----------
-    number : int
-    start : int, default=0
-        When it started, if that is known: another one may have got the same number since.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import os
-    >>> from featsieve.io.processes import is_alive
-    >>> is_alive(os.getpid())
-    True
-    """
+    """Tell whether a process of this machine still runs."""
     try:
         os.kill(number, 0)
     except (ProcessLookupError, OverflowError):

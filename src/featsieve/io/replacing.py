@@ -38,24 +38,7 @@ PATIENCE = 1.0
 
 
 def settle(place: str | os.PathLike[str]) -> None:
-    """Finish what somebody who was killed has begun, so that results are not taken for a mixture.
-
-    Parameters
-    ----------
-    place : str or path
-        A folder of results, or a file in it.
-
-    Raises
-    ------
-    OSError
-        If there is something to finish and the folder cannot be written, or if what stands ready
-        was not put there by featsieve.
-
-    Examples
-    --------
-    >>> from featsieve.io.replacing import settle
-    >>> settle("a-folder-that-is-not-there")
-    """
+    """Finish what somebody who was killed has begun, so that no mixture is read."""
     folder = Path(place)
     folder = folder if folder.is_dir() else folder.parent
     if _stands_ready(folder):
@@ -64,24 +47,7 @@ def settle(place: str | os.PathLike[str]) -> None:
 
 
 def settled(path: str | os.PathLike[str]) -> Path:
-    """Return where to read a file that may be one of the results in a folder; nothing is changed.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    Path
-        The new file where it stands ready, if somebody was killed while the results were replaced;
-        else the same.
-
-    Examples
-    --------
-    >>> from featsieve.io.replacing import settled
-    >>> settled("table.csv").name
-    'table.csv'
-    """
+    """Return where to read a file that may be one of the results in a folder."""
     path = Path(path)
     if path.name not in RESULTS:
         return path
@@ -94,32 +60,7 @@ def settled(path: str | os.PathLike[str]) -> Path:
 
 
 def replace_together(new: Path, folder: Path, *, stale: Iterable[str] = ()) -> None:
-    """Move all files of a hidden folder into another one on the same disk; `locked` by the caller.
-
-    Parameters
-    ----------
-    new : Path
-        Gone afterwards.
-    folder : Path
-        Files of other names in it stay.
-    stale : iterable of str
-        Names of files in it that are removed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from featsieve.io.replacing import replace_together
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     folder, new = Path(home), Path(home) / ".new"
-    ...     new.mkdir()
-    ...     _ = (folder / "report.md").write_text("old")
-    ...     _ = (folder / "report.html").write_text("old")
-    ...     _ = (new / "report.html").write_text("new")
-    ...     replace_together(new, folder, stale=["report.md"])
-    ...     [(path.name, path.read_text()) for path in folder.iterdir()]
-    [('report.html', 'new')]
-    """
+    """Move all files of a hidden folder into another one (`locked` by the caller)."""
     stale = set(stale)
     unknown = sorted({*os.listdir(new), *stale} - RESULTS)
     if unknown:  # nobody would finish it
@@ -137,19 +78,7 @@ def replace_together(new: Path, folder: Path, *, stale: Iterable[str] = ()) -> N
 
 
 def finish(folder: Path) -> None:
-    """Move what stands ready in a folder to its place; `locked` by the caller.
-
-    Raises
-    ------
-    OSError
-        If something cannot be moved, or something stands there that featsieve does not write.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.replacing import finish
-    >>> finish(Path("a-folder-that-is-not-there"))
-    """
+    """Move what stands ready in a folder to its place; `locked` by the caller."""
     if not _stands_ready(folder):
         return
     ready = folder / READY

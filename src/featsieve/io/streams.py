@@ -18,35 +18,13 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
     Where a shell sends the output of a command to a file, ``/dev/stdout`` is a regular file: to
     rename another one over it would destroy what is in it.
-
-    Parameters
-    ----------
-    path : str or path
-        Links are followed. ``/dev/shm`` is a folder like others.
-
-    Examples
-    --------
-    >>> from featsieve.io.streams import is_stream
-    >>> is_stream("table.csv"), is_stream("/dev/shm/table.csv")
-    (False, False)
     """
     return _stream(path) is not None
 
 
 @contextmanager
 def appended(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write to, and add what is in it to a stream if all went well.
-
-    Parameters
-    ----------
-    path : str or path
-        See `is_stream`.
-
-    Yields
-    ------
-    Path
-        A file of its own: writers that start a file anew, or move in it, may do so.
-    """
+    """Give a file to write to, and add what is in it to a stream if all went well."""
     with tempfile.TemporaryDirectory() as folder:
         temporary = Path(folder) / Path(path).name
         yield temporary

@@ -52,12 +52,6 @@ def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], 
     """Return the file and the column of its classes that a name stands for, if it names one.
 
     They are separated by the first "#" with the ending of a table before it.
-
-    Examples
-    --------
-    >>> from featsieve.io.table import split_labels
-    >>> split_labels("mine.csv#kind"), split_labels("mine.csv"), split_labels("no#1.csv")
-    (('mine.csv', 'kind'), ('mine.csv', None), ('no#1.csv', None))
     """
     parts = name.split(SEPARATOR) if isinstance(name, str) else ()
     for i in range(1, len(parts)):
@@ -187,26 +181,7 @@ def _others_like(path: Path) -> str:
 
 
 def subset(table: Dataset, indices: Any) -> Dataset:
-    """Return the same samples with some of the features.
-
-    Parameters
-    ----------
-    table : Dataset
-    indices : array of int, or mask of shape (n_features,)
-        The features, in the order in which they shall stand.
-
-    Returns
-    -------
-    Dataset
-        Features without names get those of their places, x0, x1, ...
-
-    Examples
-    --------
-    >>> from featsieve.datasets import load_dataset
-    >>> from featsieve.io.table import subset
-    >>> subset(load_dataset("iris"), [3, 0]).feature_names
-    ['petal width (cm)', 'sepal length (cm)']
-    """
+    """Return the same samples with some of the features."""
     chosen = np.asarray(indices)
     n_features = table.X.shape[1]
     if chosen.dtype == bool:

@@ -19,73 +19,25 @@ LONGEST = 50
 
 
 def temporary_name(path: Path, *, token: str | None = None) -> Path:
-    """Return a hidden name beside a path to write under, another one each time.
-
-    Parameters
-    ----------
-    path : Path
-    token : str, optional
-        Eight hexadecimal digits: the same name again in the same process.
-
-    Returns
-    -------
-    Path
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.temporary import temporary_name
-    >>> a, b = (temporary_name(Path("a.csv")).name for _ in range(2))
-    >>> a.startswith(".a.csv."), a.endswith(".tmp"), a == b
-    (True, True, False)
-    """
+    """Return a hidden name beside a path to write under, another one each time."""
     word = f"{this_process()}-{token or secrets.token_hex(4)}"
     return path.with_name(f"{_beginning(path)}{word}{END}")
 
 
 def maker_of(temporary: Path) -> Process | None:
-    """Return the process that writes under a hidden name; None if it is no such name.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.processes import this_process
-    >>> from featsieve.io.temporary import maker_of, temporary_name
-    >>> maker_of(temporary_name(Path("a.csv"))) == this_process(), maker_of(Path("a.csv"))
-    (True, None)
-    """
+    """Return the process that writes under a hidden name; None if it is no such name."""
     word = temporary.name.removesuffix(END).rpartition(".")[2]
     return Process.parse(word.rpartition("-")[0]) if temporary.name.endswith(END) else None
 
 
 def is_left(temporary: Path) -> bool:
-    """Tell whether the process that wrote under a hidden name is known to be no more.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.temporary import is_left, temporary_name
-    >>> is_left(temporary_name(Path("a.csv"))), is_left(Path("a.csv"))
-    (False, False)
-    """
+    """Tell whether the process that wrote under a hidden name is known to be no more."""
     maker = maker_of(temporary)
     return maker is not None and maker.is_alive() is False
 
 
 def clean_up(path: Path) -> None:
-    """Remove what processes that are no more have left beside a path, under its hidden names.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder that they were to write.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.temporary import clean_up
-    >>> clean_up(Path("not-there") / "a.csv")
-    """
+    """Remove what processes that are no more have left beside a path, under its hidden names."""
     beginning = _beginning(path)
     with suppress(OSError):  # nobody needs the room so badly
         for name in os.listdir(path.parent):
@@ -96,14 +48,7 @@ def clean_up(path: Path) -> None:
 
 
 def remove(left: Path) -> None:
-    """Remove a file, a link or a folder with all that is in it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.io.temporary import remove
-    >>> remove(Path("not-there"))
-    """
+    """Remove a file, a link or a folder with all that is in it."""
     if left.is_dir() and not left.is_symlink():
         shutil.rmtree(left, ignore_errors=True)
     else:

@@ -87,13 +87,7 @@ def write_table(
 def check_writer(
     path: str | os.PathLike[str], *, like: str | os.PathLike[str] | None = None, instead: str = ""
 ) -> None:
-    """Raise if a library is missing that `write_table` would need; ``instead`` is a way out.
-
-    Examples
-    --------
-    >>> from featsieve.io.write import check_writer
-    >>> check_writer("table.csv")
-    """
+    """Raise if a library is missing that `write_table` would need; ``instead`` is a way out."""
     ending = table_format(path)
     if ending in LIBRARIES:
         load_optional(LIBRARIES[ending], f"Writing a {ending} file", instead=instead)

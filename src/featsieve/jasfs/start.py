@@ -42,20 +42,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Start:
-    """A problem without sparsity, and the labels to begin with.
-
-    Attributes
-    ----------
-    problem : JointProblem or LargeProblem
-    labels
-        As the problem keeps them.
-    source : str
-        Where they came from.
-    graph : csr_array or None
-        The neighbour graph, where there is one of all samples.
-    n_landmarks : int
-        0 with such a graph.
-    """
+    """A problem without sparsity, and the labels to begin with."""
 
     problem: Problem
     labels: Any

@@ -91,24 +91,7 @@ class Style:
 
 
 def method_styles(methods: Iterable[Any]) -> dict[str, Style]:
-    """Give each method its colour, marker and line, the same in all figures.
-
-    Parameters
-    ----------
-    methods : iterable of MethodFact
-
-    Returns
-    -------
-    dict
-        Name -> Style.
-
-    Examples
-    --------
-    >>> from featsieve.report.bench.facts import MethodFact
-    >>> from featsieve.report.figure_style import method_styles
-    >>> method_styles([MethodFact("Laplacian", "LaplacianScore", False, "L-score")])["Laplacian"]
-    Style(color='#56b4e9', marker='v', dashes='-', width=1.2, order=3)
-    """
+    """Give each method its colour, marker and line, the same in all figures."""
     styles: dict[str, Style] = {}
     taken: set[tuple[str, str]] = set()
     for fact in methods:
@@ -136,13 +119,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def drawing() -> Any:
-    """Set the look of figures for a ``with`` block.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing.
-    """
+    """Set the look of figures for a ``with`` block."""
     try:
         import matplotlib
     except ImportError as error:
@@ -151,18 +128,7 @@ def drawing() -> Any:
 
 
 def to_svg(figure: Any) -> str:
-    """Write a figure as one SVG element whose ink follows the reader's theme.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Drawn with ``INK`` and ``FAINT``.
-
-    Returns
-    -------
-    str
-        From ``<svg`` to ``</svg>``; the same figure always gives the same text.
-    """
+    """Write a figure as one SVG element whose ink follows the reader's theme."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()

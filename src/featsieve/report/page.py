@@ -6,18 +6,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell of a table.
-
-    Attributes
-    ----------
-    text : str
-    note : str, default=""
-        A second, smaller line.
-    best : bool, default=False
-        Shown in bold.
-    missing : bool, default=False
-        Shown faint.
-    """
+    """A cell of a table."""
 
     text: str
     note: str = ""

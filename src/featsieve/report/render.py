@@ -12,24 +12,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 def render_html(page: Page) -> str:
-    """Render a page as one self-contained HTML document.
-
-    Parameters
-    ----------
-    page : Page
-
-    Returns
-    -------
-    str
-        Styles and figures are inside; nothing is loaded from elsewhere.
-
-    Examples
-    --------
-    >>> from featsieve.report.page import Details, Gallery, Page
-    >>> from featsieve.report.render import render_html
-    >>> "<h1>a &lt; b</h1>" in render_html(Page("a < b", (), ()))
-    True
-    """
+    """Render a page as one self-contained HTML document."""
     environment = _environment(autoescape=True)
     from markupsafe import Markup
 
@@ -43,24 +26,6 @@ def render_markdown(page: Page) -> str:
     """Render a page as Markdown: tables and sentences.
 
     Figures are left out (wide ones leave their descriptions), and so is what is folded away.
-
-    Parameters
-    ----------
-    page : Page
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.page import Details, Gallery, Page
-    >>> from featsieve.report.render import render_markdown
-    >>> print(render_markdown(Page("Title", ("2 data sets",), ())))
-    # Title
-    <BLANKLINE>
-    2 data sets.
-    <BLANKLINE>
     """
     environment = _environment(autoescape=False)
     environment.filters["md"] = escape_markdown
@@ -72,22 +37,7 @@ def render_markdown(page: Page) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Write text so that Markdown shows it as it is, on one line.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.render import escape_markdown
-    >>> print(escape_markdown("a|b <i>\n*c*"))
-    a\|b \<i\> \*c\*
-    """
+    r"""Write text so that Markdown shows it as it is, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 

@@ -35,20 +35,7 @@ LARGEST_SQUARE = 1e24
 
 @dataclass(frozen=True)
 class Settings:
-    """How the method of multipliers starts, goes on and ends.
-
-    Parameters
-    ----------
-    multiplier : float
-        First value of all multipliers.
-    random_start : bool
-        W uniform in (0, 1) and F = G the first columns of the identity, instead of W = 0 and the
-        indicator of the first labels.
-    penalty, growth, largest : float
-        mu, by how much an iteration multiplies it, and where it stops.
-    norm : int
-        Rows of B are kept by their l1 or l2 norm; l2 is the projection.
-    """
+    """How the method of multipliers starts, goes on and ends."""
 
     multiplier: float = 0.0
     random_start: bool = False

@@ -86,17 +86,7 @@ class URAFSProblem:
 
 @dataclass(frozen=True)
 class LabelGraph:
-    """S at its optimum for F, seen by the label step: two products with the n x n kernel.
-
-    Attributes
-    ----------
-    product : ndarray of shape (n, c)
-        L_S F.
-    log_partition : float
-        sum_i log z_i; the graph term with S eliminated is -2 alpha beta times it.
-    bound : float
-        2 max_i (L_S)_ii, which no eigenvalue of L_S exceeds (Gershgorin).
-    """
+    """S at its optimum for F, seen by the label step: two products with the n x n kernel."""
 
     product: np.ndarray
     log_partition: float

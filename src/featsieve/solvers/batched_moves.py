@@ -34,22 +34,7 @@ Links = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class LandmarkPartition:
-    """Maximise sum_k 1_k'(P + w S) 1_k / n_k over partitions.
-
-    Parameters
-    ----------
-    graph : LandmarkGraph
-        S, and the parts of the table.
-    support : int array of shape (k,)
-        A.
-    inverse : array of shape (k, k)
-        (Z_A'Z_A + mu I)^(-1).
-    weight : float
-        w.
-    n_clusters : int
-    labels : Rows
-        The partition to start from.
-    """
+    """Maximise sum_k 1_k'(P + w S) 1_k / n_k over partitions."""
 
     graph: LandmarkGraph
     support: np.ndarray

@@ -103,15 +103,6 @@ class ExchangeSearch:
 
     The best exchange is made while it lowers the objective, or several at once where they lower it
     more; there are finitely many supports, so the search ends.
-
-    Parameters
-    ----------
-    start : int array
-        The first support: k features, linearly independent where there is no ridge.
-    n_candidates : int
-        How many columns off the support are tried, the ones that would add most.
-    progress : float
-        Share of ||Y||^2/2 by which an exchange must lower the objective.
     """
 
     def __init__(

@@ -23,12 +23,6 @@ def fixed_length_step(G: np.ndarray, attraction: np.ndarray, repulsion: np.ndarr
     """Return the minimiser of the bound among the G with columns of the same length.
 
     Where the supports of the columns do not overlap, G'G stays what it was.
-
-    Parameters
-    ----------
-    G : ndarray of shape (n, c)
-    attraction, repulsion : ndarray of shape (n, c)
-        a and b, non-negative: half the gradient is b - a.
     """
     live = (NEGLIGIBLE * G.max(axis=0) < G) & (attraction > 0.0)
     a, b = np.where(live, attraction, 0.0), np.where(live, repulsion, 1.0)

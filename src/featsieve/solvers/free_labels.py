@@ -13,18 +13,6 @@ class FreeCurvature:
 
     Every product of an entry with its row is a sum over pairs of entries in the same row, and
     every product with A one over pairs in the same column: both lists are made once.
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        A, symmetric.
-    F : ndarray of shape (n, c)
-    free : ndarray of shape (n, c), dtype bool
-        The entries that move.
-    orthogonality : float
-        nu.
-    convex : bool
-        Without the last term, as Gauss and Newton do.
     """
 
     def __init__(

@@ -168,15 +168,6 @@ class ConvergedIHT:
 
     Solves either form of :class:`RowSparseRegression`; for a limited number of rows there is no
     penalty and the k longest rows are kept.
-
-    Parameters
-    ----------
-    factor : float
-        By how much a stage lowers the penalty.
-    decrease : float
-        Sufficient decrease (eta), as a share of the curvature L.
-    tol : float
-        Relative change of W below which a penalty is done with.
     """
 
     def __init__(self, *, factor: float = 0.4, decrease: float = 0.1, tol: float = 1e-7) -> None:

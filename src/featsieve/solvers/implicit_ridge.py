@@ -32,22 +32,7 @@ def solve_implicitly(
     root: Array,
     start: Array | None = None,
 ) -> Array:
-    """Return V.
-
-    Parameters
-    ----------
-    operator : DataOperator
-        Z, n x d.
-    target : array of shape (n, c)
-        T.
-    rho : float
-    inverse : array of shape (d,)
-        The diagonal e of E.
-    root : array of shape (n, 1)
-        The diagonal of R.
-    start : array of shape (n, c), optional
-        Where to begin.
-    """
+    """Return V."""
     xp = operator.xp
     precondition = _preconditioner(operator, inverse, rho=rho)
 

@@ -17,20 +17,7 @@ DEPENDENT = 1e-12
 
 
 class InverseFactor:
-    """The factor M of one set.
-
-    Parameters
-    ----------
-    capacity : int
-        Most features that the set will have.
-
-    Attributes
-    ----------
-    M : ndarray of shape (size, size)
-        The factor. Column i belongs to feature i of the set, rows have no meaning of their own.
-    size : int
-        Features in the set.
-    """
+    """The factor M of one set."""
 
     def __init__(self, capacity: int) -> None:
         self._store = np.zeros((capacity, capacity))

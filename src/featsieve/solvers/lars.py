@@ -41,22 +41,7 @@ COLUMNS_PER_STEP = 32
 
 @dataclass(frozen=True)
 class LarsPath:
-    """Where the paths of all targets end.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (d, K)
-        The coefficients a of every target, at the cardinality asked for.
-    level : ndarray of shape (K,)
-        C there: the common |z_j'(y - Za) - ρa_j| of the active features; 0 if nothing is left to
-        explain.
-    correlation : ndarray of shape (d, K)
-        z_j'(y - Za) there. The larger |c_j|/C, the sooner a feature outside would enter.
-    nested : dict of int to ndarray of shape (d, K)
-        The weights at the smaller cardinalities asked for.
-    n_steps : int
-        Steps that all paths took together.
-    """
+    """Where the paths of all targets end."""
 
     weights: np.ndarray
     level: np.ndarray
@@ -74,24 +59,7 @@ def lasso_lars(
     sizes: Sequence[int] = (),
     form: str = "auto",
 ) -> LarsPath:
-    """Return the lasso regressions of all targets with ``n_nonzero`` coefficients each.
-
-    Parameters
-    ----------
-    operator : DataOperator
-        Z, n x d.
-    targets : ndarray of shape (n, K)
-    n_nonzero : int
-        Cardinality m. Fewer where the target is explained before (without a ridge term, at most
-        min(n, d) coefficients can be non-zero). Of features that tie for the last place, those of
-        lower index enter, and the others are left out.
-    ridge : float
-        ρ.
-    sizes : sequence of int
-        Smaller cardinalities to report too: the path passes through them.
-    form : {"auto", "gram", "sample"}
-        Products from Z'Z, computed once, or from the table itself, without any d x d matrix.
-    """
+    """Return the lasso regressions of all targets with ``n_nonzero`` coefficients each."""
     check_number("n_nonzero", n_nonzero, low=1, integer=True)
     check_number("ridge", ridge, low=0.0)
     check_option("form", form, FORMS)

@@ -117,15 +117,7 @@ def next_entry(c: np.ndarray, v: np.ndarray, level: float, longest: float) -> tu
 
 
 class GramCandidates:
-    """Watch all features, with products from Z'Z: the cost of a step does not depend on n.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (d, d)
-        Z'Z.
-    right : ndarray of shape (d,)
-        Z'y.
-    """
+    """Watch all features, with products from Z'Z: the cost of a step does not depend on n."""
 
     def __init__(self, gram: np.ndarray, right: np.ndarray) -> None:
         self.gram = gram
@@ -204,15 +196,7 @@ class Columns:
 
 
 class PoolCandidates:
-    """Watch the features closest to entering; read the table when others could be first.
-
-    Parameters
-    ----------
-    columns : Columns
-        Z.
-    y : ndarray of shape (n,)
-        The target.
-    """
+    """Watch the features closest to entering; read the table when others could be first."""
 
     def __init__(self, columns: Columns, y: np.ndarray) -> None:
         d = len(columns.norms)

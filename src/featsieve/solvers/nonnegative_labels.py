@@ -36,14 +36,6 @@ def majorised_step(
 
     Bounds: tr(F'A^+F) by sum (A^+F) F^2 u^2, the quartic by sum q F u^4 / 2, the concave terms by
     their tangents in log u; stationary where  b u^2 + q u^4 = a.
-
-    Parameters
-    ----------
-    F : ndarray of shape (n, c)
-    attraction, repulsion : ndarray of shape (n, c)
-        A^- F + B^+ and A^+ F + B^-: a and b without the penalty.
-    orthogonality : float
-        g.
     """
     a = attraction + orthogonality * F
     b = repulsion

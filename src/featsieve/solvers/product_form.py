@@ -179,17 +179,7 @@ def conjugate_gradients(
     *,
     tol: float,
 ) -> tuple[Array, int]:
-    """Return x with ||product(x) - b|| <= tol ||b||, and the number of steps.
-
-    Parameters
-    ----------
-    product, precondition : callable
-        Products with the positive definite matrix, and with about its inverse.
-    b : array of shape (d, 1)
-        Right-hand side.
-    tol : float
-        Largest relative residual; at most ``MAX_STEPS`` steps are made for it.
-    """
+    """Return x with ||product(x) - b|| <= tol ||b||, and the number of steps."""
     x, r = 0.0 * b, b
     z = precondition(r)
     p, rz = z, _inner(r, z)

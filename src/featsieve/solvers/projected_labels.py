@@ -68,19 +68,7 @@ def hardly_changes(history: Sequence[float], tol: float, *, n_clusters: int) -> 
 
 @dataclass(frozen=True)
 class LabelProblem:
-    """What the label step minimises.
-
-    Parameters
-    ----------
-    product : callable
-        ``product(F)`` returns A(F), a symmetric linear map.
-    linear : ndarray of shape (n, c)
-        B.
-    orthogonality : float
-        nu.
-    graph : csr_array of shape (n, n), optional
-        A itself, where it is a sparse matrix: few positive labels then cost little.
-    """
+    """What the label step minimises."""
 
     product: Callable[[np.ndarray], np.ndarray]
     linear: np.ndarray
@@ -140,14 +128,6 @@ class ProjectedNewton:
     gradients. Gradient steps alone stall, because nu is stiff. Quasi-Newton steps need about as
     many products, but depend on rounding: the same table stored in another format would get other
     labels.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n, c)
-        The first F, non-negative.
-    tol : float
-        Length of the projected gradient that ends the run, relative to that of orthonormal labels
-        (and to nu/1e4, where that is more than 1).
     """
 
     def __init__(self, start: np.ndarray, *, tol: float = 1e-9) -> None:

@@ -33,21 +33,7 @@ class Function(Protocol):
 
 @dataclass(frozen=True)
 class ProjectedLBFGS:
-    """Minimise a function from a given point; never ends above where it began.
-
-    Parameters
-    ----------
-    nonnegative : bool
-        Whether the argument must be non-negative.
-    gradient_tol : float
-        Length of the (projected) gradient that ends the run.
-    relative : bool
-        Whether that length counts relative to the one at the start.
-    value_tol : float
-        A step that changes f by less ends the run, and is not taken.
-    max_iter : int
-        Most steps.
-    """
+    """Minimise a function from a given point; never ends above where it began."""
 
     nonnegative: bool
     gradient_tol: float = 0.0

@@ -84,17 +84,7 @@ class RowSparseRegression:
 
 @dataclass(frozen=True)
 class SummedRegression(RowSparseRegression):
-    """The same problem where only the sums over the samples are known.
-
-    Parameters
-    ----------
-    sums : array of shape (d, c)
-        Z'Y.
-    total : float
-        ||Y||^2.
-    gram_of : callable
-        Z_S'Z_S of a support.
-    """
+    """The same problem where only the sums over the samples are known."""
 
     target: Array = None
     sums: Array = None

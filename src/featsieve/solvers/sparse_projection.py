@@ -158,21 +158,7 @@ class CheapestForm:
 
 @dataclass(frozen=True)
 class SparseProjection:
-    """The problem.
-
-    Parameters
-    ----------
-    operator : DataOperator
-        Z, n x d.
-    laplacian : sparse array of shape (n, n)
-        L, positive semidefinite.
-    n_components : int
-        m, at most the number of columns that vary.
-    gamma : float
-        Weight of the rows' lengths, above 0.
-    form : {"auto", "gram", "sample", "product"}
-        "auto" takes the cheapest, in every step.
-    """
+    """The problem."""
 
     operator: DataOperator
     laplacian: sp.csr_array

@@ -22,17 +22,6 @@ def power_iterations(
 
     A may itself depend on F if tr(F'A(F0)F) bounds the true term from above, up to a constant, and
     touches it at F0: the bound of every step is then one of the true objective.
-
-    Parameters
-    ----------
-    F : ndarray of shape (n, c)
-        Start, with orthonormal columns.
-    B : ndarray of shape (n, c)
-        The linear part.
-    curvature : callable
-        ``curvature(F)`` returns A F and eta.
-    n_steps : int
-        Number of steps.
     """
     for _ in range(n_steps):
         product, eta = curvature(F)

@@ -37,20 +37,7 @@ def find_support(
     known: np.ndarray | None = None,
     fresh: bool = True,
 ) -> np.ndarray:
-    """Return the best support that a W-step finds; never a worse one than ``known``.
-
-    Parameters
-    ----------
-    regression : RowSparseRegression
-    w_step : {"forward", "iht", "local", "exchange"}
-        Forward selection; converged iterative hard thresholding; forward selection followed by
-        single additions, removals and exchanges; or by exchanges only, for a fixed number of
-        features. The last two also start from ``known``.
-    known : int array, optional
-        The support to improve on. Once there is one, the empty support is no improvement.
-    fresh : bool
-        Whether "local" and "exchange" also start anew where there is a known support.
-    """
+    """Return the best support that a W-step finds; never a worse one than ``known``."""
     known = np.zeros(0, dtype=np.intp) if known is None else known
     supports = [known]
     if fresh or len(known) == 0:

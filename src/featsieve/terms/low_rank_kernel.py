@@ -36,15 +36,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class LowRankKernel:
-    """K ~ LL' with n x r factor: O(n r) per product, O(n r^2) once, O(n r) memory.
-
-    Attributes
-    ----------
-    rank : int
-    error : float
-        Certified: no row sum of |K - LL'| is a larger share of that of K (of z_i), rounding of
-        the factor included.
-    """
+    """K ~ LL' with n x r factor: O(n r) per product, O(n r^2) once, O(n r) memory."""
 
     mode = "low rank"
 

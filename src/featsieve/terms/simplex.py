@@ -8,13 +8,6 @@ def project_rows(V: np.ndarray) -> np.ndarray:
 
     s = max(v - t, 0), with t = (sum of the r largest entries - 1)/r for the largest r whose r-th
     entry stays above t: exact, by sorting.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.terms.simplex import project_rows
-    >>> project_rows(np.array([[0.5, 0.1, -2.0]]))
-    array([[0.7, 0.3, 0. ]])
     """
     V = V - V.max(axis=1, keepdims=True)  # the projection knows no offset; entries may be huge
     largest_first = -np.sort(-V, axis=1)

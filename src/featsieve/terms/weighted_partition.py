@@ -15,13 +15,6 @@ class WeightedPartitionKernel:
     Rows f_i, f_j of different clusters are orthogonal: K_ij = g_i g_j with
     g_i = exp(-gamma f_i^2). Inside a cluster K is the kernel of the scalars f_i, and
     :class:`~featsieve.terms.low_rank_kernel.LowRankKernel` factorises it.
-
-    Attributes
-    ----------
-    rank : int
-        The largest rank inside a cluster.
-    error : float
-        Certified: no row sum of errors of K is a larger share of z_i.
     """
 
     mode = "weighted partition"

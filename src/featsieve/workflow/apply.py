@@ -153,17 +153,7 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
-    """Load the model that ``featsieve select`` wrote.
-
-    Parameters
-    ----------
-    path : str or path
-        The file model.skops, or the folder that it is in.
-
-    Returns
-    -------
-    SelectionModel
-    """
+    """Load the model that ``featsieve select`` wrote."""
     path = Path(path)
     model = load_model(path / MODEL if path.is_dir() else path)
     if not isinstance(model, SelectionModel):
@@ -177,20 +167,7 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
 def read_new(
     model: SelectionModel, path: str | os.PathLike[str]
 ) -> tuple[Dataset, tuple[str, ...]]:
-    """Read what a model needs of a table, with names and classes of the samples where they are.
-
-    Parameters
-    ----------
-    model : SelectionModel
-    path : str or path
-
-    Returns
-    -------
-    Dataset
-        The selected columns.
-    tuple of str
-        Columns that were not needed.
-    """
+    """Read what a model needs of a table, with names and classes of the samples where they are."""
     path = Path(path)
     names, classes = model.id_name, model.label_name
     # Columns that had names have them still, be they numbers.
@@ -222,19 +199,7 @@ def read_new(
 
 
 def column_names(path: Path, *, header: bool | None = None) -> list[str]:
-    """Return the names of all columns of a file, as far as they can be had at little cost.
-
-    Parameters
-    ----------
-    path : Path
-    header : bool, optional
-        As in `read_table`.
-
-    Returns
-    -------
-    list of str
-        Empty for formats that would have to be read whole.
-    """
+    """Return the names of all columns of a file, as far as they can be had at little cost."""
     ending = table_format(path)
     if ending in TEXT:
         from featsieve.io.readers.layout import find_layout
@@ -254,18 +219,7 @@ def write_applied(
     clusters: str | os.PathLike[str] | None = None,
     source: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Write the reduced table, and the clusters of its rows if there are any.
-
-    Parameters
-    ----------
-    applied : Applied
-    output : str or path
-        Replaced if it is there; the ending says the format.
-    clusters : str or path, optional
-        A .csv file with the columns "sample" and "cluster".
-    source : str or path, optional
-        The file of the rows: of a .h5ad file, all that belongs to the selected genes is kept.
-    """
+    """Write the reduced table, and the clusters of its rows if there are any."""
     if clusters is None:
         write_table(output, applied.table, like=source)
         return

@@ -27,65 +27,17 @@ ROW_WORDS = {
 
 
 def count_missing(X: Any) -> np.ndarray:
-    """Return the number of missing values (NaN) of every column.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.columns import count_missing
-    >>> count_missing(np.array([[1.0, np.nan], [2.0, np.nan]])).tolist()
-    [0, 2]
-    """
+    """Return the number of missing values (NaN) of every column."""
     return _count(X, np.isnan)
 
 
 def count_infinite(X: Any) -> np.ndarray:
-    """Return the number of infinite values of every column.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.columns import count_infinite
-    >>> count_infinite(np.array([[1.0, np.inf], [-np.inf, np.inf]])).tolist()
-    [1, 2]
-    """
+    """Return the number of infinite values of every column."""
     return _count(X, np.isinf)
 
 
 def constant_columns(X: Any) -> np.ndarray:
-    """Return which columns hold one value only; missing ones do not count.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_features,), dtype bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.columns import constant_columns
-    >>> constant_columns(np.array([[1.0, 7.0], [2.0, np.nan], [2.0, 7.0]])).tolist()
-    [False, True]
-    """
+    """Return which columns hold one value only; missing ones do not count."""
     if is_sparse(X):
         high, low = (extreme(axis=0).toarray().ravel() for extreme in (X.nanmax, X.nanmin))
         return ~(high > low)
@@ -104,25 +56,6 @@ def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray
 
     They hold distinct whole numbers that leave out at most as many as there are rows, and these
     rise from row to row or the name of the column says what it is: "row", "sample id", "No.".
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-    names : sequence of str, optional
-        Of the columns.
-
-    Returns
-    -------
-    ndarray of int
-        Their indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.columns import row_number_columns
-    >>> X = np.column_stack([np.arange(6), np.arange(6)[::-1], np.arange(1, 7)])
-    >>> row_number_columns(X).tolist(), row_number_columns(X, ["a", "row", "b"]).tolist()
-    ([0, 2], [0, 1, 2])
     """
     n = X.shape[0]
     if n < FEWEST_ROWS:
@@ -139,16 +72,7 @@ def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray
 
 
 def counts_by_name(name: str) -> bool:
-    """Say whether the name of a column is that of a row number.
-
-    Examples
-    --------
-    >>> from featsieve.workflow.columns import counts_by_name
-    >>> [counts_by_name(name) for name in ("Row", "patient_id", "Unnamed: 0", "SampleNo")]
-    [True, True, True, True]
-    >>> [counts_by_name(name) for name in ("age", "body mass index", "sample volume", "lipid")]
-    [False, False, False, False]
-    """
+    """Say whether the name of a column is that of a row number."""
     words = [word.lower() for word in re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
     if not words:
         return False
@@ -161,24 +85,7 @@ def counts_by_name(name: str) -> bool:
 
 
 def duplicate_columns(X: Any) -> list[list[int]]:
-    """Return groups of columns that are equal in every row, found by hashing.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-
-    Returns
-    -------
-    list of list of int
-        Each group in rising order, the groups by their first column. Missing values are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.columns import duplicate_columns
-    >>> duplicate_columns(np.array([[1.0, 2.0, 1.0, 2.0], [3.0, 4.0, 3.0, 5.0]]))
-    [[0, 2]]
-    """
+    """Return groups of columns that are equal in every row, found by hashing."""
     groups = defaultdict(list)
     for j, key in enumerate(_sparse_keys(X) if is_sparse(X) else _dense_keys(X)):
         groups[key].append(j)

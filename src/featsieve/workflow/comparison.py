@@ -15,22 +15,7 @@ ALL_FEATURES = "all features"
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What one method made of the table.
-
-    Attributes
-    ----------
-    method : str
-    support : ndarray of shape (n_features,), dtype bool, or None
-        The selected features; None if the method failed.
-    seconds : float
-        Of the fit to all rows.
-    stability : Stability or None
-        Of the selections from subsamples.
-    reason : str
-        Why it failed.
-    agreement : Agreement or None
-        How well k-means on the selected columns finds the known classes, if there are any.
-    """
+    """What one method made of the table."""
 
     method: str
     support: np.ndarray | None

@@ -7,17 +7,7 @@ from featsieve.validation import resolve_n_features
 
 
 def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
-    """Return the numbers of clusters and features, each a count or "auto", if they can be meant.
-
-    Examples
-    --------
-    >>> from featsieve.workflow.counts import check_counts
-    >>> check_counts(3, 0.1, (100, 50))
-    (3, 5)
-    >>> check_counts("auto", 60, (100, 50))
-    Traceback (most recent call last):
-    ValueError: The number of features must be a count from 1 to 50, a fraction such as 0.1, ...
-    """
+    """Return the numbers of clusters and features, each a count or "auto", if they can be meant."""
     n_samples, n_columns = shape
     if not (isinstance(n_clusters, str) and n_clusters == "auto"):
         whole = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)

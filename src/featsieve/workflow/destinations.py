@@ -14,27 +14,7 @@ def check_outputs(
     tables: bool = True,
     overwrite: bool = True,
 ) -> None:
-    """Raise if a file to be written has no known format, no folder, or is there already.
-
-    Parameters
-    ----------
-    outputs : iterable of Path or None
-        The first is a table, others are .csv files.
-    sources : iterable of Path
-        Files that are read.
-    tables : bool, default=True
-        Whether the first is a table of any format; a .csv file otherwise.
-    overwrite : bool, default=True
-        Whether files that are there may be replaced; never those that are read.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.workflow.destinations import check_outputs
-    >>> check_outputs([Path("table.csv")], sources=[Path("table.csv")])
-    Traceback (most recent call last):
-    ValueError: table.csv would be written over while it is read: name another file.
-    """
+    """Raise if a file to be written has no known format, no folder, or is there already."""
     read = {source.resolve() for source in sources}
     seen: set[Path] = set()
     for i, path in enumerate(outputs):

@@ -16,17 +16,7 @@ CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat", "array-a
 
 @dataclass(frozen=True)
 class Part:
-    """An optional library.
-
-    Attributes
-    ----------
-    module : str
-        Its name in Python.
-    extra : str
-        What brings it: ``pip install 'featsieve[EXTRA]'``; the library itself where there is none.
-    purpose : str
-        What it is needed for.
-    """
+    """An optional library."""
 
     module: str
     extra: str
@@ -57,22 +47,7 @@ PARTS = (
 
 
 def examine() -> dict[str, Any]:
-    """Return what this installation has.
-
-    Returns
-    -------
-    dict
-        Plain values for JSON: "featsieve", "python", "system", "core" (version of every library),
-        "parts" (a list: "module", "version" or None, "status" of found, missing or broken,
-        "install", "purpose"), "blas", "cores", "memory_bytes", "devices", "cache", "data".
-
-    Examples
-    --------
-    >>> from featsieve.workflow.doctor import examine
-    >>> found = examine()
-    >>> found["core"]["numpy"] is not None, found["cores"] >= 1
-    (True, True)
-    """
+    """Return what this installation has."""
     from joblib import cpu_count
 
     parts = [_examine_part(part) for part in PARTS]

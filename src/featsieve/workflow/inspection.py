@@ -9,25 +9,7 @@ from featsieve.datasets import Dataset
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Clusters that a table may have.
-
-    Attributes
-    ----------
-    score : float
-        See `featsieve.structure_score`: about 0 for noise.
-    noise : float
-        The score that noise of as many samples reaches.
-    n_clusters : int
-        Suggested number.
-    plausible_range : tuple of int
-        It is right within a factor of about two.
-    n_samples, n_features : int
-        Rows and columns that were looked at.
-    sampled_columns : bool
-        Whether there were more columns to look at.
-    certain : bool
-        Whether nearly all neighbours agree on the clusters: a low score does not tell then.
-    """
+    """Clusters that a table may have."""
 
     score: float
     noise: float

@@ -27,25 +27,6 @@ class Judge:
     """Judges columns of a table by classes that no selection has seen, just as the report does.
 
     Of long tables a random part of the rows is looked at.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), or None
-        Classes 0, 1, ...
-
-    Attributes
-    ----------
-    why_not : str
-        Why nothing can be judged; empty where it can.
-
-    Examples
-    --------
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.workflow.judge import Judge
-    >>> planted = make_planted(90, 40, n_informative=6, n_clusters=3, signal=3.0, random_state=0)
-    >>> Judge(planted.X, planted.labels).of(planted.informative).accuracy
-    1.0
     """
 
     def __init__(self, X: Any, y: np.ndarray | None) -> None:
@@ -75,17 +56,7 @@ class Judge:
 
 
 def too_many_classes(y: np.ndarray | None) -> str:
-    """Return a sentence where there are nearly as many classes as samples, else nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.judge import too_many_classes
-    >>> too_many_classes(np.arange(4))
-    '4 classes of 4 samples: nearly every sample is its own class, so such numbers mean nothing.'
-    >>> too_many_classes(np.array([0, 0, 1, 1]))
-    ''
-    """
+    """Return a sentence where there are nearly as many classes as samples, else nothing."""
     if y is None:
         return ""
     classes = len(np.unique(y))

@@ -27,26 +27,7 @@ SUMMARY = "summary.json"
 def file_names(
     source: str | os.PathLike[str] | None = None, ending: str | None = None
 ) -> dict[str, str]:
-    """Return the names of the files of a selection.
-
-    Parameters
-    ----------
-    source : str or path, optional
-        The table's file: the reduced table gets its format.
-    ending : str, optional
-        Another format, such as ".parquet".
-
-    Returns
-    -------
-    dict
-        "selected", "features", "samples", "report", "summary", "model".
-
-    Examples
-    --------
-    >>> from featsieve.workflow.outputs import file_names
-    >>> file_names("genes.tsv.gz")["selected"], file_names("genes.csv", ".npz")["selected"]
-    ('selected.tsv.gz', 'selected.npz')
-    """
+    """Return the names of the files of a selection."""
     if ending is None and source is not None:
         ending = table_format(source)
     return {
@@ -111,28 +92,7 @@ def save_run(
 def staged_selection(
     folder: str | os.PathLike[str], names: dict[str, str], *, overwrite: bool = False
 ) -> AbstractContextManager[Path]:
-    """Give a temporary folder for the files of a selection, see `featsieve.workflow.staging`.
-
-    Parameters
-    ----------
-    folder : str or path
-    names : dict
-        See `file_names`.
-    overwrite : bool, default=False
-        Whether the files of an earlier selection are replaced: all of them, whatever their format.
-
-    Returns
-    -------
-    context manager
-
-    Examples
-    --------
-    >>> from featsieve.workflow.outputs import file_names, staged_selection
-    >>> with staged_selection("a-new-folder", file_names()):
-    ...     raise ValueError("nothing is left of the folder")
-    Traceback (most recent call last):
-    ValueError: nothing is left of the folder
-    """
+    """Give a temporary folder for the files of a selection, see `featsieve.workflow.staging`."""
 
     def stale() -> list[str]:
         return [path.name for path in replaced_files(folder, names)] if overwrite else []
@@ -141,14 +101,7 @@ def staged_selection(
 
 
 def check_source(source: Path, folder: Path, names: Iterable[str]) -> None:
-    """Raise if the results would replace the table that they are made from.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.workflow.outputs import check_source
-    >>> check_source(Path("table.csv"), Path("results"), ["selected.csv"])
-    """
+    """Raise if the results would replace the table that they are made from."""
     if Path(source).resolve() in {(Path(folder) / name).resolve() for name in names}:
         raise ValueError(
             f"The results would replace the table {source}: name another folder with -o."
@@ -156,15 +109,7 @@ def check_source(source: Path, folder: Path, names: Iterable[str]) -> None:
 
 
 def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None = None) -> None:
-    """Raise if a library is missing that the files need: better before a long fit than after it.
-
-    Parameters
-    ----------
-    names : dict
-        See `file_names`.
-    source : str or path, optional
-        The file that the table came from.
-    """
+    """Raise if a library is missing that the files need: better before a long fit than after it."""
     load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
     instead = "write another format, with --format csv (in Python ending='.csv')"
@@ -180,25 +125,7 @@ def write_files(
     image_shape: tuple[int, int] | None = None,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """Write the files of a selection into a folder that is there, and return the summary.
-
-    Parameters
-    ----------
-    run : SelectionRun
-    folder : Path
-    names : dict
-        See `file_names`.
-    source : str or path, optional
-        The file that the table came from.
-    image_shape : tuple of two int, optional
-    command : str, optional
-        The command line that did it.
-
-    Returns
-    -------
-    dict
-        See `featsieve.report.summarize_selection`.
-    """
+    """Write the files of a selection into a folder that is there, and return the summary."""
     summary = summarize(run, names=names, source=source, image_shape=image_shape, command=command)
     reduced = subset(run.table, np.flatnonzero(run.selector.get_support()))
     write_table(folder / names["selected"], reduced, like=source)
@@ -213,20 +140,7 @@ def write_files(
 
 
 def replaced_files(folder: str | os.PathLike[str], names: dict[str, str]) -> list[Path]:
-    """Return files that an earlier selection wrote and this one does not replace.
-
-    Parameters
-    ----------
-    folder : str or path
-    names : dict
-        The files of the new selection.
-
-    Returns
-    -------
-    list of Path
-        Such as selected.csv where the new table is selected.parquet. Only what the summary of the
-        earlier selection calls its own is in the list.
-    """
+    """Return files that an earlier selection wrote and this one does not replace."""
     try:
         about = read_summary(Path(folder) / SUMMARY)
         old = about["reproduce"]["more"]["files"].values()
@@ -238,15 +152,7 @@ def replaced_files(folder: str | os.PathLike[str], names: dict[str, str]) -> lis
 
 
 def check_image(image_shape: tuple[int, int] | None, table: Dataset) -> None:
-    """Raise if the columns of a table cannot be the pixels of an image of that shape.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.datasets import Dataset
-    >>> from featsieve.workflow.outputs import check_image
-    >>> check_image((2, 4), Dataset("small", np.zeros((3, 8))))
-    """
+    """Raise if the columns of a table cannot be the pixels of an image of that shape."""
     if image_shape is None:
         return
     height, width = image_shape

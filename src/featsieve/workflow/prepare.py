@@ -220,16 +220,7 @@ def as_dataset(table: Any) -> Dataset:
 
 
 def count_repeated(table: Dataset) -> int:
-    """Return how many samples have a name that an earlier one has, in a column that names them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.datasets import Dataset
-    >>> from featsieve.workflow.prepare import count_repeated
-    >>> count_repeated(Dataset("t", np.eye(3), sample_names=["a", "b", "a"], id_name="who"))
-    1
-    """
+    """Return how many samples have a name that an earlier one has, in a column that names them."""
     if table.id_name is None or table.sample_names is None:
         return 0
     return len(table.sample_names) - len(set(table.sample_names))

@@ -7,26 +7,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Steps:
-    """Steps of a job, counted.
-
-    Parameters
-    ----------
-    total : int
-        Number of all steps.
-    progress : callable or None
-        ``progress(text, done, total)`` is called at the beginning of every step and at the end.
-
-    Examples
-    --------
-    >>> from featsieve.workflow.progress import Steps
-    >>> steps = Steps(2, print)
-    >>> steps.next("reading")
-    reading 0 2
-    >>> steps.next("writing")
-    writing 1 2
-    >>> steps.end()
-    done 2 2
-    """
+    """Steps of a job, counted."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
         self.total = total

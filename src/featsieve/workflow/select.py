@@ -246,19 +246,7 @@ def select_features(
 def explain_run(
     prepared: Prepared, selector: Any, labels: np.ndarray, frequency: np.ndarray | None
 ) -> Table:
-    """Return the explanation of every feature, with its name and selection frequency.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    selector : fitted selector of featsieve
-    labels : ndarray of shape (n_samples,)
-    frequency : ndarray of shape (n_features,), or None
-
-    Returns
-    -------
-    Table
-    """
+    """Return the explanation of every feature, with its name and selection frequency."""
     named = copy.copy(selector)
     named.feature_names_in_ = np.asarray(prepared.feature_names, dtype=object)
     with warnings.catch_warnings():
@@ -271,19 +259,7 @@ def explain_run(
 
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
-    """Say so if the clusters were found in distances that a few columns decide by their units.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    selector : fitted selector of featsieve
-        ``init_`` of JASFS tells where its first clusters came from.
-
-    Returns
-    -------
-    tuple of Note
-        One, or none.
-    """
+    """Say so if the clusters were found in distances that a few columns decide by their units."""
     if getattr(selector, "init_", None) != "raw":
         return ()
     operator = as_operator(in_range(prepared.X)[0], scale="none")

@@ -27,40 +27,6 @@ def staged(
     does kill -9, but for a hidden folder, which the next call removes. The new files take the place
     of the old ones all at once: see `replacing`. Ctrl-C in that moment takes effect after
     it, as a KeyboardInterrupt that says that the results are complete.
-
-    Parameters
-    ----------
-    folder : str or path
-        Made if it is not there. Other files in it stay.
-    names : iterable of str
-        Files that are written. They must not be there already, unless ``overwrite``.
-    overwrite : bool, default=False
-        Whether files of the same names are replaced.
-    stale : callable
-        Called before the files are moved: the names of files that are removed then.
-
-    Yields
-    ------
-    Path
-        The temporary folder.
-
-    Raises
-    ------
-    FileExistsError
-        If one of the files is there: found out before the block begins, and again after it.
-    OSError
-        If nothing can be written there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from featsieve.workflow.staging import staged
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     with staged(Path(home) / "out") as temporary:
-    ...         _ = (temporary / "a.txt").write_text("done")
-    ...     sorted(path.name for path in Path(home).rglob("*"))
-    ['a.txt', 'out']
     """
     folder, names = Path(folder), tuple(names)
     settle(folder)
@@ -103,14 +69,7 @@ def staged(
 
 
 def check_place(folder: Path, *, names: Iterable[str] = (), overwrite: bool = False) -> None:
-    """Raise if a folder cannot take files of these names.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from featsieve.workflow.staging import check_place
-    >>> check_place(Path("a-folder-that-is-not-there"), names=["report.html"])
-    """
+    """Raise if a folder cannot take files of these names."""
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file: name a folder for the results.")
     there = [name for name in names if (folder / name).exists()]

@@ -21,14 +21,7 @@ LARGEST_SEED = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Selections from subsamples.
-
-    Attributes
-    ----------
-    selections : ndarray of shape (n_fits, n_features), dtype bool
-    failures : tuple of str
-        Reasons of the fits that failed.
-    """
+    """Selections from subsamples."""
 
     selections: np.ndarray
     failures: tuple[str, ...] = ()
@@ -57,29 +50,13 @@ class Repeats:
 
 
 def default_subsamples(X: Any) -> int:
-    """Return how many subsamples suit a table: 10, or none where it is large.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.subsamples import default_subsamples
-    >>> default_subsamples(np.zeros((100, 20)))
-    10
-    """
+    """Return how many subsamples suit a table: 10, or none where it is large."""
     n, d = X.shape
     return DEFAULT_SUBSAMPLES if n * d <= MOST_ELEMENTS else 0
 
 
 def check_subsamples(n_subsamples: int | None, X: Any) -> int:
-    """Return the number of subsamples; None means the default, and 1 is refused.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow.subsamples import check_subsamples
-    >>> check_subsamples(None, np.zeros((100, 20))), check_subsamples(0, np.zeros((100, 20)))
-    (10, 0)
-    """
+    """Return the number of subsamples; None means the default, and 1 is refused."""
     if n_subsamples is None:
         return default_subsamples(X)
     if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer):
@@ -99,21 +76,6 @@ def repeat_selection(
 
     The numbers of clusters and of features are those of the selector, as it was fitted: what is
     asked is whether the same features come back, not whether the same numbers do.
-
-    Parameters
-    ----------
-    selector : fitted selector of featsieve
-    X : ndarray or sparse array of shape (n_samples, n_features)
-    n_subsamples : int
-    random_state : int, default=0
-        Draws the rows, and a seed for every fit.
-    steps : Steps
-        Told of every fit.
-
-    Returns
-    -------
-    Repeats
-        Fits that fail (a subsample can be too small) are counted, and do not stop the others.
     """
     rng = np.random.RandomState(random_state)
     n = X.shape[0]
@@ -133,27 +95,7 @@ def repeat_selection(
 
 
 def settled(selector: Any, *, random_state: int) -> Any:
-    """Return an unfitted copy that looks for as many clusters and features as were found.
-
-    Parameters
-    ----------
-    selector : fitted selector of featsieve
-    random_state : int
-
-    Returns
-    -------
-    estimator
-
-    Examples
-    --------
-    >>> from featsieve import JASFS
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.workflow.subsamples import settled
-    >>> X = make_planted(60, 30, n_informative=5, n_clusters=3, random_state=0).X
-    >>> sieve = JASFS("auto", n_features_to_select=0.2, random_state=0).fit(X)
-    >>> settled(sieve, random_state=7)
-    JASFS(n_clusters=3, n_features_to_select=6, random_state=7)
-    """
+    """Return an unfitted copy that looks for as many clusters and features as were found."""
     values = {"n_features_to_select": selector.n_features_selected_}
     parameters = selector.get_params(deep=False)
     if parameters.get("n_clusters") is not None:

@@ -25,24 +25,7 @@ def summarize(
     image_shape: tuple[int, int] | None = None,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """Return everything that the report of a selection shows.
-
-    Parameters
-    ----------
-    run : SelectionRun
-    names : dict, optional
-        The files of the selection, see `file_names`.
-    source : str or path, optional
-        The file that the table came from.
-    image_shape : tuple of two int, optional
-    command : str, optional
-        The command line that did it.
-
-    Returns
-    -------
-    dict
-        See `featsieve.report.summarize_selection`.
-    """
+    """Return everything that the report of a selection shows."""
     table, clusters = run.table, run.settings["clusters"]
     about = {
         "title": legible(f"Selected features of {table.name}"),
@@ -73,32 +56,12 @@ def summarize(
 
 
 def unreported(run: SelectionRun) -> list[Note]:
-    """Return the notes that a report does not tell as caveats of its own.
-
-    Parameters
-    ----------
-    run : SelectionRun
-
-    Returns
-    -------
-    list of Note
-    """
+    """Return the notes that a report does not tell as caveats of its own."""
     return [note for note in run.notes if note.kind not in REPORTED]
 
 
 def outcome(run: SelectionRun, summary: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
-    """Return what came of a selection in a few plain values for machines.
-
-    Parameters
-    ----------
-    run : SelectionRun
-    summary : dict
-    files : dict of str to Path
-
-    Returns
-    -------
-    dict
-    """
+    """Return what came of a selection in a few plain values for machines."""
     stability = None
     if run.stability is not None and not np.isnan(run.stability.value):
         stability = {"value": run.stability.value, "interval": list(run.stability.interval)}
@@ -123,17 +86,7 @@ def outcome(run: SelectionRun, summary: dict[str, Any], files: dict[str, Path]) 
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary of a selection.
-
-    Parameters
-    ----------
-    path : Path
-        The file ``summary.json``.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the summary of a selection."""
     try:
         summary = json.loads(read_small(path, what="summary of a selection"))
     except (json.JSONDecodeError, RecursionError) as error:
@@ -144,10 +97,5 @@ def read_summary(path: Path) -> dict[str, Any]:
 
 
 def render_again(summary: Path, output: Path) -> None:
-    """Write the report of a selection from its summary.
-
-    Parameters
-    ----------
-    summary, output : Path
-    """
+    """Write the report of a selection from its summary."""
     write_text(output, render_selection(read_summary(summary)))

@@ -16,16 +16,7 @@ FIX = "it is damaged, or was not written as a sparse table: save it again"
 
 
 def compressed_table(kind: Any, parts: Sequence[Any], shape: Any) -> Any:
-    """Return a sparse table, checked.
-
-    Parameters
-    ----------
-    kind : type
-        ``scipy.sparse.csr_array`` or ``csc_array``.
-    parts : sequence of array
-        Values, their rows or columns, and where each line begins.
-    shape : sequence of int
-    """
+    """Return a sparse table, checked."""
     data, indices, starts = (np.asarray(part) for part in parts)
     sizes = np.ravel(np.asarray(shape))
     if sizes.shape != (2,) or sizes.dtype.kind not in "iuf" or not (sizes >= 0).all():

@@ -64,27 +64,13 @@ def check_file(path: Path) -> None:
 
 
 def memory_limit() -> int:
-    """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.guard import memory_limit
-    >>> memory_limit() > 0
-    True
-    """
+    """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free."""
     named = os.environ.get(MEMORY_VARIABLE, "").strip()
     return max(free_memory(), ALWAYS_FINE) if not named else parse_size(named)
 
 
 def parse_size(text: str) -> int:
-    """Return a number of bytes, written with or without a unit.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.guard import parse_size
-    >>> parse_size("2G"), parse_size("500 MiB"), parse_size("1000")
-    (2147483648, 524288000, 1000)
-    """
+    """Return a number of bytes, written with or without a unit."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
     if found is None:
         raise ValueError(
@@ -94,14 +80,7 @@ def parse_size(text: str) -> int:
 
 
 def in_bytes(size: int) -> str:
-    """Return a size for people.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.guard import in_bytes
-    >>> in_bytes(999), in_bytes(3 * 2**29)
-    ('999 bytes', '1.5 GiB')
-    """
+    """Return a size for people."""
     if size < 1024:
         return f"{size} bytes"
     power = min(int(math.log2(size) // 10), 6)
@@ -126,15 +105,7 @@ def there_are(limit: int) -> str:
 
 
 def read_small(path: str | os.PathLike[str], *, what: str) -> str:
-    """Return a text file that should be small, such as a plan; ``what`` it is, for a message.
-
-    Raises
-    ------
-    OSError
-        If it is no file that can be read.
-    ValueError
-        If it is large, or no text in UTF-8.
-    """
+    """Return a text file that should be small, such as a plan; ``what`` it is, for a message."""
     path = Path(path)
     check_file(path)
     if path.stat().st_size > LARGEST_TEXT:
@@ -157,14 +128,6 @@ def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") 
     Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
     featsieve itself says as it is, and other errors with the advice to get the file again. Errors
     of columns that were asked for keep their type.
-
-    Parameters
-    ----------
-    path : str or path
-    kind : str
-        What the file is read as, such as ".csv".
-    smaller : str
-        What takes less memory, for a file that is too large; "" where nothing is known.
     """
     from featsieve.io.names import ColumnError
 
@@ -211,13 +174,6 @@ def sentence(text: str) -> str:
 
 
 def printable(text: str, *, longest: int) -> str:
-    r"""Return a text of no great length, without letters that a terminal would obey.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.guard import printable
-    >>> printable("a\x1b[31mb" * 9, longest=12)
-    'a?[31mba?[31...'
-    """
+    r"""Return a text of no great length, without letters that a terminal would obey."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text[:longest])
     return shown if len(text) <= longest else f"{shown}..."

@@ -31,12 +31,6 @@ def check_heaps(path: Path, file: Any) -> int | None:
 
     Raise if going over one of them would not come to its end. None for a file that is too large to
     be looked through.
-
-    Parameters
-    ----------
-    path : Path
-    file : h5py.File
-        The same file. It says in how many bytes it stores lengths.
     """
     about = os.stat(path)
     if about.st_size > LARGEST_FILE:

@@ -42,15 +42,7 @@ def has_part(h5py: Any, group: Any, name: str) -> bool:
 
 
 def part_of(h5py: Any, group: Any, name: str) -> Any:
-    """Return a part of a group, if it lies in this file.
-
-    Parameters
-    ----------
-    h5py : module
-    group : h5py.Group
-    name : str
-        May hold slashes: every step is looked at.
-    """
+    """Return a part of a group, if it lies in this file."""
     found = group
     for step in str(name).strip("/").split("/"):
         if not isinstance(found, h5py.Group) or found.get(step, getlink=True) is None:

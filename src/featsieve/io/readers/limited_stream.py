@@ -8,20 +8,7 @@ from featsieve.io.readers.row_count import RowCounter
 
 
 class LimitedStream(io.RawIOBase):
-    """What another stream holds, up to a limit of the memory that it takes as a table.
-
-    Parameters
-    ----------
-    source : stream
-    limit : int, optional
-        Bytes of memory. By default there is none.
-    per_row : int
-        What a row of the table takes, besides its letters.
-    counter : RowCounter, optional
-        What counts the rows. Without one, letters alone are counted.
-    text : bool
-        Whether a zero byte is refused, which libraries take for the end of a cell.
-    """
+    """What another stream holds, up to a limit of the memory that it takes as a table."""
 
     def __init__(
         self,

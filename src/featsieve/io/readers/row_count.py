@@ -19,26 +19,6 @@ class RowCounter:
     Never fewer than there are. A quotation mark opens a cell only where a cell begins, and any
     other one closes it. Where one stands elsewhere, which pandas takes as a letter, all further
     lines count as rows, whatever stands in quotes.
-
-    Parameters
-    ----------
-    separator : str
-    encoding : str
-        "utf-16" (with a mark of the order of bytes), or one whose line ends are single bytes.
-
-    Attributes
-    ----------
-    ends : int
-        Rows that have ended so far.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.row_count import RowCounter
-    >>> counter = RowCounter(",")
-    >>> counter.add(b'a,b\n1,"two\nli')
-    >>> counter.add(b'nes"\r\n\r\n3,4')
-    >>> counter.ends
-    2
     """
 
     def __init__(self, separator: str = ",", *, encoding: str = "utf-8") -> None:

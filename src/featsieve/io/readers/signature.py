@@ -30,14 +30,7 @@ def first_bytes(path: Path, count: int = 4096) -> bytes:
 
 
 def kind_of(start: bytes) -> str | None:
-    """Return what a file is by its first bytes, None where they do not tell.
-
-    Examples
-    --------
-    >>> from featsieve.io.readers.signature import kind_of
-    >>> kind_of(b"PAR1..."), kind_of(b"age,height")
-    ('Parquet', None)
-    """
+    """Return what a file is by its first bytes, None where they do not tell."""
     return next((kind for mark, kind in KINDS.items() if start.startswith(mark)), None)
 
 

@@ -14,30 +14,7 @@ from typing import Any
 
 @contextmanager
 def new_hdf5(h5py: Any, path: Path) -> Iterator[Any]:
-    """Give a new HDF5 file to write to; raise what the system said if it could not be written.
-
-    Parameters
-    ----------
-    h5py : module
-    path : Path
-
-    Yields
-    ------
-    h5py.File
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import h5py
-    >>> from featsieve.io.writers.hdf5 import new_hdf5
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.h5")
-    ...     with new_hdf5(h5py, path) as file:
-    ...         file["x"] = [1, 2]
-    ...     with h5py.File(path) as file:
-    ...         file["x"][:].tolist()
-    [1, 2]
-    """
+    """Give a new HDF5 file to write to; raise what the system said if it could not be written."""
     sink = _Sink(path)
     try:
         with h5py.File(sink, "w") as file:

@@ -12,16 +12,7 @@ from featsieve.report.page import Entry, Row, Table
 
 
 def budget_table(summary: BenchSummary) -> Table:
-    """Show what each search was allowed: the most over the data sets.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-
-    Returns
-    -------
-    Table
-    """
+    """Show what each search was allowed: the most over the data sets."""
     rows = []
     for fact in summary.methods:
         own = [b for (_, method), b in summary.budgets.items() if method == fact.name]
@@ -39,16 +30,7 @@ def budget_table(summary: BenchSummary) -> Table:
 
 
 def survival_table(summary: BenchSummary) -> Table:
-    """Per data set: who exceeds the best of all random selections under the oracle, and who not.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-
-    Returns
-    -------
-    Table
-    """
+    """Per data set: who exceeds the best of all random selections under the oracle, and who not."""
     rows = []
     for entry in summary.survival:
         printed = entry.published_not_above
@@ -90,20 +72,7 @@ def survival_table(summary: BenchSummary) -> Table:
 
 
 def margin_table(summary: BenchSummary, *, largest: bool = False) -> Table:
-    """Oracle accuracy minus that of the random control.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-        With ``survival``.
-    largest : bool, default=False
-        Against the best of all random selections; by default against what is expected of the best
-        of as many as the method itself had.
-
-    Returns
-    -------
-    Table
-    """
+    """Oracle accuracy minus that of the random control."""
     track = summary.track("oracle")
     scores = track.scores["acc"] if track else {}
     random = {entry.dataset: entry for entry in summary.survival}
@@ -146,18 +115,7 @@ def margin_table(summary: BenchSummary, *, largest: bool = False) -> Table:
 
 
 def planted_table(summary: BenchSummary, track: Track) -> Table:
-    """Precision, and below it recall, of planted features.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    track : Track
-        With ``planted``.
-
-    Returns
-    -------
-    Table
-    """
+    """Precision, and below it recall, of planted features."""
     precision = track.planted.get("planted_precision", {})
     recall = track.planted.get("planted_recall", {})
     present = {**precision, **recall}
@@ -177,16 +135,7 @@ def planted_table(summary: BenchSummary, track: Track) -> Table:
 
 
 def failure_table(summary: BenchSummary) -> Table:
-    """List what did not end well, and why.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-
-    Returns
-    -------
-    Table
-    """
+    """List what did not end well, and why."""
     rows = tuple(
         Row(
             f.dataset,
@@ -199,16 +148,7 @@ def failure_table(summary: BenchSummary) -> Table:
 
 
 def dataset_table(summary: BenchSummary) -> Table:
-    """Shapes of the data sets, with the paper's where they differ.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-
-    Returns
-    -------
-    Table
-    """
+    """Shapes of the data sets, with the paper's where they differ."""
     rows = []
     differs = any(fact.differs for fact in summary.datasets)
     for fact in summary.datasets:

@@ -10,19 +10,7 @@ from featsieve.report.page import Figure
 
 
 def key_images(styles: dict[str, Style], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Draw the line and marker of each method, for a key beside the figures.
-
-    Parameters
-    ----------
-    styles : dict
-        Name -> Style.
-    names : iterable of str
-
-    Returns
-    -------
-    tuple of pairs
-        Name and SVG.
-    """
+    """Draw the line and marker of each method, for a key beside the figures."""
     found = []
     with drawing():
         for name in names:
@@ -37,19 +25,7 @@ def key_images(styles: dict[str, Style], names: Iterable[str]) -> tuple[tuple[st
 
 
 def curve_figure(curves: Sequence[Curve], metric: str, *, styles: dict[str, Style]) -> Figure:
-    """Draw a score against the number of features, on one data set.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        All of one data set.
-    metric : {"acc", "nmi"}
-    styles : dict
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw a score against the number of features, on one data set."""
     word, name = METRIC_WORDS[metric], curves[0].dataset
     with drawing():
         figure = new_figure(*PANEL)
@@ -67,18 +43,7 @@ def curve_figure(curves: Sequence[Curve], metric: str, *, styles: dict[str, Styl
 
 
 def time_figure(timings: Sequence[Timing], *, styles: dict[str, Style]) -> Figure:
-    """Draw the running time so far against the iteration, on one data set.
-
-    Parameters
-    ----------
-    timings : sequence of Timing
-        All of one data set, with ``seconds``.
-    styles : dict
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the running time so far against the iteration, on one data set."""
     name = timings[0].dataset
     with drawing():
         figure = new_figure(*PANEL)
@@ -103,18 +68,7 @@ def time_figure(timings: Sequence[Timing], *, styles: dict[str, Style]) -> Figur
 
 
 def objective_figure(timing: Timing, *, styles: dict[str, Style]) -> Figure:
-    """Draw the objective against the iteration.
-
-    Parameters
-    ----------
-    timing : Timing
-        With ``objective``.
-    styles : dict
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the objective against the iteration."""
     values = timing.objective
     with drawing():
         figure = new_figure(*PANEL)

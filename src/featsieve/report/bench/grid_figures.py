@@ -21,17 +21,7 @@ MANY_POINTS = 600  # above this, points are drawn as an image inside the SVG
 
 
 def surface_figure(surface: Surface, metric: str) -> Figure:
-    """Draw scores over a pair of parameters as a heat map with numbers.
-
-    Parameters
-    ----------
-    surface : Surface
-    metric : {"acc", "nmi"}
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw scores over a pair of parameters as a heat map with numbers."""
     word, values = METRIC_WORDS[metric], 100 * getattr(surface, metric)
     at = f" at {surface.fixed}" if surface.fixed else ""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -71,16 +61,7 @@ def surface_figure(surface: Surface, metric: str) -> Figure:
 
 
 def cloud_figure(cloud: Cloud) -> Figure:
-    """Draw the samples over the three best features of a method.
-
-    Parameters
-    ----------
-    cloud : Cloud
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the samples over the three best features of a method."""
     classes = np.unique(cloud.classes)
     with drawing():
         figure = new_figure(3.9, 3.6)

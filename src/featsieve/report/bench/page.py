@@ -26,19 +26,7 @@ from featsieve.report.page import Block, Code, Entry, Page, Points, Row, Section
 
 
 def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
-    """Compose the report of a benchmark.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    title : str, default=""
-        By default made of the plan's name.
-
-    Returns
-    -------
-    Page
-        Sections without content are left out.
-    """
+    """Compose the report of a benchmark."""
     styles = method_styles(summary.methods)
     plans = ", ".join(summary.plans) or "bench"
     tracks = [track_section(summary, styles, track=track) for track in summary.tracks]

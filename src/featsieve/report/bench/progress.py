@@ -13,19 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """What of a plan is there.
-
-    Attributes
-    ----------
-    planned : int or None
-        Cells of the plan; None: not known.
-    ended : int
-        Cells with rows, whatever their status.
-    done : int
-        Cells with a result.
-    unfinished : tuple of (data set, method)
-        Whose grids are not complete: the best of a part says nothing about the best of all.
-    """
+    """What of a plan is there."""
 
     planned: int | None
     ended: int
@@ -38,15 +26,7 @@ class Progress:
         return self.planned is None or self.ended >= self.planned
 
     def unfinished_words(self) -> str:
-        """List the unfinished searches by data set.
-
-        Examples
-        --------
-        >>> from featsieve.report.bench.progress import Progress
-        >>> progress = Progress(9, 7, 7, (("iris", "NDFS"), ("iris", "UDFS"), ("wine", "NDFS")))
-        >>> progress.unfinished_words()
-        'NDFS, UDFS on iris; NDFS on wine'
-        """
+        """List the unfinished searches by data set."""
         names: dict[str, list[str]] = {}
         for dataset, method in self.unfinished:
             names.setdefault(dataset, []).append(method)
@@ -56,20 +36,7 @@ class Progress:
 def progress_of(
     rows: "pd.DataFrame", planned: Collection[str] | Mapping[str, Any] | None = None
 ) -> Progress:
-    """Compare what is there with what was planned.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    planned : collection of str, or mapping, default=None
-        Identities of all planned cells. A mapping may say what each of them is ("dataset",
-        "method", "experiment"). Without that a missing cell may belong to any search: only those
-        with cells that are made after a whole grid (label-free, curve) count as complete then.
-
-    Returns
-    -------
-    Progress
-    """
+    """Compare what is there with what was planned."""
     there = set(rows["cell"])
     done = int(rows.loc[rows["status"] == "done", "cell"].nunique())
     if planned is None:

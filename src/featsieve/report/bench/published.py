@@ -30,21 +30,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper's tables say.
-
-    Attributes
-    ----------
-    datasets : tuple of str
-        In the paper's order.
-    methods : tuple of str
-        In the paper's order, "Baseline" first.
-    shapes : dict
-        Data set -> samples, features, classes.
-    scores : dict
-        "acc" or "nmi" -> (data set, method) -> mean and standard deviation, in percent.
-    n_features : dict
-        (data set, method) -> the number of features of the best result.
-    """
+    """What the paper's tables say."""
 
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
@@ -53,19 +39,7 @@ class Published:
     n_features: Mapping[tuple[str, str], int]
 
     def repeated_rows(self) -> list[tuple[str, str, str, list[str]]]:
-        """List pairs of methods with the same mean and deviation on more than one data set.
-
-        Returns
-        -------
-        list of tuple
-            Metric, first method, second method, data sets.
-
-        Examples
-        --------
-        >>> from featsieve.report.bench.published import load_published
-        >>> load_published().repeated_rows()
-        [('nmi', 'UDFS', 'RUFS', ['jaffe', 'lung', 'nci', 'ORL'])]
-        """
+        """List pairs of methods with the same mean and deviation on more than one data set."""
         found = []
         for metric, scores in self.scores.items():
             for i, first in enumerate(self.methods):
@@ -78,21 +52,7 @@ class Published:
 
 @functools.cache
 def load_published() -> Published:
-    """Read the paper's tables of ACC, NMI and No.fea.
-
-    Returns
-    -------
-    Published
-
-    Examples
-    --------
-    >>> from featsieve.report.bench.published import load_published
-    >>> paper = load_published()
-    >>> paper.scores["acc"]["breast3", "JASFS"]
-    (63.37, 1.2)
-    >>> paper.n_features["breast3", "JASFS"]
-    10
-    """
+    """Read the paper's tables of ACC, NMI and No.fea."""
     text = resources.files("featsieve.report.bench").joinpath("published.toml").read_text("utf-8")
     content = tomllib.loads(text)
     names = tuple(content["datasets"])
@@ -117,28 +77,6 @@ def published_name(selector: str, params: Mapping[str, Any]) -> str | None:
     """Name of the row of the paper's tables that a selector stands beside.
 
     The paper's row of JASFS belongs to its own algorithm, ``solver="paper"``, only.
-
-    Parameters
-    ----------
-    selector : str
-        Class of featsieve, or "AllFeatures".
-    params : mapping
-        Its parameters.
-
-    Returns
-    -------
-    str or None
-        None where the paper has no such row.
-
-    Examples
-    --------
-    >>> from featsieve.report.bench.published import published_name
-    >>> published_name("LaplacianScore", {})
-    'L-score'
-    >>> published_name("JASFS", {}) is None
-    True
-    >>> published_name("JASFS", {"solver": "paper"})
-    'JASFS'
     """
     if selector == "JASFS" and params.get("solver") != "paper":
         return None

@@ -18,18 +18,7 @@ from featsieve.report.page import Figure
 
 
 def rank_figure(track: Track, metric: str, *, styles: dict[str, Style]) -> Figure:
-    """Draw average ranks with the critical difference.
-
-    Parameters
-    ----------
-    track : Track
-    metric : {"acc", "nmi", "ari"}
-    styles : dict
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw average ranks with the critical difference."""
     ranks, word = track.ranks[metric], METRIC_WORDS[metric]
     names = [ranks.names[i] for i in ranks.order]
     places = {name: place for place, name in enumerate(names)}
@@ -107,18 +96,7 @@ def rank_figure(track: Track, metric: str, *, styles: dict[str, Style]) -> Figur
 
 
 def margin_figure(summary: BenchSummary, *, styles: dict[str, Style]) -> Figure:
-    """Draw how far each oracle accuracy is above that of random selections with the same budget.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-        With ``survival``.
-    styles : dict
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw how far each oracle accuracy is above that of random selections with the same budget."""
     track = summary.track("oracle")
     scores: Any = track.scores["acc"] if track else {}
     entries = summary.survival

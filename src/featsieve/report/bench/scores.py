@@ -28,23 +28,7 @@ Key = tuple[str, str]  # data set, method
 
 @dataclass(frozen=True)
 class Score:
-    """One entry of a table.
-
-    Attributes
-    ----------
-    mean, std : float
-        Over k-means runs and selector seeds; fractions, not percent.
-    low, high : float
-        95 % confidence interval of the mean; NaN where single runs are not known.
-    n_features : float
-        Mean over selector seeds.
-    n_seeds, n_runs : int
-        Selector seeds, and k-means runs for each.
-    params : str
-        JSON.
-    own_count : bool
-        Whether the method chose the number of features itself.
-    """
+    """One entry of a table."""
 
     mean: float
     std: float
@@ -59,17 +43,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search was allowed.
-
-    Attributes
-    ----------
-    rankings : int
-        Settings that were fitted, or random rankings.
-    points : int
-        Grid points those answer for: a parameter without effect is not fitted again.
-    supports : int
-        Rankings times numbers of features: how often the labels were asked.
-    """
+    """What a search was allowed."""
 
     rankings: int
     points: int
@@ -83,23 +57,7 @@ def track_scores(
     metric: str = "acc",
     unfinished: Collection[Key] = (),
 ) -> dict[Key, Score]:
-    """Choose and average the rows of a track.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Columns of ``featsieve.bench.cells.SCHEMA``.
-    track : {"default", "label-free", "oracle"}
-    metric : {"acc", "nmi", "ari"}, default="acc"
-        The oracle is the best by this metric.
-    unfinished : collection of (data set, method)
-        Left out of the oracle track: the best of a part of a grid is not the best of the grid.
-
-    Returns
-    -------
-    dict
-        (data set, method) -> Score. What failed is left out.
-    """
+    """Choose and average the rows of a track."""
     done = finished(rows, metric)
     if track not in TRACKS:
         raise ValueError(f"track must be one of {TRACKS}, got {track!r}.")
@@ -117,16 +75,6 @@ def oracle_rows(rows: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
     Each selector seed makes its own search, so that a method does not profit from having been
     repeated; what is averaged later are the best of each.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    metric : {"acc", "nmi", "ari"}
-
-    Returns
-    -------
-    DataFrame
-        One row per data set, method and selector seed; of equals the first.
     """
     done = finished(rows, metric).reset_index(drop=True)
     grid = done[done["experiment"] == "grid"]
@@ -135,17 +83,7 @@ def oracle_rows(rows: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 
 def search_budgets(rows: "pd.DataFrame") -> dict[Key, Budget]:
-    """Count what each search of the oracle track was allowed.
-
-    Parameters
-    ----------
-    rows : DataFrame
-
-    Returns
-    -------
-    dict
-        (data set, method) -> Budget, of the finished grid rows of one selector seed.
-    """
+    """Count what each search of the oracle track was allowed."""
     done = finished(rows, "acc")
     budgets = {}
     for key, group in by_method(done, "grid"):
@@ -211,26 +149,6 @@ def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int | None) -> fl
     """Pool the standard deviations of all runs, from the means and deviations of each seed.
 
     All of them are those of a sample: sums of squares are divided by the number of runs less one.
-
-    Parameters
-    ----------
-    means, stds : arrays of shape (n_seeds,)
-    n_runs : int or None
-        Runs per seed; None: not known, taken for very many.
-
-    Returns
-    -------
-    float
-        For one seed its own deviation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.report.bench.scores import pooled_std
-    >>> runs = np.array([[0.5, 0.6, 0.7], [0.7, 0.9, 0.8]])
-    >>> found = pooled_std(runs.mean(axis=1), runs.std(axis=1, ddof=1), n_runs=3)
-    >>> bool(np.isclose(found, runs.std(ddof=1)))
-    True
     """
     if len(means) == 1:
         return float(stds[0])

@@ -52,17 +52,7 @@ class Cloud:
 
 
 def curves(rows: "pd.DataFrame") -> list[Curve]:
-    """Scores against the number of features, from the rows of experiment "curve".
-
-    Parameters
-    ----------
-    rows : DataFrame
-
-    Returns
-    -------
-    list of Curve
-        Mean over selector seeds.
-    """
+    """Scores against the number of features, from the rows of experiment "curve"."""
     done = finished(rows, "acc")
     found = []
     for (dataset, method), group in by_method(done, "curve"):
@@ -80,16 +70,7 @@ def curves(rows: "pd.DataFrame") -> list[Curve]:
 
 
 def timings(rows: "pd.DataFrame") -> list[Timing]:
-    """Collect running times from the rows of experiment "time"; of several seeds the median.
-
-    Parameters
-    ----------
-    rows : DataFrame
-
-    Returns
-    -------
-    list of Timing
-    """
+    """Collect running times from the rows of experiment "time"; of several seeds the median."""
     found = []
     for (dataset, method), group in by_method(rows[rows["status"] == "done"], "time"):
         ordered = group.sort_values("fit_seconds")
@@ -111,17 +92,7 @@ def timings(rows: "pd.DataFrame") -> list[Timing]:
 
 
 def clouds(rows: "pd.DataFrame") -> list[Cloud]:
-    """Collect the samples over the three best features from the rows of experiment "scatter".
-
-    Parameters
-    ----------
-    rows : DataFrame
-
-    Returns
-    -------
-    list of Cloud
-        Rows whose points and classes do not fit together are left out.
-    """
+    """Collect the samples over the three best features from the rows of experiment "scatter"."""
     found = []
     for (dataset, method), group in by_method(rows[rows["status"] == "done"], "scatter"):
         row = group.iloc[0]

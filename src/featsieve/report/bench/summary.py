@@ -45,25 +45,7 @@ UNFINISHED = "unfinished"
 
 @dataclass(frozen=True)
 class Track:
-    """One way to choose parameters, with all its results.
-
-    Attributes
-    ----------
-    name : {"default", "label-free", "oracle"}
-    scores : dict
-        Metric -> (data set, method) -> Score. In the oracle track each metric has its own choice.
-    ranks : dict
-        Metric -> RankComparison; a metric is missing where there are too few data sets.
-    unranked : tuple of str
-        Methods without a score, nor a failure, on some data set.
-    missing : dict
-        (data set, method) -> why there is no score: "failed", "timeout", "skipped", "unfinished".
-    extras : dict
-        Column -> (data set, method) -> mean over seeds: the practical protocol, own labels,
-        redundancy.
-    planted : dict
-        The same for the share of planted features; empty without known truth.
-    """
+    """One way to choose parameters, with all its results."""
 
     name: str
     scores: Mapping[str, Mapping[Key, Score]]
@@ -103,20 +85,7 @@ class BenchSummary:
 def summarise_bench(
     rows: "pd.DataFrame", *, planned: Collection[str] | Mapping[str, Any] | None = None
 ) -> BenchSummary:
-    """Collect what the rows of a benchmark say.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Columns of ``featsieve.bench.cells.SCHEMA``, as ``Store.read`` gives them.
-    planned : collection of str, or mapping, default=None
-        Identities of all planned cells; see :func:`featsieve.report.bench.progress.progress_of`.
-
-    Returns
-    -------
-    BenchSummary
-        Experiments that were not run leave their part empty.
-    """
+    """Collect what the rows of a benchmark say."""
     if len(rows) == 0:
         raise ValueError(
             "There are no results to report. Run a plan first: featsieve bench run PLAN --out DIR"

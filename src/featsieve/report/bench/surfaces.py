@@ -50,15 +50,6 @@ def surfaces(rows: "pd.DataFrame", *, selector: str = "JASFS") -> list[Surface]:
     A weight without effect is not among the parameters: one fit stands for all its values, which
     the column "inert" holds, and the surface is flat along it. With a single weight the number of
     features is the other axis.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    selector : str, default="JASFS"
-
-    Returns
-    -------
-    list of Surface
     """
     done = finished(rows, "acc")
     done = done[done["selector"] == selector]

@@ -16,28 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Survival:
-    """A data set under the oracle: who exceeds random selections chosen in the same way.
-
-    Attributes
-    ----------
-    dataset : str
-    control : str
-        Name of the random control.
-    accuracy : float
-        The best of all its selections.
-    budget : Budget
-        Of the control.
-    allowed : dict
-        Method -> the number of its own selections that the labels could choose from.
-    expected : dict
-        Method -> accuracy expected of the best of so many random selections.
-    above, not_above : tuple of str
-        Methods of this run, against ``expected``.
-    above_all, not_above_all : tuple of str
-        The same against ``accuracy``.
-    published_not_above : tuple of str, or None
-        Rows of the paper's table whose accuracy does not exceed ``accuracy``; None: not comparable.
-    """
+    """A data set under the oracle: who exceeds random selections chosen in the same way."""
 
     dataset: str
     control: str
@@ -61,22 +40,6 @@ def expected_best(values: Any, m: int) -> float:
     """Mean of the largest of m values drawn without replacement.
 
     Of all subsets of m out of N values, C(i-1, m-1) have the i-th smallest as their largest.
-
-    Parameters
-    ----------
-    values : array-like of shape (N,)
-    m : int
-        From N on it is the maximum.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from featsieve.report.bench.survival import expected_best
-    >>> round(expected_best([1.0, 2.0, 6.0], 2), 6)  # of 2, 6 and 6
-    4.666667
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
@@ -98,22 +61,7 @@ def survival_of(
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
 ) -> tuple[Survival, ...]:
-    """Compare every oracle accuracy with that of the random control on the same data set.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    scores : mapping
-        (data set, method) -> Score by ACC, oracle track.
-    budgets : mapping
-    datasets : tuple of DatasetFact
-    methods : tuple of MethodFact
-
-    Returns
-    -------
-    tuple of Survival
-        Empty without a random control.
-    """
+    """Compare every oracle accuracy with that of the random control on the same data set."""
     control = next((fact.name for fact in methods if fact.selector == RANDOM), None)
     if control is None:
         return ()

@@ -23,17 +23,6 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
     """Mean and standard deviation of a metric, best in bold, with average ranks.
 
     In the oracle track the paper's number stands below ours.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    track : Track
-    metric : {"acc", "nmi", "ari"}
-    caption : str
-
-    Returns
-    -------
-    Table
     """
     scores = track.scores[metric]
     names = columns_of(summary, scores)
@@ -70,18 +59,7 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
 
 
 def count_table(summary: BenchSummary, track: Track, *, caption: str) -> Table:
-    """Show the number of features behind each accuracy; in the oracle track with the paper's.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    track : Track
-    caption : str
-
-    Returns
-    -------
-    Table
-    """
+    """Show the number of features behind each accuracy; in the oracle track with the paper's."""
     scores = track.scores["acc"]
     printed = load_published().n_features if track.name == "oracle" else {}
     doubtful = _doubtful(summary)
@@ -98,18 +76,7 @@ def count_table(summary: BenchSummary, track: Track, *, caption: str) -> Table:
 
 
 def interval_table(summary: BenchSummary, track: Track, metric: str) -> Table | None:
-    """95 % confidence intervals, or None where single runs are not known.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    track : Track
-    metric : {"acc", "nmi"}
-
-    Returns
-    -------
-    Table or None
-    """
+    """95 % confidence intervals, or None where single runs are not known."""
     scores = {key: s for key, s in track.scores[metric].items() if np.isfinite(s.low)}
     if not scores:
         return None
@@ -152,27 +119,7 @@ def value_table(
     bold: bool = True,
     note: str = "",
 ) -> Table:
-    """Plain numbers per method and data set, best in bold.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    values : mapping
-        (data set, method) -> number.
-    caption : str
-    scale : float, default=100.0
-    digits : int, default=2
-    lowest : bool, default=False
-        Whether the smallest is the best.
-    bold : bool, default=True
-        Whether the best is marked. What rounds to zero but is to be small is written as less than
-        the last digit, and is not marked.
-    note : str, default=""
-
-    Returns
-    -------
-    Table
-    """
+    """Plain numbers per method and data set, best in bold."""
     names = columns_of(summary, values)
     pick = min if lowest else max
     best = {
@@ -194,17 +141,7 @@ def value_table(
 
 
 def params_table(summary: BenchSummary, track: Track) -> Table:
-    """Show the parameters behind each accuracy.
-
-    Parameters
-    ----------
-    summary : BenchSummary
-    track : Track
-
-    Returns
-    -------
-    Table
-    """
+    """Show the parameters behind each accuracy."""
     scores = track.scores["acc"]
     names = columns_of(summary, scores)
 

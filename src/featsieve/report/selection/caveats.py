@@ -22,30 +22,7 @@ Caveat = tuple[str, str, str]  # kind, level, text
 
 
 def caveats(summary: Mapping[str, Any], notes: Iterable[str] = ()) -> list[dict[str, str]]:
-    """Return what a reader must know before believing a selection.
-
-    Parameters
-    ----------
-    summary : mapping
-        The parts of ``summarize_selection``.
-    notes : iterable of str
-        What the caller has to add. Each may have a ``kind``; names of warnings make warnings.
-
-    Returns
-    -------
-    list of dict
-        "kind" (a word for machines), "level" ("warning" or "note") and "text"; warnings first.
-
-    Examples
-    --------
-    >>> from featsieve import JASFS
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.report import summarize_selection
-    >>> X = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0).X
-    >>> sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(X)
-    >>> [caveat["kind"] for caveat in summarize_selection(sieve, X)["caveats"]]
-    ['stability-unknown', 'unnamed']
-    """
+    """Return what a reader must know before believing a selection."""
     found = [caveat for look in LOOKS for caveat in look(summary)]
     for note in notes:
         kind = str(getattr(note, "kind", "told"))

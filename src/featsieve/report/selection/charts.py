@@ -16,17 +16,7 @@ FEWEST_STEPS = 3
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with the points that can be read off it.
-
-    Attributes
-    ----------
-    name : str
-        Unique on the page.
-    title, caption : str
-    svg : str
-    points : list of (x, y, text)
-        In the coordinates of the drawing; the text is what is read off there.
-    """
+    """A drawing with the points that can be read off it."""
 
     name: str
     title: str
@@ -36,29 +26,7 @@ class Chart:
 
 
 def charts(summary: Mapping[str, Any]) -> list[Chart]:
-    """Return the charts that a selection has.
-
-    Parameters
-    ----------
-    summary : mapping
-        From ``summarize_selection``.
-
-    Returns
-    -------
-    list of Chart
-        The objective is among them from three iterations on; see ``objective_note``.
-
-    Examples
-    --------
-    >>> from featsieve import JASFS
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.report import summarize_selection
-    >>> from featsieve.report.selection.charts import charts
-    >>> X = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0).X
-    >>> summary = summarize_selection(JASFS(3, random_state=0).fit(X), X)
-    >>> [chart.name for chart in charts(summary)]
-    ['criterion', 'gain', 'loss']
-    """
+    """Return the charts that a selection has."""
     found = [
         _criterion(summary),
         *(_path(summary) if summary["path"]["kind"] == "gains" else [_scores(summary)]),
@@ -218,23 +186,7 @@ def _objective(summary: Mapping[str, Any]) -> Chart | None:
 
 
 def objective_note(summary: Mapping[str, Any]) -> str:
-    """Tell the objective in a sentence where there is no chart of it.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.charts import objective_note
-    >>> steps = {"values": [0.5, 0.25], "status": "the objective is small", "success": True}
-    >>> objective_note({"objective": steps, "method": {"name": "JASFS"}})
-    'JASFS took 2 iterations (objective 0.5, then 0.25) and ended because the objective is small.'
-    """
+    """Tell the objective in a sentence where there is no chart of it."""
     name, objective = summary["method"]["name"], summary["objective"]
     if objective is None:
         return f"{name} does not iterate, so there is no objective to draw."

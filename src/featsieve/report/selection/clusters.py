@@ -15,28 +15,7 @@ MOST_MARKS = 3
 
 
 def cluster_rows(selection: Selection) -> list[dict[str, Any]]:
-    """Return a row for every cluster.
-
-    Parameters
-    ----------
-    selection : Selection
-
-    Returns
-    -------
-    list of dict
-        "name", "size", "marks": up to three selected features that tell the cluster best from all
-        other samples, each with "feature", "direction" ("high" or "low") and "separation".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.clusters import cluster_rows
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0], [0.1, 2, 1], [9, 1, 0], [9.1, 2, 1]])
-    >>> [row["size"] for row in cluster_rows(gather(MaxVariance(1).fit(X), X))]
-    [2, 2]
-    """
+    """Return a row for every cluster."""
     clusters, facts = selection.clusters, selection.facts
     if clusters is None:
         return []
@@ -60,29 +39,7 @@ def cluster_rows(selection: Selection) -> list[dict[str, Any]]:
 
 
 def heat_map(selection: Selection) -> dict[str, Any] | None:
-    """Return the mean of every selected feature in every cluster, in standard deviations.
-
-    Parameters
-    ----------
-    selection : Selection
-
-    Returns
-    -------
-    dict or None
-        "feature": names of the best selected features (at most 60) that vary; "cluster": the one
-        each tells best, by which they are ordered; "mean": a list for every feature with one
-        number per cluster, 0 being the mean of all samples; "of": how many features are selected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.clusters import heat_map
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> heat_map(gather(MaxVariance(1).fit(X), X))["mean"]
-    [[-1.0, 1.0]]
-    """
+    """Return the mean of every selected feature in every cluster, in standard deviations."""
     clusters, facts = selection.clusters, selection.facts
     if clusters is None:
         return None
@@ -103,17 +60,7 @@ def heat_map(selection: Selection) -> dict[str, Any] | None:
 
 
 def cluster_means(columns: Any, clusters: Clusters) -> np.ndarray:
-    """Return the means of standardised columns in every cluster.
-
-    Parameters
-    ----------
-    columns : ndarray or csr_array of shape (n_samples, k)
-    clusters : Clusters
-
-    Returns
-    -------
-    ndarray of shape (k, n_clusters)
-    """
+    """Return the means of standardised columns in every cluster."""
     operator = as_operator(columns, scale="std")
     members = np.equal.outer(clusters.codes, np.arange(len(clusters.names))).astype(np.float64)
     return to_numpy(operator.rmatmul(members)) / clusters.sizes

@@ -16,22 +16,7 @@ N_TICKS = 5
 
 @dataclass(frozen=True)
 class Frame:
-    """The area in which a chart is drawn.
-
-    Attributes
-    ----------
-    x, y : tuple of two float
-        Ranges of the values.
-    log : bool, default=False
-        Whether x is logarithmic.
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.drawing import Frame
-    >>> frame = Frame((0.0, 10.0), (0.0, 1.0))
-    >>> frame.at(0.0, 0.0), frame.at(10.0, 1.0)
-    ((58.0, 224.0), (464.0, 18.0))
-    """
+    """The area in which a chart is drawn."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -107,24 +92,7 @@ class Frame:
 
 
 def ticks(low: float, high: float, count: int = N_TICKS) -> list[float]:
-    """Return round numbers between two ends.
-
-    Parameters
-    ----------
-    low, high : float
-    count : int, default=5
-        About as many.
-
-    Returns
-    -------
-    list of float
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.drawing import ticks
-    >>> ticks(0.0, 0.92)
-    [0.0, 0.2, 0.4, 0.6, 0.8]
-    """
+    """Return round numbers between two ends."""
     if not high > low:
         return [low]
     raw = (high - low) / count
@@ -135,44 +103,12 @@ def ticks(low: float, high: float, count: int = N_TICKS) -> list[float]:
 
 
 def tick_label(value: float) -> str:
-    """Write the number of a tick.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.drawing import tick_label
-    >>> tick_label(0.30000000000000004), tick_label(2000.0), tick_label(0.00002)
-    ('0.3', '2000', '2e-05')
-    """
+    """Write the number of a tick."""
     return f"{value:.10g}" if abs(value) < 1e7 else f"{value:.3g}"
 
 
 def padded(values: Sequence[float], *, zero: bool = False) -> tuple[float, float]:
-    """Return a range that holds the values with some room.
-
-    Parameters
-    ----------
-    values : sequence of float
-    zero : bool, default=False
-        Whether 0 is one end.
-
-    Returns
-    -------
-    tuple of two float
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.drawing import padded
-    >>> padded([1.0, 2.0]), padded([1.0, 2.0], zero=True)
-    ((0.9, 2.12), (0.0, 2.24...))
-    """
+    """Return a range that holds the values with some room."""
     low, high = min(values), max(values)
     if zero and low >= 0.0:
         return 0.0, 1.12 * high or 1.0
@@ -181,29 +117,7 @@ def padded(values: Sequence[float], *, zero: bool = False) -> tuple[float, float
 
 
 def svg(content: str, label: str, *, box: str = "", style: str = "") -> str:
-    """Return an SVG picture that says what it shows.
-
-    Parameters
-    ----------
-    content : str
-        Marks.
-    label : str
-        For those who do not see it.
-    box : str, default=""
-        Its view box; that of a chart by default.
-    style : str, default=""
-        A class.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.drawing import svg
-    >>> svg("", "a < b", box="0 0 1 1")
-    '<svg viewBox="0 0 1 1" role="img" aria-label="a &lt; b"></svg>'
-    """
+    """Return an SVG picture that says what it shows."""
     named = f' class="{style}"' if style else ""
     view = box or f"0 0 {WIDTH:g} {HEIGHT:g}"
     return f'<svg viewBox="{view}" role="img" aria-label="{escape(label)}"{named}>{content}</svg>'

@@ -19,27 +19,7 @@ N_STARTS = 10
 def check_classes(
     y: Any, class_names: Any, n_samples: int
 ) -> tuple[np.ndarray, list[str]] | tuple[None, None]:
-    """Return the classes as codes 0, 1, ... with their names; None, None if there are none.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,), or None
-    class_names : sequence of str, or None
-        Names of the classes 0, 1, ... if y holds such numbers.
-    n_samples : int
-
-    Returns
-    -------
-    codes, names
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.evaluation import check_classes
-    >>> check_classes(["b", "a", "b"], None, 3)
-    (array([1, 0, 1]), ['a', 'b'])
-    >>> check_classes([2, 0, 2], ["x", "y", "z"], 3)
-    (array([1, 0, 1]), ['x', 'z'])
-    """
+    """Return the classes as codes 0, 1, ... with their names; None, None if there are none."""
     if y is None:
         return None, None
     codes = as_classes("y", y, n_samples=n_samples)
@@ -57,34 +37,7 @@ def check_classes(
 
 
 def evaluation(selection: Selection, codes: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """Return how well k-means finds the classes in the selected columns, and in all.
-
-    Parameters
-    ----------
-    selection : Selection
-    codes : int array of shape (n_samples,)
-        Classes.
-    names : list of str
-
-    Returns
-    -------
-    dict
-        "classes": names; "sizes"; "rows": for "selected", "all" and, if there are any, the
-        "clusters" of the method: "accuracy", "nmi", "ari" and "n_features"; "samples": how many
-        were looked at; "table": samples of every cluster (rows) and class (columns); "skipped": why
-        there are no rows, or None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.evaluation import evaluation
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> selection = gather(MaxVariance(1).fit(X), X)
-    >>> evaluation(selection, np.array([0, 0, 1, 1]), ["a", "b"])["rows"][0]["accuracy"]
-    1.0
-    """
+    """Return how well k-means finds the classes in the selected columns, and in all."""
     clusters = selection.clusters
     found: dict[str, Any] = {
         "classes": names,

@@ -20,21 +20,7 @@ LONGEST_VALUE = 200
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the table.
-
-    Parameters
-    ----------
-    selection : Selection
-    about : mapping
-        "file", "dropped", "filled", "standardized": what is known of the table's origin.
-
-    Returns
-    -------
-    dict
-        "file", "samples", "features", "sparse", "density", "named", "constant",
-        "constant_selected", "dropped", "filled", "standardized", "spread": ratio of a large to a
-        small standard deviation.
-    """
+    """Return facts about the table."""
     X = selection.X
     sparse = hasattr(X, "nnz")
     density = X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0
@@ -56,21 +42,7 @@ def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any
 
 
 def method_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the method.
-
-    Parameters
-    ----------
-    selection : Selection
-    about : mapping
-        "settings" (by default the parameters of the selector), "seed" and "seconds".
-
-    Returns
-    -------
-    dict
-        "name"; "inner": the selector inside of a meta-estimator, or None; "settings"; "changed":
-        names of settings that are not the defaults; "scale": of the columns, if it is a setting;
-        "seed"; "random": whether there is one to set; "seconds"; "iterations".
-    """
+    """Return facts about the method."""
     names = [type(layer).__name__ for layer in layers(selection.selector)]
     parameters = selection.selector.get_params(deep=True)
     settings = about.get("settings") or parameters
@@ -94,20 +66,7 @@ def method_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, An
 
 
 def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return how the number of features was chosen.
-
-    Parameters
-    ----------
-    selection : Selection
-    curve : mapping or None
-        The curve of the criterion, as ``criterion_curve`` returns it.
-
-    Returns
-    -------
-    dict
-        "selected"; "how": "criterion", "frequency", "price", "count" or "share"; "asked": the
-        threshold, price, count or share; "equivalent": range of nearly as good numbers, or None.
-    """
+    """Return how the number of features was chosen."""
     selector = selection.selector
     asked = getattr(selector, "n_features_to_select", None)
     facts: dict[str, Any] = {"selected": len(selection.chosen), "asked": None, "equivalent": None}
@@ -124,18 +83,7 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
 
 
 def cluster_facts(selection: Selection) -> dict[str, Any] | None:
-    """Return how the clusters were found; None if there are none.
-
-    Parameters
-    ----------
-    selection : Selection
-
-    Returns
-    -------
-    dict or None
-        "names", "source", "number" (see ``Clusters``), "plausible": range of likely numbers or
-        None, "accuracy": how well other samples predict a sample's cluster, or None.
-    """
+    """Return how the clusters were found; None if there are none."""
     clusters = selection.clusters
     if clusters is None:
         return None
@@ -151,21 +99,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
 
 
 def structure_facts(selection: Selection, given: float | None) -> dict[str, Any] | None:
-    """Return how much clearer the clusters are than in the table with permuted columns.
-
-    Parameters
-    ----------
-    selection : Selection
-    given : float or None
-        The score, if it is known; else it is measured, on 1000 samples at most.
-
-    Returns
-    -------
-    dict or None
-        "score"; "noise": what tables of noise reach; "certain": whether nearly all neighbours
-        agree on the clusters, which is no chance even where the score is low (None if not asked).
-        None without clusters.
-    """
+    """Return how much clearer the clusters are than in the table with permuted columns."""
     clusters = selection.clusters
     n_seen = min(selection.X.shape[0], MOST_CHECKED)
     if clusters is None or len(clusters.names) < 2:
@@ -187,19 +121,7 @@ def _structure(score: float, n_seen: int, certain: bool | None) -> dict[str, Any
 
 
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:
-    """Return how far selections from subsamples agree; None if nobody looked.
-
-    Parameters
-    ----------
-    selection : Selection
-    given : Stability or None
-        By default that of a StabilitySelection.
-
-    Returns
-    -------
-    dict or None
-        "value", "interval", "n_selections".
-    """
+    """Return how far selections from subsamples agree; None if nobody looked."""
     if given is None:
         value = selection.fitted("stability_")
         if value is None:
@@ -218,23 +140,7 @@ def stability_facts(selection: Selection, given: Stability | None) -> dict[str, 
 
 
 def json_safe(value: Any) -> Any:
-    """Return a setting as JSON can hold it: what is too long is only described.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.report.selection.facts import json_safe
-    >>> json_safe({"a": np.float32(0.5), "b": (1, None), "c": np.zeros((3, 400))})
-    {'a': 0.5, 'b': [1, None], 'c': 'ndarray of shape (3, 400)'}
-    """
+    """Return a setting as JSON can hold it: what is too long is only described."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.bool_ | Integral):

@@ -12,32 +12,7 @@ MOST_ROWS = 2000
 
 
 def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str, Any]:
-    """Return columns of facts about the best features, as lists of equal length.
-
-    Parameters
-    ----------
-    selection : Selection
-    frequency : ndarray of shape (n_features,), or None
-        Share of the subsamples that selected each feature.
-
-    Returns
-    -------
-    dict
-        "total": all features; "name", "index", "selected", "rank", "score", "frequency",
-        "cluster", "separation", "eta_squared", "closest", "correlation", "status": lists, the
-        selected features first, both parts best first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.features import feature_rows
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> rows = feature_rows(gather(MaxVariance(1).fit(X), X), None)
-    >>> rows["name"], rows["status"]
-    (['x0', 'x1', 'x2'], ['selected', 'low score', 'low score'])
-    """
+    """Return columns of facts about the best features, as lists of equal length."""
     facts = selection.facts
     order = np.lexsort((facts["rank"], ~facts["selected"]))[:MOST_ROWS]
     names = selection.feature_names

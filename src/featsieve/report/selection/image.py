@@ -17,24 +17,7 @@ MOST_RANKS = 4096
 
 
 def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:
-    """Return (rows, columns) of the image that the features make; None if there is none.
-
-    Parameters
-    ----------
-    image_shape : tuple of two int, "guess" or None
-        "guess": a square if the number of features is one, else None.
-    n_features : int
-
-    Returns
-    -------
-    tuple of two int, or None
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.image import check_shape
-    >>> check_shape((8, 8), 64), check_shape("guess", 64), check_shape("guess", 65)
-    ((8, 8), (8, 8), None)
-    """
+    """Return (rows, columns) of the image that the features make; None if there is none."""
     if image_shape is None:
         return None
     if isinstance(image_shape, str):
@@ -60,31 +43,7 @@ def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:
 
 
 def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]:
-    """Return images of the mean, the scores and the clusters, and the selected pixels.
-
-    Parameters
-    ----------
-    selection : Selection
-    shape : tuple of two int
-        Rows and columns; pixels are stored row by row.
-
-    Returns
-    -------
-    dict
-        "shape"; "mean", "score" and, for each cluster, "clusters": PNG images in base64; "range"
-        of the mean image; "selected": indices of pixels, best first; "rank" of every pixel, or
-        None if there are very many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.image import pixel_images
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0, 0], [0, 2, 1, 0], [9, 1, 0, 0], [9, 2, 1, 1]])
-    >>> pixel_images(gather(MaxVariance(1).fit(X), X), (2, 2))["selected"]
-    [0]
-    """
+    """Return images of the mean, the scores and the clusters, and the selected pixels."""
     X, clusters, facts = selection.X, selection.clusters, selection.facts
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     low, high = float(mean.min()), float(mean.max())
@@ -108,24 +67,7 @@ def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]
 
 
 def grey_png(image: np.ndarray) -> str:
-    """Write an image as an 8-bit grey PNG, from black (the smallest value) to white.
-
-    Parameters
-    ----------
-    image : ndarray of shape (rows, columns)
-
-    Returns
-    -------
-    str
-        The file in base64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.report.selection.image import grey_png
-    >>> grey_png(np.eye(2))[:11]
-    'iVBORw0KGgo'
-    """
+    """Write an image as an 8-bit grey PNG, from black (the smallest value) to white."""
     low, high = float(image.min()), float(image.max())
     levels = np.rint(255.0 * (image - low) / (high - low if high > low else 1.0)).astype(np.uint8)
     height, width = levels.shape

@@ -26,18 +26,7 @@ N_STARTS = 10
 
 @dataclass(frozen=True)
 class Clusters:
-    """Clusters of the samples.
-
-    Attributes
-    ----------
-    codes : int array of shape (n_samples,)
-        0, 1, ... in the order of ``names``.
-    names : list of str
-    source : {"method", "k-means"}
-        Whether the selector found them, or k-means on the selected columns did.
-    number : {"asked", "found", "suggested"}
-        Whether their number was given, found by the selector, or suggested by the selected columns.
-    """
+    """Clusters of the samples."""
 
     codes: np.ndarray
     names: list[str]
@@ -52,20 +41,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Selection:
-    """A fitted selector with the table it was fitted to.
-
-    Attributes
-    ----------
-    selector : fitted selector of featsieve
-    X : ndarray or csr_array of shape (n_samples, n_features)
-    feature_names : list of str
-    named : bool
-        Whether somebody gave these names.
-    sample_names : list of str, or None
-    clusters : Clusters, or None
-    facts : Table
-        What ``featsieve.explain`` says of every feature.
-    """
+    """A fitted selector with the table it was fitted to."""
 
     selector: Any
     X: Any
@@ -127,35 +103,7 @@ def gather(
     n_clusters: int | None = None,
     pixels: tuple[int, int] | None = None,
 ) -> Selection:
-    """Check what was given, and find names and clusters.
-
-    Parameters
-    ----------
-    selector : fitted selector of featsieve
-    X : array-like, data frame or scipy.sparse matrix of shape (n_samples, n_features)
-        The table that was fitted.
-    feature_names, sample_names : sequence of str, optional
-        By default those of the selector or the data frame.
-    n_clusters : int, optional
-        For k-means on the selected columns, where the selector finds no clusters and has no number.
-    pixels : tuple of two int, optional
-        Rows and columns of the image that the features make: pixels without names are called by
-        their row and column.
-
-    Returns
-    -------
-    Selection
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.inputs import gather
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> selection = gather(MaxVariance(1).fit(X), X, feature_names=["a", "b", "c"])
-    >>> selection.chosen, selection.clusters.source, selection.clusters.sizes
-    (array([0]), 'k-means', array([2, 2]))
-    """
+    """Check what was given, and find names and clusters."""
     columns = getattr(X, "columns", None)
     index = getattr(X, "index", None)
     own_names = getattr(selector, "feature_names_in_", None)

@@ -8,76 +8,17 @@ SMALLEST_DIFFERENCE = 0.05
 
 
 def too_many_classes(judged: Mapping[str, Any]) -> bool:
-    """Say whether there are so many classes that agreement with them means nothing.
-
-    Parameters
-    ----------
-    judged : mapping
-        The part "evaluation" of ``summarize_selection``.
-
-    Returns
-    -------
-    bool
-        True for more classes than half the samples.
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.judgement import too_many_classes
-    >>> too_many_classes({"classes": ["a", "b", "c"], "sizes": [2, 2, 1]})
-    True
-    >>> too_many_classes({"classes": ["a", "b"], "sizes": [2, 2]})
-    False
-    """
+    """Say whether there are so many classes that agreement with them means nothing."""
     return 2 * len(judged["classes"]) > sum(judged["sizes"])
 
 
 def clear_difference(judged: Mapping[str, Any]) -> float:
-    """Return how far apart two scores must be to count as different.
-
-    Parameters
-    ----------
-    judged : mapping
-        The part "evaluation" of ``summarize_selection``.
-
-    Returns
-    -------
-    float
-        One over the root of the number of samples, about two standard errors of a share near one
-        half; never below 0.05.
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.judgement import clear_difference
-    >>> clear_difference({"samples": 25}), clear_difference({"samples": 10000})
-    (0.2, 0.05)
-    """
+    """Return how far apart two scores must be to count as different."""
     return max(SMALLEST_DIFFERENCE, float(judged["samples"]) ** -0.5)
 
 
 def best_cells(judged: Mapping[str, Any], keys: tuple[str, ...]) -> set[tuple[str, str]]:
-    """Return which scores are best in a sense worth marking.
-
-    Parameters
-    ----------
-    judged : mapping
-        The part "evaluation" of ``summarize_selection``.
-    keys : tuple of str
-        Names of scores.
-
-    Returns
-    -------
-    set of (kind, key)
-        Largest ones that are clearly above the smallest, of clusters that agree with the classes
-        clearly better than chance (by the adjusted Rand index).
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.judgement import best_cells
-    >>> rows = [{"kind": "selected", "ari": 0.8}, {"kind": "all", "ari": 0.5}]
-    >>> judged = {"classes": ["a", "b"], "sizes": [50, 50], "samples": 100, "rows": rows}
-    >>> best_cells(judged, ("ari",))
-    {('selected', 'ari')}
-    """
+    """Return which scores are best in a sense worth marking."""
     rows = judged["rows"]
     if not rows or too_many_classes(judged):
         return set()
@@ -93,17 +34,7 @@ def best_cells(judged: Mapping[str, Any], keys: tuple[str, ...]) -> set[tuple[st
 
 
 def class_caveats(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Say where the true classes speak against the selection, or mean nothing.
-
-    Parameters
-    ----------
-    summary : mapping
-        The parts of ``summarize_selection``.
-
-    Yields
-    ------
-    kind, level, text : str
-    """
+    """Say where the true classes speak against the selection, or mean nothing."""
     judged = summary["evaluation"]
     if judged is None:
         return

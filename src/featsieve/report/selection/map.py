@@ -20,30 +20,7 @@ EXTRA, ROUNDS = 8, 10
 
 
 def sample_map(selection: Selection) -> dict[str, Any] | None:
-    """Return two views of the samples, on selected and on all columns (standardised).
-
-    Parameters
-    ----------
-    selection : Selection
-
-    Returns
-    -------
-    dict or None
-        "rows": indices of the samples that are drawn; "of": how many there are; "names" of the
-        samples or None; "selected" and "all": "x" and "y" (whole numbers from 0 to 1000),
-        "share" of the variance on each axis (0: there is no such direction, and the samples are
-        spread at random), "n_features". None if no selected column varies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.inputs import gather
-    >>> from featsieve.report.selection.map import sample_map
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> sample_map(gather(MaxVariance(1).fit(X), X))["selected"]["x"]
-    [1000, 1000, 0, 0]
-    """
+    """Return two views of the samples, on selected and on all columns (standardised)."""
     n = selection.X.shape[0]
     rows = np.arange(n)
     X = selection.X
@@ -67,18 +44,7 @@ def sample_map(selection: Selection) -> dict[str, Any] | None:
 
 
 def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first two principal coordinates of the rows, and their shares of the variance.
-
-    Parameters
-    ----------
-    operator : DataOperator
-        Centred and scaled columns.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 2), ndarray of shape (2,)
-        Zero where there is no second direction. The entry of largest size on each axis is positive.
-    """
+    """Return the first two principal coordinates of the rows, and their shares of the variance."""
     n, d = operator.shape
     if min(n, d) <= LARGEST_EXACT:
         found, energy = (to_numpy(part) for part in principal_coordinates(operator))

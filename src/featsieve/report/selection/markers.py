@@ -10,23 +10,7 @@ RADIUS = 9
 
 
 def markers(radius: int = RADIUS) -> list[Marker]:
-    """Return the markers of a size.
-
-    Parameters
-    ----------
-    radius : int, default=9
-
-    Returns
-    -------
-    list of (shape, x, y, kind)
-        The shape is drawn from the corner (x, y), and "fill", "stroke" or a "round" dot.
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.markers import markers
-    >>> len(markers()), markers()[2]
-    (6, ('h16v16h-16z', -8, -8, 'fill'))
-    """
+    """Return the markers of a size."""
     a, b, c = round(1.25 * radius), round(1.05 * radius), round(0.9 * radius)
     return [
         ("h0", 0, 0, "round"),
@@ -46,26 +30,7 @@ def marks(
     *,
     markers: Sequence[Marker] = tuple(markers()),
 ) -> str:
-    """Return one shape per group of samples, made of all its markers.
-
-    Parameters
-    ----------
-    xs, ys : sequence of int
-    codes : sequence of int
-        The group of every sample.
-    n_groups : int
-    markers : sequence of (shape, x, y, kind)
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.markers import marks
-    >>> marks([1, 5], [2, 6], [0, 0], 1)
-    '<path class="m round c0" data-group="0" d="M1 2h0M5 6h0"/>'
-    """
+    """Return one shape per group of samples, made of all its markers."""
     parts = []
     for group in range(n_groups):
         shape, dx, dy, kind = markers[group % len(markers)]
@@ -80,21 +45,6 @@ def marks(
 
 
 def key_mark(group: int) -> str:
-    """Return a small picture of the marker of a group, for keys.
-
-    Parameters
-    ----------
-    group : int
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.markers import key_mark
-    >>> key_mark(8).count("c0")
-    1
-    """
+    """Return a small picture of the marker of a group, for keys."""
     content = marks([0], [0], [group], group + 1).rsplit("<path", 1)[1]
     return f'<svg class="key-mark" viewBox="-16 -16 32 32" aria-hidden="true"><path{content}</svg>'

@@ -28,29 +28,7 @@ MEASURES = {
 
 
 def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template shows, and the data for its interaction.
-
-    Parameters
-    ----------
-    summary : mapping
-        From ``summarize_selection``.
-
-    Returns
-    -------
-    dict
-        "data" is for the page's script; everything else for the template.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report import summarize_selection
-    >>> from featsieve.report.selection.page import page_parts
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> page = page_parts(summarize_selection(MaxVariance(1).fit(X), X))
-    >>> [row["cells"][0]["text"] for row in page["rows"]]
-    ['x0']
-    """
+    """Return what the template shows, and the data for its interaction."""
     drawn, views, graph = charts(summary), sample_views(summary), graph_picture(summary)
     columns = table_columns(summary)
     rows = table_rows(summary, columns)
@@ -244,16 +222,7 @@ def _file_name(title: str) -> str:
 
 
 def number_note(summary: Mapping[str, Any]) -> str:
-    """Say why there is no curve of a criterion, where there is none.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    str
-    """
+    """Say why there is no curve of a criterion, where there is none."""
     decided = {
         "count": "it was asked for",
         "share": "it was asked for",

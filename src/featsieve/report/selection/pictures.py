@@ -16,17 +16,7 @@ LETTER, LINE = 13, 30
 
 
 def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Draw the samples on selected and on all columns.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    list of dict
-        "name", "title", "note", "svg", and "x", "y" of the samples.
-    """
+    """Draw the samples on selected and on all columns."""
     views = summary["map"]
     if views is None:
         return []
@@ -65,16 +55,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def map_markers(summary: Mapping[str, Any]) -> list[Marker]:
-    """Return the markers of the samples: smaller ones where there are many.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    list of (shape, x, y, kind)
-    """
+    """Return the markers of the samples: smaller ones where there are many."""
     return markers(_radius(summary))
 
 
@@ -84,17 +65,7 @@ def _radius(summary: Mapping[str, Any]) -> int:
 
 
 def graph_picture(summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Draw the graph of the selected features.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    dict or None
-        "svg", and for reading it: "x", "y", "text" of every feature and "edges".
-    """
+    """Draw the graph of the selected features."""
     graph = summary["redundancy"]
     if graph is None:
         return None
@@ -136,17 +107,7 @@ def graph_picture(summary: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def pixel_pictures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Draw the selected pixels over the mean image, the scores, and the clusters' mean images.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    list of dict
-        "title", "svg", and whether it is "large" or one of many small ones.
-    """
+    """Draw the selected pixels over the mean image, the scores, and the clusters' mean images."""
     image = summary["image"]
     if image is None:
         return []

@@ -10,30 +10,7 @@ LITTLE = 0.1
 
 
 def reasons(summary: Mapping[str, Any]) -> list[str]:
-    """Return why each listed feature was selected or not.
-
-    Parameters
-    ----------
-    summary : mapping
-        From ``summarize_selection``.
-
-    Returns
-    -------
-    list of str
-        Clusters are a reason only where the method found them itself.
-
-    Examples
-    --------
-    >>> from featsieve import JASFS
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.report import summarize_selection
-    >>> from featsieve.report.selection.reasons import reasons
-    >>> X = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0).X
-    >>> summary = summarize_selection(JASFS(3, n_features_to_select=6, random_state=0).fit(X), X)
-    >>> why = reasons(summary)
-    >>> why[0], why[-1]
-    ('high in cluster 0', 'tells the clusters little: explains 0%')
-    """
+    """Return why each listed feature was selected or not."""
     rows, clusters = summary["features"], summary["clusters"]
     own = clusters is not None and clusters["source"] == "method"
     low = "adds too little" if summary["path"]["kind"] == "gains" else "its score is too low"

@@ -23,33 +23,7 @@ MOST_COMPARED = 2000
 
 
 def redundancy_graph(selection: Selection) -> dict[str, Any] | None:
-    """Return the correlations of the selected features, with places for a picture.
-
-    Parameters
-    ----------
-    selection : Selection
-
-    Returns
-    -------
-    dict or None
-        "name", "rank", "cluster", "x", "y": of the best selected features that vary (at most 80);
-        "edges": [i, j, r] with abs(r) of at least 0.5, strongest first (at most 500); "left_out":
-        edges beyond these; "of": how many features are selected; "mean": mean abs(r) of all pairs;
-        "duplicates": names and r of pairs (of all selected) with abs(r) of at least 0.9, strongest
-        first (at most 20), "n_duplicates" how many pairs there are, and "n_in_duplicates" how many
-        features they involve. None for fewer than two features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report.selection.inputs import gather
-    >>> from featsieve.report.selection.redundancy import redundancy_graph
-    >>> X = np.array([[0.0, 1, 0], [1, 3, 1], [8, 17, 0], [9, 19, 1]])
-    >>> graph = redundancy_graph(gather(MaxVariance(2).fit(X), X))
-    >>> graph["name"], graph["edges"], graph["n_duplicates"]
-    (['x1', 'x0'], [[0, 1, 1.0]], 1)
-    """
+    """Return the correlations of the selected features, with places for a picture."""
     shown = selection.chosen[selection.varies[selection.chosen]][:MOST_COMPARED]
     if len(shown) < 2:
         return None
@@ -87,41 +61,12 @@ def redundancy_graph(selection: Selection) -> dict[str, Any] | None:
 
 
 def correlations(columns: Any) -> np.ndarray:
-    """Return the correlations of the columns.
-
-    Parameters
-    ----------
-    columns : ndarray or csr_array of shape (n_samples, k)
-        All of them vary.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-    """
+    """Return the correlations of the columns."""
     return np.clip(to_numpy(as_operator(columns, scale="unit").gram()), -1.0, 1.0)
 
 
 def places(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whole numbers x and y for the features: the correlated ones close to each other.
-
-    Parameters
-    ----------
-    r : ndarray of shape (k, k)
-        Correlations.
-
-    Returns
-    -------
-    x, y : int arrays of shape (k,)
-        From 0 to 1000. Features that are joined to no other stand in rows at the end of y.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.report.selection.redundancy import places
-    >>> x, y = places(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.0], [0.1, 0.0, 1.0]]))
-    >>> int(y[2]), bool(y[:2].max() < 1000)
-    (1000, True)
-    """
+    """Return whole numbers x and y for the features: the correlated ones close to each other."""
     strength = np.where(np.abs(r) >= LOWEST, np.abs(r), 0.0)
     np.fill_diagonal(strength, 0.0)
     joined = strength.any(axis=0)

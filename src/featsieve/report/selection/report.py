@@ -162,23 +162,7 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 
 
 def script_safe(data: Any) -> str:
-    r"""Return data as JSON that cannot end the element around it.
-
-    Parameters
-    ----------
-    data : object
-        What JSON can hold.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.report import script_safe
-    >>> print(script_safe(["</script>"]))
-    ["\u003c/script\u003e"]
-    """
+    r"""Return data as JSON that cannot end the element around it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

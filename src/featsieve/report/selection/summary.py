@@ -159,18 +159,7 @@ def summarize_selection(
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, featsieve and what it computes with.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from featsieve.report.selection.summary import versions
-    >>> sorted(versions())
-    ['featsieve', 'numpy', 'python', 'scikit-learn', 'scipy']
-    """
+    """Return the versions of Python, featsieve and what it computes with."""
     import platform
 
     import scipy

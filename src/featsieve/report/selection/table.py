@@ -9,18 +9,7 @@ from featsieve.report.selection.reasons import reasons
 
 
 def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the columns of the table of features that have anything in them.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    list of dict
-        "key", "title", "kind" ("number" or "text": how it sorts), "style" (a class), "full" (the
-        number that has a full bar, None for no bars), "help".
-    """
+    """Return the columns of the table of features that have anything in them."""
     rows = summary["features"]
     scores = [score for score in rows["score"] if isinstance(score, int | float)]
     top = max(scores, default=0.0)
@@ -58,20 +47,7 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def table_rows(summary: Mapping[str, Any], columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cells of every feature that is listed.
-
-    Parameters
-    ----------
-    summary : mapping
-    columns : list of dict
-        From ``table_columns``.
-
-    Returns
-    -------
-    list of dict
-        "selected", "group" (the number of its cluster, or None) and "cells": each with "text",
-        "bar" (percent or None) and "style".
-    """
+    """Return the cells of every feature that is listed."""
     rows = summary["features"]
     names = summary["clusters"]["names"] if summary["clusters"] else []
     whys = reasons(summary)
@@ -120,20 +96,7 @@ def _two_digits(value: Any) -> str:
 
 
 def short_rows(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Return the rows that were not selected as the page's script wants them.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From ``table_rows``.
-
-    Returns
-    -------
-    reasons : list of str
-        The texts of the last column, each once: many repeat.
-    rows : list of list
-        The number of the cluster (-1: none), the texts, and which of the reasons.
-    """
+    """Return the rows that were not selected as the page's script wants them."""
     whys = sorted({row["cells"][-1]["text"] for row in rows if not row["selected"]})
     place = {why: i for i, why in enumerate(whys)}
     short = []
@@ -145,16 +108,7 @@ def short_rows(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
 
 
 def table_note(summary: Mapping[str, Any]) -> str:
-    """Say which features the table can show.
-
-    Parameters
-    ----------
-    summary : mapping
-
-    Returns
-    -------
-    str
-    """
+    """Say which features the table can show."""
     rows = summary["features"]
     listed = len(rows["name"])
     if listed == rows["total"]:

@@ -37,27 +37,7 @@ CRITERIA = {
 
 
 def in_words(summary: Mapping[str, Any]) -> list[str]:
-    """Return the sentences that tell a selection to somebody who knows no method.
-
-    Parameters
-    ----------
-    summary : mapping
-        The parts of ``summarize_selection``.
-
-    Returns
-    -------
-    list of str
-        Together they make one paragraph.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.report import summarize_selection
-    >>> X = np.array([[0.0, 1, 0], [0, 2, 1], [9, 1, 0], [9, 2, 1]])
-    >>> print(summarize_selection(MaxVariance(1).fit(X), X)["words"][0])
-    Of 3 features of 4 samples, MaxVariance selected 1, without using any labels.
-    """
+    """Return the sentences that tell a selection to somebody who knows no method."""
     sentences = [
         _what(summary),
         _method(summary),
