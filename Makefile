@@ -71,6 +71,7 @@ lint: $(VENV)/.lint   ## ruff (style and formatting) and mypy (types)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.lint   ## let ruff rewrite the files
 	$(BIN)/ruff format .
