@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test coverage fuzz test-oldest test-newest lint format bench docs dist lock dev audit clean
+.PHONY: help demo test test-slow test-all coverage fuzz test-oldest test-newest lint format bench docs dist lock dev audit clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -24,11 +24,18 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.all   ## select features on embedded data; prints what was found and writes reports
 	$(BIN)/featsieve demo
 
-test: $(VENV)/.test   ## run the whole test suite (doctests included)
-	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
-coverage: $(VENV)/.test   ## the test suite with coverage: prints the lines that no test reaches
-	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --cov --cov-report=json:build/coverage.json
+test: $(VENV)/.test   ## the tests of every commit, doctests included (under five minutes)
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.test   ## kills, browsers, real Dask clusters, long property tests, estimator checks
+	$(PYTEST) -m slow
+
+test-all: test test-slow   ## both
+
+coverage: $(VENV)/.test   ## all tests with coverage: prints the lines that no test reaches
+	$(PYTEST) --cov --cov-report=json:build/coverage.json
 	$(BIN)/python tools/coverage_page.py build/coverage.json --output benchmarks/results/coverage.md
 
 fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimator (half an hour)
@@ -67,7 +74,7 @@ test-newest:     ## the same with the newest releases, whatever the lock says
 	$(NEWEST)/bin/python -m pip list
 	$(NEWEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)
 
-lint: $(VENV)/.lint   ## ruff (style and formatting) and mypy (types)
+lint: $(VENV)/.lint   ## ruff (style and formatting), mypy (types), import-linter (layers)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
