@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.criteria.measures import Criterion
+from featsieve.criteria.plots import plot_curve
 from featsieve.progress import SILENT, Progress
 from featsieve.tables import Table
 from featsieve.validation import check_number
@@ -89,8 +90,6 @@ class CriterionCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve, the chosen size and the nearly equal ones; return the matplotlib axes."""
-        from featsieve.tuning.plots import plot_curve
-
         return plot_curve(self, ax=ax)
 
 

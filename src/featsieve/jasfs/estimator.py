@@ -26,6 +26,7 @@ from featsieve.base import UnsupervisedSelector
 from featsieve.criteria.automatic import RankedPath, warn_without_structure
 from featsieve.criteria.curve import CriterionCurve, check_sizes, default_sizes, judge
 from featsieve.criteria.measures import MOST_SAMPLES, Modularity
+from featsieve.criteria.sparsity_path import SparsityPath
 from featsieve.graphs import initial_labels
 from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.jasfs.joint import (
@@ -45,7 +46,6 @@ from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import normalised_indicator
 from featsieve.terms.row_sparsity import row_norms, row_support
-from featsieve.tuning.path import SparsityPath
 from featsieve.validation import (
     check_auto_number,
     check_callback,

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.sparsity_path import SparsityPath
 from featsieve.jasfs.joint import JointState, Problem, rank_features, solve_joint
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Solution
-from featsieve.tuning.path import SparsityPath
 
 
 @dataclass(frozen=True)

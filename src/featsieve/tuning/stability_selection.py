@@ -270,7 +270,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the sorted selection frequencies and the threshold; return the matplotlib axes."""
-        from featsieve.tuning.plots import plot_frequencies
+        from featsieve.criteria.plots import plot_frequencies
 
         check_is_fitted(self)
         return plot_frequencies(self.selection_frequency_, threshold=self.threshold, ax=ax)

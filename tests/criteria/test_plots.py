@@ -11,9 +11,9 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from featsieve import LaplacianScore
+from featsieve.criteria.plots import new_axes, plot_curve, plot_frequencies, plot_path
 from featsieve.datasets import make_planted
 from featsieve.tuning import CriterionCurve, sparsity_path
-from featsieve.tuning.plots import new_axes, plot_curve, plot_frequencies, plot_path
 
 
 def curve(sizes=(5, 10, 20, 30, 50), values=(0.2, 0.78, 0.8, 0.5, 0.795), **settings):
