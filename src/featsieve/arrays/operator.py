@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,9 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.arrays.row_parts import MemoryParts, RowParts
+
+if TYPE_CHECKING:
+    from featsieve.arrays.sparse import SparseOperator
 
 SCALES = ("unit", "std", "sqrt", "none")
 
@@ -185,6 +188,11 @@ class DataOperator(ABC):
     def on_host(self) -> bool:
         """Whether the table lies in the memory of the processor."""
         return on_host(self.inverse_scale)
+
+    @property
+    def sparse(self) -> "SparseOperator | None":
+        """The operator itself where methods should work on the stored entries of its columns."""
+        return None
 
     def gram_columns(self, indices: Array) -> Array:
         """Return Z'Z[:, indices]: no array with a row per sample exists."""

@@ -32,6 +32,11 @@ class SparseOperator(DataOperator):
         self.n_stored = self._X.nnz
         self.dtype = self._X.dtype
 
+    @property
+    def sparse(self) -> "SparseOperator":
+        """The operator itself: its columns are best kept as their stored entries."""
+        return self
+
     @cached_property
     def _by_column(self) -> sp.csc_array:
         return self._X.tocsc()

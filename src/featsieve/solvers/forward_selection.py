@@ -21,7 +21,6 @@ import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, minus_outer, row_squares, stable_order, to_numpy
-from featsieve.arrays.sparse import SparseOperator
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.sparse_form import SparseForm
@@ -289,16 +288,16 @@ class ForwardSelection:
         if form == "auto":
             if d <= n and d <= LARGEST_GRAM:
                 form = "gram"
-            elif isinstance(operator, SparseOperator) and ridge > 0.0:
+            elif operator.sparse is not None and ridge > 0.0:
                 form = "sparse"
             elif operator.n_stored <= LARGEST_REREAD or n <= FEW_SAMPLES:
                 form = "sample"
             else:
                 form = "prefetch"
         if form == "sparse":
-            if not isinstance(operator, SparseOperator) or ridge == 0.0:
+            if operator.sparse is None or ridge == 0.0:
                 raise ValueError('form="sparse" needs a scipy.sparse table and a ridge above 0.')
-            return SparseForm(operator)
+            return SparseForm(operator.sparse)
         if form == "sample":
             return SampleForm(operator)
         return GramForm(operator, batch=0 if form == "gram" else BATCH)

@@ -19,7 +19,6 @@ import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.sparse import SparseOperator
 from featsieve.solvers.inverse_factor import InverseFactor
 from featsieve.solvers.lars_candidates import Candidates, Columns, GramCandidates, PoolCandidates
 from featsieve.solvers.sparse_candidates import SparseCandidates, SparseColumns
@@ -107,8 +106,8 @@ def _gram_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], C
 
 def _sample_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], Candidates]:
     """Return the candidates of target k by products with the table."""
-    if isinstance(operator, SparseOperator):
-        stored = SparseColumns(operator)
+    if operator.sparse is not None:
+        stored = SparseColumns(operator.sparse)
         return lambda k: SparseCandidates(stored, np.ascontiguousarray(targets[:, k]))
     columns = Columns(operator)
     return lambda k: PoolCandidates(columns, np.ascontiguousarray(targets[:, k]))
