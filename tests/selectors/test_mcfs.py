@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import lars_path_gram
@@ -228,39 +227,6 @@ def test_a_graph_in_parts_separates_them():
     assert levels == [[1, 1, 1], [1, 1, 1]]
     np.testing.assert_allclose(sieve.embedding_[part == 1, 0], sieve.embedding_[-1, 0])
     np.testing.assert_allclose(sieve.embedding_[part == 0, 1], 0.0, atol=1e-14)
-
-
-@pytest.mark.parametrize("m", [1, 4])
-def test_constant_columns_score_zero_and_come_last(m):
-    X = make_planted(50, 12, n_informative=4, random_state=8).X
-    X[:, 0], X[:, 5] = 3.0, 0.0
-    for scale in ("unit", "none", "raw"):
-        sieve = MCFS(n_eigenvectors=2, n_features_to_select=m, scale=scale).fit(X)
-        np.testing.assert_array_equal(sieve.scores_[[0, 5]], 0.0)
-        np.testing.assert_array_equal(sieve.ranking_[[0, 5]], [11, 12])
-
-
-@pytest.mark.parametrize("scale", ["unit", "none", "raw"])
-@pytest.mark.parametrize("shape", [(50, 20), (25, 60)])
-def test_sparse_tables_give_the_answer_of_dense_ones(scale, shape):
-    rng = np.random.default_rng(9)
-    X = rng.poisson(0.5, shape) * rng.uniform(0.5, 2.0, shape)
-    sieve = MCFS(n_eigenvectors=3, n_features_to_select=8, scale=scale)
-    dense = sieve.fit(X)
-    scores, coef = dense.scores_, dense.coef_
-    sparse = sieve.fit(sp.csr_array(X))
-    np.testing.assert_allclose(sparse.scores_, scores, atol=1e-8)
-    np.testing.assert_allclose(sparse.coef_, coef, atol=1e-8)
-
-
-def test_features_and_samples_may_be_permuted():
-    X = make_planted(60, 40, n_informative=8, random_state=10).X
-    sieve = MCFS(n_eigenvectors=3, n_features_to_select=8)
-    scores = sieve.fit(X).scores_
-    rng = np.random.default_rng(1)
-    features, samples = rng.permutation(40), rng.permutation(60)
-    np.testing.assert_allclose(sieve.fit(X[:, features]).scores_, scores[features], atol=1e-9)
-    np.testing.assert_allclose(sieve.fit(X[samples]).scores_, scores, atol=1e-9)
 
 
 def test_of_a_column_and_its_copy_the_first_enters():

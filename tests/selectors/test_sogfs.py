@@ -314,16 +314,6 @@ def test_planted_features_and_clusters_are_found(shape):
         assert sieve.n_parts_ == 3
 
 
-@pytest.mark.parametrize("gamma", [1e-3, 1e-2, 1e-1])
-@quiet
-@pytest.mark.filterwarnings("ignore:gamma=")
-def test_blobs_with_published_parameters(gamma):
-    truth = planted((300, 30), seed=4, n_informative=5)
-    for init in ("roughness", "identity"):
-        sieve = SOGFS(3, n_features_to_select=5, n_components=5, gamma=300 * gamma, init=init)
-        assert (sieve.fit(truth.X).support_ & truth.informative).sum() == 5
-
-
 def test_known_ranking():
     for seed in range(3):
         sieve = SOGFS(3, n_features_to_select=4).fit(toy(seed))
@@ -340,64 +330,7 @@ def test_defaults_know_no_units():
     assert scaled.gamma_ == pytest.approx(1e10 * plain.gamma_)
 
 
-def test_reusing_weights_saves_steps():
-    truth = planted((100, 150), n_informative=10)
-    fresh = SOGFS(3, n_features_to_select=10).fit(truth.X)
-    warm = SOGFS(3, n_features_to_select=10, reuse_weights=True).fit(truth.X)
-    steps = [np.mean([len(v) for v in sieve.inner_objective_[1:]]) for sieve in (fresh, warm)]
-    assert steps[1] < steps[0]
-    assert (warm.support_ & truth.informative).sum() >= 8
-
-
 # What must hold whatever the table ----------------------------------------------------------------
-
-
-@quiet
-@pytest.mark.parametrize("shape", [(40, 15), (30, 90)])
-def test_the_order_of_columns_and_samples_does_not_matter(shape):
-    X = planted(shape).X
-    rng = np.random.default_rng(1)
-    columns, samples = rng.permutation(shape[1]), rng.permutation(shape[0])
-    straight = SOGFS(3, n_features_to_select=6).fit(X)
-    permuted = SOGFS(3, n_features_to_select=6).fit(X[:, columns])
-    np.testing.assert_allclose(permuted.scores_, straight.scores_[columns], atol=1e-7)
-    np.testing.assert_array_equal(permuted.labels_, straight.labels_)
-    permuted = SOGFS(3, n_features_to_select=6).fit(X[samples])
-    np.testing.assert_allclose(permuted.scores_, straight.scores_, atol=1e-7)
-    assert adjusted_rand_score(permuted.labels_, straight.labels_[samples]) == 1.0
-
-
-@quiet
-@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
-def test_sparse_tables(shape):
-    X = planted(shape).X
-    X[X < 0.3] = 0.0
-    dense = SOGFS(3).fit(X)
-    for kind in (sp.csr_array, sp.csc_matrix):
-        sieve = SOGFS(3).fit(kind(X))
-        np.testing.assert_allclose(sieve.scores_, dense.scores_, atol=1e-8)
-        np.testing.assert_array_equal(sieve.labels_, dense.labels_)
-
-
-@quiet
-@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
-def test_constant_columns_score_zero_and_change_no_other_score(shape):
-    X = planted(shape).X
-    plain = SOGFS(3, n_features_to_select=4).fit(X)
-    more = SOGFS(3, n_features_to_select=4).fit(
-        np.column_stack([np.full(shape[0], 3.0), X, np.zeros(shape[0])])
-    )
-    assert more.scores_[0] == more.scores_[-1] == 0.0
-    assert set(more.ranking_[[0, -1]]) == {shape[1] + 1, shape[1] + 2}
-    np.testing.assert_allclose(more.scores_[1:-1], plain.scores_, atol=1e-8)
-
-
-@quiet
-def test_copies_of_samples():
-    X = np.repeat(planted((15, 10)).X, 4, axis=0)
-    sieve = SOGFS(3, n_features_to_select=3, n_neighbors=3).fit(X)
-    assert np.isfinite(sieve.scores_).all()
-    assert len(set(sieve.labels_)) <= 3
 
 
 # Warnings and errors ------------------------------------------------------------------------------

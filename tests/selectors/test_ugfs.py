@@ -40,11 +40,6 @@ from featsieve.terms.orthogonality import normalised_indicator
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHAPES = pytest.mark.parametrize("shape", [(20, 7), (12, 25)], ids=["d<n", "d>n"])
-SOLVERS = pytest.mark.parametrize(
-    "options",
-    [{}, {"solver": "paper"}, {"solver": "paper", "update": "paper"}],
-    ids=["alternation", "multipliers", "released"],
-)
 
 
 def toy(seed):
@@ -451,60 +446,6 @@ def test_the_safe_settings_do():
 
 
 # Both -------------------------------------------------------------------------------------------
-
-
-@SOLVERS
-@pytest.mark.parametrize("k", [1, 7, 60])
-def test_exactly_k_features(small_planted, options, k):
-    sieve = UGFS(3, n_features_to_select=k, max_iter=8, random_state=0, **options)
-    sieve.fit(small_planted.X)
-    assert sieve.support_.sum() == sieve.n_features_selected_ == k
-    assert np.count_nonzero(sieve.coef_.any(axis=1)) == k
-    assert np.all((sieve.ranking_ <= k) == sieve.support_)
-
-
-@SOLVERS
-def test_constant_columns_come_last(small_planted, options):
-    X = np.column_stack([np.full(80, 7.0), small_planted.X, np.zeros(80)])
-    sieve = UGFS(3, n_features_to_select=61, max_iter=5, random_state=0, **options).fit(X)
-    assert sieve.scores_[[0, 61]].tolist() == [0.0, 0.0]
-    assert sieve.ranking_[[0, 61]].tolist() == [61, 62]
-    assert not sieve.coef_[[0, 61]].any()
-
-
-@SOLVERS
-@SHAPES
-def test_sparse_equals_dense(shape, options):
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal(shape) * (rng.random(shape) < 0.4)
-    sieve = UGFS(3, n_features_to_select=4, init=labels_of(shape[0], 3), max_iter=8, **options)
-    dense = sieve.set_params(random_state=0).fit(X).scores_
-    sparse = sieve.fit(sp.csr_array(X)).scores_
-    np.testing.assert_allclose(sparse, dense, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("options", [{}, {"solver": "paper"}], ids=str)
-@SHAPES
-def test_permutations(shape, options):
-    rng = np.random.default_rng(0)
-    X, labels = rng.standard_normal(shape), labels_of(shape[0], 3)
-    columns, rows = rng.permutation(shape[1]), rng.permutation(shape[0])
-    sieve = UGFS(3, n_features_to_select=4, init=labels, max_iter=10, **options)
-    expected = sieve.fit(X)
-    scores, found = expected.scores_, expected.labels_
-    np.testing.assert_allclose(sieve.fit(X[:, columns]).scores_, scores[columns], rtol=1e-6)
-    permuted = sieve.set_params(init=labels[rows]).fit(X[rows])
-    np.testing.assert_allclose(permuted.scores_, scores, rtol=1e-6)
-    assert np.array_equal(permuted.labels_, found[rows])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_planted_features_are_found(seed):
-    planted = make_planted(
-        120, 60, n_informative=8, n_redundant=4, n_clusters=3, signal=3.0, random_state=seed
-    )
-    sieve = UGFS(3, n_features_to_select=8, random_state=0).fit(planted.X)
-    assert np.all((planted.informative | planted.redundant)[sieve.support_])
 
 
 @pytest.mark.parametrize("seed", range(3))
