@@ -23,8 +23,8 @@ from featsieve import (
     LaplacianScore,
     StabilitySelection,
 )
+from featsieve.base import whole_fit
 from featsieve.datasets import make_planted
-from featsieve.whole_fit import whole_fit
 
 SOURCE = str(Path(featsieve.__file__).parent)
 

@@ -1,39 +1,55 @@
-"""What every selector shares: checks of the input, ranking, support, scikit-learn's contract."""
+"""What every selector shares: tables of any array library, ranking, scikit-learn's contract."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.arrays.namespace import (
+    is_dask_array,
+    is_foreign_array,
+    namespace_of,
+    pick_columns,
+    stable_order,
+    to_numpy,
+)
 from featsieve.arrays.ranges import column_exponents, in_range, with_room
+from featsieve.criteria.automatic import RankedPath, choose_count
+from featsieve.criteria.curve import default_sizes
+from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.progress import SILENT, Progress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
-from featsieve.table_selector import TableSelector
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
+    check_finite,
+    check_foreign_table,
     check_n_clusters,
     check_option,
     constant_table,
+    in_native_type,
+    refuse_dask_frame,
     refuse_out_of_range,
+    refuse_text,
     resolve_n_features,
     warn,
 )
-from featsieve.whole_fit import whole_fit
 
-if TYPE_CHECKING:  # tuning builds on this module
-    from featsieve.criteria.automatic import RankedPath
-
-# Weights below this are of the order of the smoothing of the l2,1 norm (its square root).
-TINY_WEIGHT = 1e-7
+# Weights below this, of the order of the smoothing of the l2,1 norm (its root), get a warning.
+NEGLIGIBLE_WEIGHT = 1e-7
 # Scores that differ by less, relative to themselves, are equal: the order in which a table lies in
 # memory, the BLAS library or the number of its threads may have made the difference.
 ROUNDING = 1e-12
-# What ``scale`` means: (scale, center) of the operator.
-SCALES = {
+# What ``scale`` of a selector means: (scale, center) of the operator.
+COLUMN_SCALES = {
     "unit": ("std", True),
     "none": ("none", True),
     "raw": ("none", False),
@@ -41,7 +57,26 @@ SCALES = {
 }
 
 
-class UnsupervisedSelector(TableSelector):
+@contextmanager
+def whole_fit(estimator: Any) -> Iterator[Any]:
+    """Forget an earlier fit, and lend a copy of the estimator on which the new one is made.
+
+    What the copy was given becomes the estimator's when the block ends, in one step. So whatever
+    ends the block before (an error, Ctrl-C at any moment, lack of memory) leaves the estimator
+    unfitted, without a mixture of two fits: there is nothing to clean up, which could be
+    interrupted as well.
+    """
+    # A new dict in one step, too: attributes deleted one by one could be interrupted in between.
+    estimator.__dict__ = {
+        name: value for name, value in vars(estimator).items() if not name.endswith("_")
+    }
+    fresh = object.__new__(type(estimator))  # a copy could be changed by __getstate__
+    fresh.__dict__ = dict(vars(estimator))
+    yield fresh
+    vars(estimator).update(vars(fresh))
+
+
+class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass checks its parameters (:meth:`_check_parameters`) and ranks the features of a table
@@ -49,6 +84,10 @@ class UnsupervisedSelector(TableSelector):
     to what is left to be found: ``n_clusters="auto"`` and ``n_features_to_select="auto"``. The rest
     of scikit-learn's transformer contract (``transform``, ``get_support``,
     ``get_feature_names_out``, ``set_output``, ``inverse_transform``) follows.
+
+    A table may be a NumPy array, a data frame, a scipy.sparse matrix, or an array of another
+    library. The last stays in its library and on its device, and so does what is made from it;
+    fitted attributes are NumPy arrays always.
 
     Attributes
     ----------
@@ -83,12 +122,22 @@ class UnsupervisedSelector(TableSelector):
     n_clusters: Any
     scale: str
     max_iter: int
-    path_: "SelectionPath | RankedPath"
+    path_: SelectionPath | RankedPath
     coef_: np.ndarray
     scores_: np.ndarray
     ranking_: np.ndarray
     support_: np.ndarray
     n_features_selected_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    if TYPE_CHECKING:  # scikit-learn's own methods come without types
+
+        def get_support(self, indices: bool = False) -> np.ndarray: ...  # noqa: D102
+        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...  # noqa: D102
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
+        def set_params(self, **params: Any) -> Self: ...  # noqa: D102
+        def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features and select some.
@@ -123,7 +172,7 @@ class UnsupervisedSelector(TableSelector):
                 self._restore_units(exponents)
 
     def _check_parameters(self) -> None:
-        """Refuse values of the parameters that cannot be meant."""
+        """Validate the parameters."""
 
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""
@@ -155,11 +204,54 @@ class UnsupervisedSelector(TableSelector):
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""
-        check_option("scale", self.scale, tuple(SCALES))
-        scale, center = SCALES[self.scale]
+        check_option("scale", self.scale, tuple(COLUMN_SCALES))
+        scale, center = COLUMN_SCALES[self.scale]
         operator = as_operator(X, scale=scale, center=center)
         self._check_varies(to_numpy(operator.varies))
         return operator
+
+    # Tables -------------------------------------------------------------------------------------
+
+    def _check_input(self, X: Any) -> Any:
+        """Return X as a numeric array or CSR matrix; refuse what no selector can use.
+
+        Arrays of other libraries than NumPy stay what, and where, they are.
+        """
+        if is_dask_array(X):
+            from featsieve.arrays.dask import check_dask_table
+
+            return check_dask_table(self, X)
+        if is_foreign_array(X):
+            X = check_foreign_table(X, owner=type(self).__name__)
+            return validate_data(self, X, skip_check_array=True)
+        refuse_text(X)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        X = in_native_type(X)
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(X, owner=type(self).__name__, names=names)
+        return X
+
+    def _check_rows(self, X: Any) -> Any:
+        """Return rows to which a finished fit is to be applied, as :meth:`_check_input` does."""
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import check_dask_rows
+
+            return check_dask_rows(self, X)
+        refuse_dask_frame(X)
+        if is_foreign_array(X):
+            names = getattr(self, "feature_names_in_", None)
+            X = check_foreign_table(X, owner=type(self).__name__, names=names, min_samples=1)
+            return validate_data(self, X, skip_check_array=True, reset=False)
+        with np.errstate(invalid="ignore"):  # as in transform
+            X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        return in_native_type(X)
 
     # What is left to be found -------------------------------------------------------------------
 
@@ -177,8 +269,6 @@ class UnsupervisedSelector(TableSelector):
             found = getattr(self, "path_", None)
             if found is not None and found.curve is not None:
                 return found.curve.chosen
-            from featsieve.criteria.curve import default_sizes  # tuning builds on this module
-
             return int(default_sizes(self.n_features_in_)[-1])
         count = resolve_n_features(self.n_features_to_select, self.n_features_in_)
         if count is None:
@@ -194,8 +284,6 @@ class UnsupervisedSelector(TableSelector):
             self.n_clusters_ = check_n_clusters(self.n_clusters, X.shape[0], low=low)
         elif not hasattr(self, "n_clusters_"):
             check_option("n_clusters", self.n_clusters, ("auto",))
-            from featsieve.criteria.n_clusters import suggest_n_clusters  # as above
-
             self._progress.step("counting the clusters")
             self.cluster_count_ = suggest_n_clusters(X, random_state=0)
             self.n_clusters_ = self.cluster_count_.n_clusters
@@ -203,8 +291,6 @@ class UnsupervisedSelector(TableSelector):
 
     def _choose_count(self, X: Any) -> None:
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""
-        from featsieve.criteria.automatic import RankedPath, choose_count  # as above
-
         curve = choose_count(self, X, progress=self._progress)
         self.path_ = RankedPath(np.argsort(self.ranking_), curve)
         if self._follows_count:
@@ -246,7 +332,7 @@ class UnsupervisedSelector(TableSelector):
         """
         W = to_numpy(W)
         single = getattr(self, "n_clusters", None) == 1  # there is another warning for that
-        if float(np.abs(W).max()) < TINY_WEIGHT and not (warned or single):
+        if float(np.abs(W).max()) < NEGLIGIBLE_WEIGHT and not (warned or single):
             warn(
                 f"All weights are so small that the ranking means little: {type(self).__name__}'s "
                 "row penalty is too large, or the columns are in very large units. Decrease the "
@@ -269,3 +355,84 @@ class UnsupervisedSelector(TableSelector):
                 "will do.",
                 ConvergenceWarning,
             )
+
+    # scikit-learn's contract --------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``, in the same order.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_samples, `n_features_selected_`)
+            In the array library of X, and on its device; lazy, if X is a Dask array.
+        """
+        check_is_fitted(self, "support_")
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import select_columns
+
+            wanted = _get_output_config("transform", estimator=self)["dense"]
+            if wanted != "default":
+                raise ValueError(
+                    f"A Dask array cannot be returned as a {wanted} data frame without gathering "
+                    'it: set_output(transform="default") keeps it lazy, or pass X.compute().'
+                )
+            return select_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        refuse_dask_frame(X)
+        if not is_foreign_array(X):
+            with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers near the largest
+                return super().transform(X)
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        return selected if wanted == "default" else to_numpy(selected)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the selected columns in their places, zeros in those of the others.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, `n_features_selected_`)
+            What :meth:`transform` returns.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, `n_features_in_`)
+            In the array library of X, and on its device; lazy, if X is a Dask array.
+        """
+        check_is_fitted(self, "support_")
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import place_columns
+
+            return place_columns(X, self.support_)
+        refuse_dask_frame(X)
+        if not is_foreign_array(X):
+            with np.errstate(invalid="ignore"):  # as in transform
+                return super().inverse_transform(X)
+        xp = namespace_of(X)
+        n_selected = int(self.support_.sum())
+        if X.ndim != 2 or X.shape[1] != n_selected:
+            raise ValueError(
+                f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
+                "what transform returns."
+            )
+        place = np.where(self.support_, np.cumsum(self.support_) - 1, n_selected)
+        padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
+        return pick_columns(padded, place)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether a fit has come to its end."""
+        return hasattr(self, "support_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags

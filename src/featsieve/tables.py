@@ -8,8 +8,6 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from featsieve.io.files import whole_file
-
 # Rows and characters that ``repr`` shows.
 MOST_ROWS = 20
 WIDEST_CELL = 28
@@ -125,11 +123,14 @@ class Table(dict[str, np.ndarray]):
             return
         if not Path(path).absolute().parent.is_dir():
             raise FileNotFoundError(f"There is no folder {Path(path).parent}: make it first.")
-        with (
-            whole_file(path) as unfinished,
-            unfinished.open("w", encoding="utf-8", newline="") as file,
-        ):
-            self.to_csv(file)
+        target = Path(path).resolve()  # of a link, the file it points to
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with open(unfinished, "w", encoding="utf-8", newline="") as file:
+                self.to_csv(file)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def __repr__(self) -> str:
         shown = self.rows(slice(MOST_ROWS))

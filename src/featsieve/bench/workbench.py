@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse
-from featsieve.base import SCALES
+from featsieve.base import COLUMN_SCALES
 from featsieve.bench.methods import shared_start, shares_graph
 from featsieve.bench.plan import without_classes
 from featsieve.criteria.measures import Evaluation, Modularity, sampled_rows
@@ -143,7 +143,7 @@ class Workbench:
 
     def _operator(self, scale: str) -> DataOperator:
         """Return the operator that a selector with this scale uses."""
-        name, center = SCALES[scale]
+        name, center = COLUMN_SCALES[scale]
         return as_operator(self.X, scale=name, center=center)
 
     def columns(self, support: np.ndarray) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.base import UnsupervisedSelector
 from featsieve.io.readers.compressed import checked_sparse
 from featsieve.io.selection_model import SelectionModel
-from featsieve.table_selector import TableSelector
 
 # Fitted attributes with an entry for every feature, and the kinds of numbers they hold.
 PER_FEATURE = {"support_": "b", "scores_": "f", "ranking_": "iu", "feature_names_in_": "OU"}
@@ -32,10 +32,10 @@ def check_content(model: Any) -> None:
             _check_state(part)
         elif isinstance(part, SelectionModel):
             _check_selection(part)
-        elif isinstance(part, TableSelector) and hasattr(part, "support_"):
+        elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
             _check_selector(part)
     fitted = _selector_of(model)
-    if isinstance(fitted, TableSelector) and not hasattr(fitted, "support_"):
+    if isinstance(fitted, UnsupervisedSelector) and not hasattr(fitted, "support_"):
         raise ContentError(f"its {type(fitted).__name__} is not fitted")
 
 
@@ -75,7 +75,7 @@ def _check_state(state: np.random.RandomState) -> None:
         raise ContentError(f"its random state stands at {place} of {STATE_LENGTH}: {FORGED}")
 
 
-def _check_selector(selector: TableSelector) -> None:
+def _check_selector(selector: UnsupervisedSelector) -> None:
     """Raise unless the fitted attributes have an entry for every feature."""
     name = type(selector).__name__
     n = getattr(selector, "n_features_in_", None)
@@ -100,7 +100,7 @@ def _check_selector(selector: TableSelector) -> None:
 def _check_selection(model: SelectionModel) -> None:
     """Raise unless names and selector of a selection say the same."""
     selector = model.selector
-    if not isinstance(selector, TableSelector):
+    if not isinstance(selector, UnsupervisedSelector):
         return
     support = getattr(selector, "support_", None)
     if support is None:

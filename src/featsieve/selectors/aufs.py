@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.arrays.weighted import WeightedOperator
-from featsieve.base import SCALES, UnsupervisedSelector
+from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -282,7 +282,7 @@ class AUFS(UnsupervisedSelector):
         """Find pseudo-labels and the features that predict them."""
         penalties = penalty_sequence(self.orthogonality)
         table = self._operator(X)
-        scale, center = SCALES[self.scale]
+        scale, center = COLUMN_SCALES[self.scale]
         if is_single(X) and (self.ridge < SMALL_RIDGE or self.reconstruction > 0.0):
             X = in_double(X)
             table = as_operator(X, scale=scale, center=center)

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
-from featsieve.base import SCALES, UnsupervisedSelector
+from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -253,7 +253,7 @@ class UGFS(UnsupervisedSelector):
         """Find pseudo-labels and the group of features that predicts them."""
         penalties = penalty_sequence(self.orthogonality)
         operator = self._operator(X)
-        scale, center = SCALES[self.scale]
+        scale, center = COLUMN_SCALES[self.scale]
         if is_single(X) and (self.solver == "paper" or self.ridge < SMALL_RIDGE):
             X = in_double(X)
             operator = as_operator(X, scale=scale, center=center)

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.arrays.ranges import in_range
+from featsieve.base import whole_fit
 from featsieve.criteria.automatic import labels_of_table
 from featsieve.criteria.measures import Criterion, Modularity, as_criterion, sampled_rows
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.graphs.views import sample_view
 from featsieve.progress import Progress
 from featsieve.validation import as_table, check_selector, check_varying
-from featsieve.whole_fit import whole_fit
 
 
 class WholeTable:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector
+from featsieve.criteria.plots import plot_frequencies
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
@@ -270,8 +271,6 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the sorted selection frequencies and the threshold; return the matplotlib axes."""
-        from featsieve.criteria.plots import plot_frequencies
-
         check_is_fitted(self)
         return plot_frequencies(self.selection_frequency_, threshold=self.threshold, ax=ax)
 
