@@ -24,10 +24,10 @@ from featsieve.io.readers.guard import (
     TooLargeError,
     check_file,
     check_memory,
+    describe_limit,
     first_line,
     memory_limit,
     printable,
-    there_are,
 )
 from featsieve.io.replacing import settled
 from featsieve.io.trusted_types import trusted_names, untrusted_parts
@@ -197,7 +197,7 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
 def _too_large(path: Path, limit: int) -> str:
     """Say that a model takes more memory than it may."""
     return (
-        f"{path} would unpack to more than fits into memory ({there_are(limit)}): do not use it "
+        f"{path} would unpack to more than {describe_limit(limit)}: do not use it "
         "unless you know who wrote it; if you do, and a model should be as large as that, set the "
         f"environment variable {MEMORY_VARIABLE} to more, such as 64G."
     )

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from featsieve.io.readers.free_memory import free_memory
@@ -79,6 +79,14 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * UNITS[found[2]])
 
 
+def parse_positive(text: str, variable: str) -> float:
+    """Return the number above 0 that an environment variable holds."""
+    with suppress(ValueError):
+        if 0 < float(text) < math.inf:
+            return float(text)
+    raise ValueError(f"{variable} must be a number above 0; got {text!r}.")
+
+
 def in_bytes(size: int) -> str:
     """Return a size for people."""
     if size < 1024:
@@ -95,13 +103,14 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
         limit = memory_limit()
     if needed > limit:
         told = f"{what} would take {in_bytes(needed)} of memory"
-        raise TooLargeError(f"{told}, and {there_are(limit)}")
+        raise TooLargeError(f"{told}, more than {describe_limit(limit)}")
 
 
-def there_are(limit: int) -> str:
+def describe_limit(limit: int) -> str:
     """Say how much memory there is, and who says so."""
     named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    return f"{in_bytes(limit)} {f'are allowed ({MEMORY_VARIABLE})' if named else 'are free'}"
+    reason = f"are allowed ({MEMORY_VARIABLE})" if named else "are free"
+    return f"the {in_bytes(limit)} that {reason}"
 
 
 def read_small(path: str | os.PathLike[str], *, what: str) -> str:

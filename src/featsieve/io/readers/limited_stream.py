@@ -3,7 +3,7 @@
 import io
 from typing import Any
 
-from featsieve.io.readers.guard import TableError, TooLargeError, in_bytes, there_are
+from featsieve.io.readers.guard import TableError, TooLargeError, describe_limit, in_bytes
 from featsieve.io.readers.row_count import RowCounter
 
 
@@ -46,8 +46,8 @@ class LimitedStream(io.RawIOBase):
                 taken += self._per_row * self._counter.ends
             if taken > self._limit:
                 raise TooLargeError(
-                    f"its content takes more than {in_bytes(self._limit)} as a table, and "
-                    f"{there_are(self._limit)}"
+                    f"its content takes more than {in_bytes(self._limit)} as a table, more "
+                    f"than {describe_limit(self._limit)}"
                 )
         return count
 

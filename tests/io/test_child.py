@@ -1,0 +1,160 @@
+"""Functions on untrusted files run in a child process with limits, and come back as one value."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from featsieve.io import child
+from featsieve.io.child import CrashError, LibraryError, pack, run_in_child, time_limit, unpack
+from featsieve.io.names import MissingColumnError
+from featsieve.io.readers.guard import TooLargeError
+
+# What the child does with a file, by the name of the function.
+FUNCTIONS = """
+import ctypes, os, sys, time
+import numpy as np
+from featsieve.io.names import MissingColumnError
+
+def value(path, *, size):
+    print("noise")
+    os.write(1, b"more noise")
+    return {"X": np.asfortranarray(np.arange(size * 2.0).reshape(size, 2)), "names": ["ä", "b"],
+            "text": np.array(["a", "bc"]), "none": None, "empty": np.zeros((0, 3)),
+            "path": str(path), "number": np.int64(3)}
+
+def column(path): raise MissingColumnError("there is no column 'a'")
+def strange(path): raise LookupError("what is this")
+def missing(path): open("/no/such/file")
+def unknown(path): raise ImportError("install it")
+def crash(path): ctypes.string_at(0)
+def memory(path): return np.ones(2**28).sum()
+def answer(path): return np.broadcast_to(np.ones(1), 2**28)
+def hang(path): time.sleep(60)
+def busy(path):
+    while True: pass
+def leave(path): os._exit(3)
+def unsent(path): return {"X": object()}
+def folder(path): return [os.getcwd() in sys.path, sys.path[0]]
+"""
+
+
+@pytest.fixture(autouse=True)
+def functions(tmp_path, monkeypatch):
+    """Let the child find functions that do what libraries do with hostile files."""
+    monkeypatch.setattr(child, "isolated", True)
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "fake_readers.py").write_text(FUNCTIONS)
+    monkeypatch.syspath_prepend(str(tmp_path / "modules"))
+
+
+def call(name, **arguments):
+    return run_in_child(f"fake_readers:{name}", Path("table.csv"), **arguments)
+
+
+def test_a_value_comes_back():
+    found = call("value", size=1000)
+    X = found.pop("X")
+    assert X.flags.f_contiguous
+    assert X.flags.writeable
+    np.testing.assert_array_equal(X, np.arange(2000.0).reshape(1000, 2))
+    assert found.pop("text").tolist() == ["a", "bc"]
+    assert found.pop("empty").shape == (0, 3)
+    assert found.pop("path") == str(Path("table.csv").absolute())
+    assert found == {"names": ["ä", "b"], "none": None, "number": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("column", MissingColumnError, "no column 'a'"),
+        ("strange", LibraryError, "what is this"),
+        ("missing", FileNotFoundError, "No such file"),
+        ("unknown", ImportError, "install it"),
+        ("crash", CrashError, "damaged, cut short or too large: .* crashed .SIG"),
+        ("leave", CrashError, "crashed .exit status 3"),
+        ("unsent", TypeError, "object is not sent"),
+    ],
+)
+def test_errors_keep_their_kind(name, kind, says):
+    with pytest.raises(kind, match=says):
+        call(name)
+
+
+@pytest.mark.parametrize("name", ["memory", "answer"])
+def test_memory_is_limited(name, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "500M")
+    with pytest.raises(TooLargeError, match=r"than the 500 MiB that are allowed .FEATSIEVE_MAX_ME"):
+        call(name)
+
+
+@pytest.mark.parametrize("name", ["hang", "busy"])
+def test_time_is_limited(name, monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_SECONDS", "0.5")
+    with pytest.raises(
+        CrashError, match=r"more than 0\.5 seconds: .* FEATSIEVE_MAX_SECONDS to more"
+    ):
+        call(name)
+
+
+def test_larger_files_get_more_time(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_bytes(bytes(2**20))
+    assert time_limit(path) == child.SECONDS + child.SECONDS_PER_MIB
+    for wrong in ("-1", "soon", "inf"):
+        monkeypatch.setenv("FEATSIEVE_MAX_SECONDS", wrong)
+        with pytest.raises(ValueError, match="FEATSIEVE_MAX_SECONDS must be a number above 0"):
+            time_limit(path)
+
+
+def test_modules_of_the_current_folder_are_not_imported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "pandas.py").write_text("open('mark', 'w')")
+    inside, _ = call("folder", imports=["pandas"])
+    assert not inside
+    assert not (tmp_path / "mark").exists()
+
+
+def test_an_interrupted_parent_ends_its_child(monkeypatch):
+    processes = []
+    start = child.subprocess.Popen
+
+    def interrupted(*arguments, **more):
+        processes.append(start(*arguments, **more))
+        processes[0].communicate = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+        return processes[0]
+
+    monkeypatch.setattr(child.subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        call("hang")
+    assert processes[0].poll() is not None
+    processes[0].stdin.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff" * 100,
+        (5).to_bytes(8, "little") + b"[[[[[",
+        (64).to_bytes(8, "little") + b'{"\\u0000array": ["<f8", [9], "C", 0]}'.ljust(64),
+        (64).to_bytes(8, "little") + b'{"\\u0000array": ["<f8", [-1], "C", 0]}'.ljust(64),
+        (64).to_bytes(8, "little") + b'{"\\u0000array": ["|O", [0], "C", 0]}'.ljust(64),
+        (64).to_bytes(8, "little") + b'{"\\u0000array": ["<f8", [1], "C", -80]}'.ljust(64),
+    ],
+)
+def test_a_damaged_answer_is_refused(content):
+    with pytest.raises(CrashError, match="damaged answer"):
+        unpack(content)
+
+
+def test_without_isolation_the_function_is_called_here(monkeypatch):
+    monkeypatch.setattr(child, "isolated", False)
+    with pytest.raises(LookupError, match="what is this"):
+        call("strange")
+
+
+def test_an_answer_may_be_too_large(tmp_path):
+    with (tmp_path / "answer").open("wb") as file, pytest.raises(MemoryError):
+        pack({"X": np.ones(10)}, file.fileno(), most=50)
