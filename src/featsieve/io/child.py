@@ -101,7 +101,7 @@ def _anonymous_file() -> BinaryIO:
     """Return a file without a name: in memory where the system has such files."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("featsieve"), "w+b")
-    return tempfile.TemporaryFile()  # type: ignore[return-value]
+    return tempfile.TemporaryFile()
 
 
 def _call(request: bytes, output: BinaryIO, seconds: float) -> int:
