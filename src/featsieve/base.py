@@ -30,12 +30,16 @@ from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
+    Check,
+    check_callback,
     check_finite,
     check_foreign_table,
     check_n_clusters,
     check_option,
     constant_table,
     in_native_type,
+    nonnegative,
+    positive_integer,
     refuse_dask_frame,
     refuse_out_of_range,
     refuse_text,
@@ -54,6 +58,13 @@ COLUMN_SCALES = {
     "none": ("none", True),
     "raw": ("none", False),
     "sqrt": ("sqrt", True),
+}
+# Parameters that mean the same in every selector that has them.
+COMMON_CHECKS: dict[str, Check] = {
+    "n_neighbors": positive_integer,
+    "max_iter": positive_integer,
+    "tol": nonnegative,
+    "callback": lambda _, callback: check_callback(callback),
 }
 
 
@@ -79,7 +90,7 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
 class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
-    A subclass checks its parameters (:meth:`_check_parameters`) and ranks the features of a table
+    A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table
     (:meth:`_fit`, which ends with :meth:`_set_selection`). :meth:`fit` checks the table, and sees
     to what is left to be found: ``n_clusters="auto"`` and ``n_features_to_select="auto"``. The rest
     of scikit-learn's transformer contract (``transform``, ``get_support``,
@@ -111,6 +122,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
 
     # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.
     _follows_count: ClassVar[bool] = False
+
+    # How the parameters of the method are checked, beside COMMON_CHECKS.
+    _checks: ClassVar[dict[str, Check]] = {}
 
     # The parameter, if there is one, that decides the number of features by what each costs.
     _price: ClassVar[str | None] = None
@@ -172,7 +186,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 self._restore_units(exponents)
 
     def _check_parameters(self) -> None:
-        """Validate the parameters."""
+        """Validate the parameters by the tables of checks; a subclass may add to it."""
+        for name, check in {**COMMON_CHECKS, **self._checks}.items():
+            if hasattr(self, name):
+                check(name, getattr(self, name))
 
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""

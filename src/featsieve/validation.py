@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,19 @@ def check_auto_number(name: str, value: Any, *, low: float) -> None:
             raise ValueError(f"{name} must be 'auto' or a number above {low:g}; got {value!r}.")
     else:
         check_number(name, value, low=low, strict=True)
+
+
+# Checks of one parameter, called with its name and value: what the tables of the estimators hold.
+Check = Callable[[str, Any], None]
+positive: Check = partial(check_number, low=0.0, strict=True)
+nonnegative: Check = partial(check_number, low=0.0)
+positive_integer: Check = partial(check_number, low=1, integer=True)
+positive_or_auto: Check = partial(check_auto_number, low=0.0)
+
+
+def one_of(*options: str) -> Check:
+    """Return the check that a value is one of the options."""
+    return partial(check_option, options=options)
 
 
 def refuse_text(X: Any) -> None:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import degrees, sample_graph
 from featsieve.validation import check_number
 
@@ -17,6 +18,7 @@ NEGLIGIBLE = 1e-12
 WORST = 2.0
 
 
+@fill_doc
 class LaplacianScore(UnsupervisedSelector):
     """Rank features by how little they change between neighbouring samples.
 
@@ -30,14 +32,7 @@ class LaplacianScore(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
-        samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
+    %(n_features_to_select, affinity, n_neighbors)s
     scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns from which the graph is built: as they are, or with unit variance. The score itself
         does not depend on units. ("raw" and "none" are the same here: distances know no origin.)
@@ -49,20 +44,7 @@ class LaplacianScore(UnsupervisedSelector):
         LS, smaller is better; 2 for a column that does not vary.
     scores_ : ndarray of shape (`n_features_in_`,)
         2 - LS, larger is better; 0 for a column that does not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(selection, automatic, input)s
 
     See Also
     --------

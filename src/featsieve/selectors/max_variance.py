@@ -5,8 +5,10 @@ from typing import Any
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 
 
+@fill_doc
 class MaxVariance(UnsupervisedSelector):
     """Select the features of largest variance.
 
@@ -16,28 +18,13 @@ class MaxVariance(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_features_to_select)s
 
     Attributes
     ----------
     scores_ : ndarray of shape (`n_features_in_`,)
         Variance of every feature (divided by n); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(selection, automatic, input)s
 
     See Also
     --------

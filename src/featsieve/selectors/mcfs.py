@@ -6,12 +6,14 @@ import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.embedding import spectral_embedding
 from featsieve.solvers.lars import LarsPath, lasso_lars
 from featsieve.validation import check_number
 
 
+@fill_doc
 class MCFS(UnsupervisedSelector):
     """Multi-cluster feature selection.
 
@@ -27,10 +29,8 @@ class MCFS(UnsupervisedSelector):
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters c to look for.
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``). It is also the number of non-zero
-        coefficients of every regression.
+    %(n_features_to_select)s
+        It is also the number of non-zero coefficients of every regression.
     n_eigenvectors : int or None, default=None
         K, the number of functions. None is c - 1, which is how many tell c clusters apart; all
         further ones vary inside the clusters, and bring features that do so. The authors take
@@ -38,15 +38,8 @@ class MCFS(UnsupervisedSelector):
     ridge : float, default=1e-3
         ρ. Without it, no more than n_samples coefficients can be non-zero. Its size is relative to
         the sums of squares of the columns (n_samples with ``scale="unit"``).
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
-        samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are (as published: the
-        regressions have no intercept, and coefficients depend on units).
-        "sqrt" is half way from "none" to "unit".
+    %(affinity, n_neighbors, scale)s
+        Published is "raw": the regressions have no intercept, and coefficients depend on units.
 
     Attributes
     ----------
@@ -59,23 +52,10 @@ class MCFS(UnsupervisedSelector):
     scores_ : ndarray of shape (`n_features_in_`,)
         ``max_k |a_kj| / ||a_k||`` for the scaled columns; 0 for features in none of the
         regressions, and for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best. Features of score 0 follow in the order in which they
-        would enter a regression, then columns that do not vary.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(ranking_)s
+        Features of score 0 follow in the order in which they would enter a regression, then columns
+        that do not vary.
+    %(support_, n_features_selected_, n_clusters_, automatic, input)s
 
     See Also
     --------

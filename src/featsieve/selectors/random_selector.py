@@ -8,8 +8,10 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 
 
+@fill_doc
 class RandomSelector(UnsupervisedSelector):
     """Select features at random.
 
@@ -18,9 +20,7 @@ class RandomSelector(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_features_to_select)s
     random_state : int, RandomState instance or None, default=None
         Seeds the choice. For one seed, a smaller selection is part of a larger one.
 
@@ -29,20 +29,7 @@ class RandomSelector(UnsupervisedSelector):
     scores_ : ndarray of shape (`n_features_in_`,)
         Random numbers above 0, at most 1; 0 for columns that do not vary, which therefore rank
         last.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(selection, automatic, input)s
 
     See Also
     --------

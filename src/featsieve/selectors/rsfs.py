@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import (
     row_normalised_laplacian,
     sample_graph,
@@ -43,6 +44,7 @@ from featsieve.validation import (
 UPDATES = ("safe", "paper")
 
 
+@fill_doc
 class RSFS(UnsupervisedSelector):
     """Robust spectral feature selection.
 
@@ -57,11 +59,7 @@ class RSFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of F.
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_clusters, n_features_to_select)s
     alpha : float, default=1.0
         α, weight of the regression against the graph. While γ freezes F, only β/α and ν/α matter.
     beta : float or "auto", default="auto"
@@ -77,65 +75,28 @@ class RSFS(UnsupervisedSelector):
     update : {"safe", "paper"}, default="safe"
         Label step. "safe" minimises an upper bound of the objective, which therefore never rises.
         "paper" is the published step, objective and stopping rule, from a 0/1 indicator.
-    init : {"spectral", "k-means"}, labels or callable, default="spectral"
-        First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
-        labels, or ``init(X, n_clusters, random_state)``.
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are (as published: the
-        regression has no intercept, and lengths of rows of W depend on units).
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=200
-        Most iterations (published: 20).
-    tol : float, default=1e-5
-        Relative change of the objective that ends them (published: 1e-3).
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the k-means runs of the first labels.
+    %(init, affinity, n_neighbors, scale)s
+        Published is "raw": the regression has no intercept, and lengths of rows of W depend on
+        units.
+    %(max_iter)s
+        (Published: 20.)
+    %(tol)s
+        (Published: 1e-3.)
+    %(callback, verbose, random_state)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X.
+    %(coef_)s
     beta_, nu_ : float
         The β and ν that were used.
     noise_ : ndarray of shape (n_samples, n_clusters)
         Z, the errors of the labels; columns as in ``coef_``. Samples with long rows are those
         whose label the features contradict.
-    labels_ : ndarray of shape (n_samples,)
-        Pseudo-label of every sample.
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(labels_, scores_, selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         The objective after every iteration (with ||w|| smoothed to sqrt(||w||² + 2.2e-16)); for
         ``update="paper"`` the published one, which penalises the lengths of the rows of F'F - I.
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

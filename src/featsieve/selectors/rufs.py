@@ -10,6 +10,7 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.arrays.shifted import shifted_to_zero, unshifted
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian, sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.local_learning import local_learning_laplacian
@@ -33,6 +34,7 @@ UPDATES = ("safe", "paper")
 LAPLACIANS = ("local_learning", "graph")
 
 
+@fill_doc
 class RUFS(UnsupervisedSelector):
     """Robust unsupervised feature selection.
 
@@ -49,11 +51,7 @@ class RUFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of G.
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_clusters, n_features_to_select)s
     nu : float, default=1.0
         ν, weight of the neighbours. While ζ freezes G it acts through the
         stopping rule alone.
@@ -76,9 +74,7 @@ default="local_learning"
     update : {"safe", "paper"}, default="safe"
         "safe" minimises upper bounds of the objective, which therefore never rises. "paper" is the
         published projected L-BFGS of the blocks.
-    init : {"spectral", "k-means"}, labels or callable, default="spectral"
-        First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
-        labels, or ``init(X, n_clusters, random_state)``.
+    %(init)s
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
         Weights of the edges of the graph that ``init="spectral"`` and ``laplacian="graph"`` use,
         or a symmetric, non-negative affinity matrix.
@@ -91,56 +87,27 @@ default="local_learning"
         reconstruction by F ≥ 0 and G ≥ 0 needs non-negative numbers: it sees the same columns
         shifted to minimum 0, or for "raw" as they are, where only positive entries can be fitted.
         "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=200
-        Most iterations (published: 10).
+    %(max_iter)s
+        (Published: 10.)
     tol : float, default=1e-5
         Relative change of the objective, and of its part with W alone, that ends them. For
         ``update="paper"`` the absolute change of the objective, or the length of its projected
         gradient relative to the start (published: 1e-4).
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the k-means runs of the first labels.
+    %(callback, verbose, random_state)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X.
+    %(coef_)s
     beta_ : float
         The β that was used.
     basis_ : ndarray of shape (n_clusters, `n_features_in_`)
         F, for the columns that the reconstruction sees.
     sample_weights_ : ndarray of shape (n_samples,)
         1/||x_i - g_iF||, scaled to at most 1: small for outlying samples.
-    labels_ : ndarray of shape (n_samples,)
-        Pseudo-label of every sample.
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(labels_, scores_, selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         The objective after every iteration, with lengths smoothed to sqrt(||.||² + small).
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.adaptive_neighbours import (
     best_weights,
     first_neighbours,
@@ -55,6 +56,7 @@ FEW_SAMPLES = 16
 STANDSTILL = 1e-8
 
 
+@fill_doc
 class SOGFS(UnsupervisedSelector):
     """Structured optimal graph feature selection.
 
@@ -74,9 +76,7 @@ class SOGFS(UnsupervisedSelector):
         Number of clusters c, the components of the graph: at most half the samples, because a
         component has at least two. (With fewer than 16 samples the graph gets half as many
         components as samples instead of an error, with a warning.)
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_features_to_select)s
     n_components : int or None, default=None
         m, the columns of W, fewer than the features that vary. None: as many as features are to be
         selected. With fewer, a large γ leaves weights to fewer features than that.
@@ -92,23 +92,15 @@ class SOGFS(UnsupervisedSelector):
     reuse_weights : bool, default=False
         Start the search for W from the weights it ended with the last time instead of ``init``:
         fewer steps; but a feature that was dropped hardly returns.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are. (Published is the first,
-        up to a factor.)
-        "sqrt" is half way from "none" to "unit".
+    %(n_neighbors, scale)s
+        Published is "unit", up to a factor.
     max_iter : int, default=50
         Most iterations, each with one graph, one W and one F.
     max_inner_iter : int, default=100
         Most steps of the search for W.
     tol : float, default=1e-5
         Relative change of the objective of W that ends them.
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(callback, verbose)s
 
     Attributes
     ----------
@@ -130,34 +122,14 @@ class SOGFS(UnsupervisedSelector):
     eigengap_ : float
         Smallest relative distance of the eigenvalues inside W from those outside; there is a
         warning where it vanishes.
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(scores_, selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration (with ||w|| smoothed to
         sqrt(||w||² + 2.2e-16)). Graph, neighbours and lam change in between, so it may rise;
         within the search for one W it does not.
     inner_objective_ : list of `n_iter_` + 1 ndarrays
         Its values within every search for W, the first one included. None of them rises.
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import column_dots, sparse_product, to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import degrees, normalised_laplacian, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
 from featsieve.selectors.laplacian_score import NEGLIGIBLE, WORST, laplacian_scores
@@ -24,6 +25,7 @@ BLOCK_ELEMENTS = 2**21
 PRODUCTS = 4.0
 
 
+@fill_doc
 class SPEC(UnsupervisedSelector):
     """Spectral feature selection: smoothness over the neighbour graph, frequency by frequency.
 
@@ -38,9 +40,7 @@ class SPEC(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_features_to_select)s
     criterion : {"normalized", "plain", "leading"}, default="normalized"
         Which of φ2, φ1 and φ3. "normalized" leaves the constant direction ξ_1 out, so that a
         feature's origin does not matter; with ``power=1`` it is the Laplacian score. "plain" mostly
@@ -50,11 +50,7 @@ class SPEC(UnsupervisedSelector):
     n_clusters : int, "auto" or None, default=None
         q, which "leading" needs and the other criteria do not use. Where λ_q repeats, all its
         eigenvectors are used.
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
-        samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
+    %(affinity, n_neighbors)s
     scale : {"none", "unit", "raw", "sqrt"}, default="none"
         Columns: centred, centred with unit variance, or as they are. The units matter to the graph
         only; the origin matters to "plain" and "leading", which were published for columns as they
@@ -69,24 +65,10 @@ class SPEC(UnsupervisedSelector):
     scores_ : ndarray of shape (`n_features_in_`,)
         Larger is better: φ3, or 2 - φ^(1/power), that is 2 less the mean frequency (a power mean).
         0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(selection)s
     eigenvalues_ : ndarray
         λ_2, ... as used by "leading"; only with it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -6,6 +6,7 @@ import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.local_discriminant import (
     local_discriminant_matrix,
     local_grams,
@@ -33,6 +34,7 @@ from featsieve.validation import check_callback, check_number, check_option, war
 SHARE_TALL, SHARE_WIDE = 0.003, 0.3
 
 
+@fill_doc
 class UDFS(UnsupervisedSelector):
     """Unsupervised discriminative feature selection.
 
@@ -50,9 +52,7 @@ class UDFS(UnsupervisedSelector):
     n_clusters : int or "auto", default=8
         Number of clusters c, the columns of W; at least one feature more must vary. (If not, W has
         fewer columns, with a warning.)
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_features_to_select)s
     gamma : float or "auto", default="auto"
         γ, row sparsity. "auto" is a share of the mean roughness x_j'Lx_j of the columns (a larger
         share for d ≥ n), hence independent of units. A very large γ leaves exactly c features with
@@ -66,54 +66,24 @@ class UDFS(UnsupervisedSelector):
         that grow with x_j'Lx_j, in favour of smooth columns.
     n_neighbors : int, default=5
         k, neighbours of a sample, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are (as published: the
-        method then prefers features of small variance. Centring alone changes nothing).
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=100
-        Most iterations. (Public programs stop after 20 or 36.)
-    tol : float, default=1e-5
-        Relative change of the objective that ends them.
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(scale)s
+        Published is "raw": the method then prefers features of small variance. Centring alone
+        changes nothing.
+    %(max_iter)s
+        (Public programs stop after 20 or 36.)
+    %(tol, callback, verbose)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X.
+    %(coef_)s
     gamma_, local_ridge_ : float
         γ and λ that were used.
     eigengap_ : float
         Smallest relative distance of the eigenvalues inside W from those outside; there is a
         warning where it vanishes.
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    objective_ : ndarray of shape (`n_iter_`,)
-        The objective after every iteration (with ||w|| smoothed to sqrt(||w||² + 2.2e-16)). It
-        never rises.
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(scores_, selection, objective_)s
+        It never rises.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -49,6 +50,7 @@ ROUGH = 1e-3
 MOVED = 1e-2
 
 
+@fill_doc
 class UGFS(UnsupervisedSelector):
     """Unsupervised group feature selection: exactly k features, chosen together.
 
@@ -63,8 +65,7 @@ class UGFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of F.
+    %(n_clusters)s
     n_features_to_select : int, float or "auto", default=0.1
         k, how many features to select: a count, a fraction of the features, or "auto": as many as
         are needed to show the pseudo-labels (see ``path_``).
@@ -87,29 +88,17 @@ class UGFS(UnsupervisedSelector):
     orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
         ν of a term ½ν ||F'F - I||² (alternation). A rising sequence is run through, every value
         from where the one before it ended: F moves while ν is small.
-    init : {"spectral", "k-means"}, labels or callable, default="spectral"
-        First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
-        labels, or ``init(X, n_clusters, random_state)``.
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance (as the authors' driver does), centred only, or as they
-        are. The alternation has an intercept: for it "raw" is "none".
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=500
-        Most iterations (of the alternation: at every value of ν).
-    tol : float, default=1e-5
-        Relative change of the objective that ends them.
+    %(init, affinity, n_neighbors, scale)s
+        The authors' driver has "unit". The alternation has an intercept: for it "raw" is "none".
+    %(max_iter)s
+        (Of the alternation: at every value of ν.)
+    %(tol)s
     path_length : int, default=300
         Length of ``path_`` (at least k; alternation).
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration (of the alternation: at the
         last ν); return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(verbose)s
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels, and the random start of ``update="paper"``.
 
@@ -120,8 +109,7 @@ class UGFS(UnsupervisedSelector):
         are not selected.
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
-    labels_ : ndarray of shape (n_samples,)
-        Pseudo-label of every sample.
+    %(labels_)s
     label_matrix_ : ndarray of shape (n_samples, n_clusters)
         F (with ``solver="paper"`` its non-negative copy). Its columns are those of ``coef_``; a
         sample's label is its largest entry, numbered in ``labels_`` by first sample unless ``init``
@@ -132,8 +120,7 @@ class UGFS(UnsupervisedSelector):
         of W + Σ/μ, by which rows are kept. 0 for columns that do not vary.
     ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature, 1 is the best; the selected ones come first.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
+    %(support_)s
     n_features_selected_ : int
         Their number, k.
     path_ : SelectionPath
@@ -150,15 +137,7 @@ class UGFS(UnsupervisedSelector):
         vary (alternation).
     n_iter_ : int
         Number of iterations (of the alternation: at the last ν).
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(status_, n_clusters_, equivalent_range_, input)s
 
     See Also
     --------

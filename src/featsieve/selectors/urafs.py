@@ -10,6 +10,7 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import kmeans_labels
 from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
@@ -22,6 +23,7 @@ UPDATES = ("safe", "paper")
 VANISHED = 10.0
 
 
+@fill_doc
 class URAFS(UnsupervisedSelector):
     """Generalised uncorrelated regression with an adaptive graph.
 
@@ -36,11 +38,7 @@ class URAFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of F.
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_clusters, n_features_to_select)s
     alpha : float, default=0.1
         α, weight of the graph. The graph sees only F, not the data: with large values the labels
         stay where they started.
@@ -59,54 +57,26 @@ class URAFS(UnsupervisedSelector):
         not left any more), an array of labels, or ``init(X, n_clusters, random_state)``.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, or centred only ("none" and "raw" are the same here:
-        the intercept b centres).
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=500
-        Most iterations. (Row sparsity comes slowly, by reweighting.)
-    tol : float, default=1e-5
-        Relative change of the objective that ends them.
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(scale)s
+        The intercept b centres: "none" and "raw" are the same here.
+    %(max_iter)s
+        (Row sparsity comes slowly, by reweighting.)
+    %(tol, callback, verbose)s
     random_state : int, RandomState instance or None, default=None
         Seeds k-means, and the restarts of ``update="paper"``.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X. (F and W are determined up to a common rotation of their columns: it
-        is the one that brings F nearest to the indicator of ``labels_``.)
+    %(coef_)s
+        (F and W are determined up to a common rotation of their columns: it is the one that brings
+        F nearest to the indicator of ``labels_``.)
     labels_ : ndarray of shape (n_samples,)
         Pseudo-label of every sample: k-means of the rows of F, which is not non-negative. Labels
         given as ``init`` keep their numbers (those of the best overlap).
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(scores_, selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         The objective after every iteration (see Notes).
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.docstrings import fill_doc
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.selectors.penalties import resolve_penalty
 from featsieve.selectors.usfs_solver import USFSProblem, solve_usfs
@@ -23,6 +24,7 @@ UNIFORM = 1e-3
 DEFAULT_BETA = 0.05
 
 
+@fill_doc
 class USFS(UnsupervisedSelector):
     """Unsupervised soft-label feature selection (a reconstruction).
 
@@ -41,11 +43,7 @@ class USFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of Y.
-    n_features_to_select : int, float or "auto", default=0.1
-        How many features to select: a count, a fraction of the features, or "auto": as many as are
-        needed to show the pseudo-labels (see ``path_``).
+    %(n_clusters, n_features_to_select)s
     alpha : float, default=1.0
         α, weight of the regression. Labels move slowly where it is large.
     beta : float or "auto", default="auto"
@@ -68,19 +66,11 @@ class USFS(UnsupervisedSelector):
         equal parts.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are. With "raw" there is no
-        intercept b either, as in the released program.
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=100
-        Most iterations. (The released program makes 5, without a test.)
-    tol : float, default=1e-5
-        Relative change of the objective that ends them.
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(scale)s
+        With "raw" there is no intercept b either, as in the released program.
+    %(max_iter)s
+        (The released program makes 5, without a test.)
+    %(tol, callback, verbose)s
     random_state : int, RandomState instance or None, default=None
         Seeds the first labels.
 
@@ -97,29 +87,11 @@ class USFS(UnsupervisedSelector):
         The β and γ that were used.
     scores_ : ndarray of shape (`n_features_in_`,)
         Length of the feature's row of P (for the scaled columns); 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         The objective above after every iteration (with ||p|| smoothed to sqrt(||p||² + 2.2e-16)).
         It never rises with ``variant="consistent"``, and can with "released".
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the
-        criterion over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(outcome, n_clusters_, automatic, input)s
 
     See Also
     --------

@@ -1,0 +1,116 @@
+"""Parts of docstrings that many estimators share, written once.
+
+:func:`fill_doc` replaces a line ``%(name)s`` of a docstring by the entry of that name, and
+``%(one, two)s`` by two of them. The lines that follow belong to the last entry: they say what is
+special about a method.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+PLACEHOLDER = re.compile(r"^( *)%\((\w+(?:, \w+)*)\)s$", re.MULTILINE)
+
+# Entries of numpydoc sections. {default} is the default value in the signature.
+PARAMETERS = """
+n_clusters : int or "auto", default={default}
+    Number of clusters c, the columns of the label matrix. "auto" estimates it.
+n_features_to_select : int, float or "auto", default={default}
+    How many features to select: a count, a fraction of the features, or "auto": as many as are
+    needed to show the pseudo-labels (see ``path_``).
+init : {{"spectral", "k-means"}}, labels or callable, default={default}
+    First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
+    labels, or ``init(X, n_clusters, random_state)``.
+affinity : {{"heat", "binary"}} or array-like of shape (n_samples, n_samples), default={default}
+    Weights of the graph's edges: exp(-||x_i - x_j||²/(2t²)) with t the mean distance between
+    samples, or 1; or a symmetric, non-negative affinity matrix to use as it is.
+n_neighbors : int, default={default}
+    Neighbours of a sample in the graph, or all others if there are fewer.
+scale : {{"unit", "none", "raw", "sqrt"}}, default={default}
+    Columns: centred with unit variance, centred only, or as they are; "sqrt" is half way from
+    "none" to "unit".
+max_iter : int, default={default}
+    Most iterations.
+tol : float, default={default}
+    Relative change of the objective that ends them.
+callback : callable or None, default={default}
+    ``callback(iteration, objective, state)`` after every iteration; return True to stop.
+verbose : int, default={default}
+    Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
+    iterations; 2 prints every iteration.
+random_state : int, RandomState instance or None, default={default}
+    Seeds the k-means runs of the first labels.
+"""
+
+ATTRIBUTES = """
+coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+    W, in the units of X.
+labels_ : ndarray of shape (n_samples,)
+    Pseudo-label of every sample.
+scores_ : ndarray of shape (`n_features_in_`,)
+    Length of the feature's row of W (for the scaled columns); 0 for columns that do not vary.
+ranking_ : ndarray of shape (`n_features_in_`,)
+    Rank of every feature, 1 is the best.
+support_ : ndarray of shape (`n_features_in_`,), dtype bool
+    The selected features.
+n_features_selected_ : int
+    Their number.
+objective_ : ndarray of shape (`n_iter_`,)
+    The objective after every iteration (with ||w|| smoothed to sqrt(||w||² + 2.2e-16)).
+n_iter_ : int
+    Number of iterations.
+status_ : Status
+    How the solver ended; ``status_.value`` explains it.
+n_clusters_ : int
+    The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
+path_ : RankedPath
+    With "auto": the ``order`` of the features, best first, and the ``curve`` of the criterion over
+    their number.
+equivalent_range_ : tuple of int
+    With "auto": the smallest and the largest number that are nearly as good as the one chosen.
+n_features_in_ : int
+    Number of features seen in ``fit``.
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    Names of the features seen in ``fit``; only if X had string column names.
+"""
+
+# Entries that usually come together.
+GROUPS = {
+    "selection": ("ranking_", "support_", "n_features_selected_"),
+    "outcome": ("n_iter_", "status_"),
+    "automatic": ("path_", "equivalent_range_"),
+    "input": ("n_features_in_", "feature_names_in_"),
+}
+
+
+def _split(text: str) -> dict[str, str]:
+    """Return the entries of a section by name."""
+    entries = re.split(r"\n(?=\w)", text.strip())
+    return {entry.partition(" :")[0]: entry for entry in entries}
+
+
+ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES)}
+ENTRIES |= {group: "\n".join(ENTRIES[name] for name in names) for group, names in GROUPS.items()}
+
+
+def fill_doc(thing: Documented) -> Documented:
+    """Fill the placeholders in the docstring of a class or function; use it as a decorator."""
+    if thing.__doc__ is None:  # python -OO
+        return thing
+    parameters = inspect.signature(thing).parameters
+
+    def entry(name: str) -> str:
+        default = parameters[name].default if name in parameters else None
+        shown = f'"{default}"' if isinstance(default, str) else re.sub("e-0", "e-", repr(default))
+        return ENTRIES[name].format(default=shown)
+
+    def indented(match: re.Match[str]) -> str:
+        indent, names = match.groups()
+        lines = "\n".join(map(entry, names.split(", "))).splitlines()
+        return "\n".join(indent + line for line in lines)
+
+    thing.__doc__ = PLACEHOLDER.sub(indented, thing.__doc__)
+    return thing
