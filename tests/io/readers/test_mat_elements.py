@@ -186,7 +186,7 @@ def test_what_unpacks_to_too_much(tmp_path, monkeypatch):
     check_variables(path, ["X"])
     monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
     with pytest.raises(
-        TableError, match=r"what it unpacks to would take 7.* and 1 MiB are allowed"
+        TableError, match=r"what it unpacks to would take 7.* 1 MiB that are allowed"
     ):
         check_variables(path, ["X"])
 

@@ -178,7 +178,7 @@ def wide(tmp_path):
 def test_what_is_not_read_takes_no_memory(wide, monkeypatch):
     monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
     assert read_table(wide, columns=["a", "b"]).X.shape == (ROWS, 2)
-    refused = r"wide\.parquet .*what it unpacks to would take .* and 1 MiB are allowed"
+    refused = r"wide\.parquet .*what it unpacks to would take .* 1 MiB that are allowed"
     for columns in (None, ["a", "words"]):
         with pytest.raises(ValueError, match=refused):
             read_table(wide, columns=columns)
