@@ -36,8 +36,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import real_data
-from featsieve import JASFS, NDFS, LaplacianScore, sparsity_path
-from featsieve.criteria.curve import SIZES, judge
+from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
+from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
 from featsieve.graphs.pseudo_labels import table_labels
@@ -98,7 +98,7 @@ def fit(method: str, X: Any, n_classes: int) -> tuple[np.ndarray, np.ndarray, fl
         sieve = LaplacianScore(k).fit(X)
         labels = table_labels(X, n_classes, random_state=np.random.RandomState(0))
     else:
-        options = {"path_length": SIZES[-1]} if method == "JASFS" else {}
+        options = {"path_length": defaults.PATH_SIZES[-1]} if method == "JASFS" else {}
         cls = JASFS if method == "JASFS" else NDFS
         sieve = cls(n_classes, n_features_to_select=k, random_state=0, **options).fit(X)
         labels = sieve.labels_
@@ -111,7 +111,7 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
     X, y = load(name)
     n_classes, d = len(np.unique(y)), X.shape[1]
     order, labels, seconds = fit(method, X, n_classes)
-    sizes = np.array([size for size in SIZES if size <= d])
+    sizes = np.array([size for size in defaults.PATH_SIZES if size <= d])
     path = {int(size): quality(X, y, order[:size]) for size in sizes}
     best = np.max(list(path.values()), axis=0)
     rows: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
-from featsieve.criteria import clusterings as module
+from featsieve import defaults
 from featsieve.criteria.clusterings import SelectedClusterings
 
 
@@ -63,7 +63,7 @@ def test_k_means_does_not_notice_the_rotation(seed):
 
 
 def test_samples_beyond_the_limit_are_assigned_to_centres_found_without_them(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 70)
+    monkeypatch.setattr(defaults, "KMEANS_SAMPLES", 70)
     X, truth = blobs(300, 10, spread=12.0)
     many = clusterings(X, n_runs=5)
     assert len(many.rows) == 70
@@ -78,41 +78,24 @@ def test_samples_beyond_the_limit_are_assigned_to_centres_found_without_them(mon
 
 
 def test_many_clusters_get_more_rows(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 50)
+    monkeypatch.setattr(defaults, "KMEANS_SAMPLES", 50)
     X, _ = blobs(400, 4)
-    assert len(clusterings(X, 10).rows) == 10 * module.ROWS_PER_CLUSTER
-    assert clusterings(X, 400 // module.ROWS_PER_CLUSTER).rows is None
+    assert len(clusterings(X, 10).rows) == 10 * defaults.KMEANS_SAMPLES_PER_CLUSTER
+    assert clusterings(X, 400 // defaults.KMEANS_SAMPLES_PER_CLUSTER).rows is None
     assert clusterings(X[:50], 2).rows is None
-
-
-def test_more_columns_than_samples_beyond_the_limit(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 40)
-    monkeypatch.setattr(module, "ROWS_PER_CLUSTER", 1)
-    X, truth = blobs(60, 100)
-    labels = clusterings(X, n_runs=6)(np.arange(90))
-    assert max(adjusted_rand_score(truth, run) for run in labels) == 1.0
 
 
 @pytest.mark.parametrize("most_rows", [1500, 40])
 @pytest.mark.parametrize("k", [5, 70])
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
 def test_sparse_tables_give_the_answers_of_dense_ones(most_rows, k, kind, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", most_rows)
-    monkeypatch.setattr(module, "ROWS_PER_CLUSTER", 1)
+    monkeypatch.setattr(defaults, "KMEANS_SAMPLES", most_rows)
+    monkeypatch.setattr(defaults, "KMEANS_SAMPLES_PER_CLUSTER", 1)
     X = np.random.default_rng(0).poisson(0.7, (60, 80)).astype(float)
     support = np.random.default_rng(1).permutation(80)[:k]
     dense, sparse = clusterings(X, n_runs=4), clusterings(kind(X), n_runs=4)
     np.testing.assert_array_equal(dense.seeds, sparse.seeds)
     assert same_partitions(dense(support), sparse(support))
-
-
-def test_units_do_not_matter_unless_columns_are_taken_as_they_are():
-    X, _ = blobs(50, 12, spread=0.5)
-    other = X * 10.0 ** np.random.default_rng(0).uniform(-3, 3, 12) + 7.0
-    support = np.array([0, 2, 3, 7, 11])
-    assert same_partitions(clusterings(X)(support), clusterings(other)(support))
-    raw = [clusterings(table, scale="none")(support) for table in (X, other)]
-    assert not same_partitions(*raw)
 
 
 def test_all_supports_are_clustered_with_the_same_seeds():
@@ -136,14 +119,6 @@ def test_columns_that_do_not_vary_say_nothing():
         assert same_partitions(many(np.array([0, 1, 2])), many(np.array([0, 1])))
         assert many(np.array([2])).max() == 0  # and no warning of coinciding points
     assert truth.max() == 2
-
-
-def test_integer_and_single_precision_tables():
-    counts = np.random.default_rng(0).poisson(4.0, (40, 6))
-    support = np.array([0, 3, 4])
-    expected = clusterings(counts.astype(float))(support)
-    for kind in (np.int64, np.uint8, np.float32):
-        assert same_partitions(clusterings(counts.astype(kind))(support), expected)
 
 
 @pytest.mark.parametrize(

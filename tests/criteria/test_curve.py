@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featsieve.criteria.curve import SIZES, check_sizes, default_sizes, judge
-from featsieve.tuning import CentroidAccuracy, Criterion, CriterionCurve, LabelAgreement
+from featsieve import defaults
+from featsieve.criteria.curve import check_sizes, default_sizes, judge
+from featsieve.tuning import Criterion, CriterionCurve, LabelAgreement
 
 
 @st.composite
@@ -59,18 +60,6 @@ def test_choices_are_those_of_plain_loops(curve):
 
 
 @given(curve=curves())
-def test_the_range_is_contiguous_nearly_equal_and_around_the_choice(curve):
-    low, high = curve.equivalent_range
-    assert low <= curve.chosen <= high
-    assert curve.chosen <= curve.best
-    inside = (curve.sizes >= low) & (curve.sizes <= high)
-    assert curve.nearly_equal[inside].all()
-    below, above = curve.sizes < low, curve.sizes > high
-    assert not below.any() or not curve.nearly_equal[below][-1]
-    assert not above.any() or not curve.nearly_equal[above][0]
-
-
-@given(curve=curves())
 def test_the_table_shows_the_curve_and_its_choice(curve):
     table = curve.table()
     assert list(table) == ["n_features", "agreement", "standard_error", "nearly_equal", "chosen"]
@@ -103,15 +92,6 @@ def test_a_curve_by_hand():
     assert example(tolerance=0.61).chosen == 5
 
 
-def test_choices_are_plain_integers_and_the_table_is_a_frame():
-    curve = example()
-    assert {type(curve.best), type(curve.chosen)} == {int}
-    assert {type(size) for size in curve.equivalent_range} == {int}
-    frame = curve.table().to_pandas()
-    assert isinstance(frame, pd.DataFrame)
-    assert frame.shape == (5, 5)
-
-
 # Sizes ----------------------------------------------------------------------------------------
 
 
@@ -125,13 +105,7 @@ def test_up_to_400_features_all_of_them_are_among_the_sizes(d):
         few = min(d, 10)
         assert sizes[:few].tolist() == list(range(1, few + 1))
     others = set(sizes.tolist()) - {d} - set(range(1, 10))
-    assert others == {size for size in SIZES if size <= d} - {d} - set(range(1, 10))
-
-
-@pytest.mark.parametrize("d", [401, 5000])
-def test_of_more_features_at_most_400_are_looked_at(d):
-    assert default_sizes(d).tolist() == list(SIZES)
-    assert SIZES[-1] == 400
+    assert others == {size for size in defaults.PATH_SIZES if size <= d} - {d} - set(range(1, 10))
 
 
 def test_sizes_of_the_user_are_sorted_and_counted_once():
@@ -183,15 +157,6 @@ def test_the_supports_are_the_first_features_of_the_order():
     assert (sparse.chosen, curve.chosen) == (1, 4)
 
 
-def test_a_criterion_without_runs_has_no_error(small_planted):
-    X, labels = small_planted.X, small_planted.labels
-    order = np.argsort(~small_planted.informative, kind="stable")
-    curve = judge(CentroidAccuracy(), X, labels, order=order, sizes=np.array([1, 8, 60]))
-    assert not curve.errors.any()
-    expected = [CentroidAccuracy()(X, order[:k], labels) for k in (1, 8, 60)]
-    np.testing.assert_allclose(curve.values, expected)
-
-
 def test_values_and_errors_are_those_of_the_runs(small_planted):
     X, labels = small_planted.X, small_planted.labels
     order = np.argsort(~small_planted.informative, kind="stable")
@@ -201,16 +166,3 @@ def test_values_and_errors_are_those_of_the_runs(small_planted):
         runs = criterion.prepare(X, labels)(order[:k])
         assert value == pytest.approx(runs.mean())
         assert error == pytest.approx(pd.Series(runs).sem())
-
-
-def test_the_informative_columns_are_chosen_when_they_lead(small_planted):
-    order = np.argsort(~small_planted.informative, kind="stable")
-    curve = judge(
-        LabelAgreement(),
-        small_planted.X,
-        small_planted.labels,
-        order=order,
-        sizes=default_sizes(60),
-    )
-    assert curve.equivalent_range[0] <= 10
-    assert curve.values[curve.sizes == curve.chosen] > 0.9

@@ -1,6 +1,5 @@
 """Figures: what is drawn is where it should be, without a display, and without pyplot."""
 
-import builtins
 import subprocess
 import sys
 from io import BytesIO
@@ -11,7 +10,7 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from featsieve import LaplacianScore
-from featsieve.criteria.plots import new_axes, plot_curve, plot_frequencies, plot_path
+from featsieve.criteria.plots import new_axes, plot_curve, plot_frequencies
 from featsieve.datasets import make_planted
 from featsieve.tuning import CriterionCurve, sparsity_path
 
@@ -66,12 +65,6 @@ def test_the_chosen_point_is_drawn_where_it_is(tolerance, chosen, at):
     assert (box.x0, box.x1) == pytest.approx((low, high))
 
 
-@pytest.mark.parametrize("sizes", [(1,), (7,), (1, 2), tuple(range(1, 12))])
-def test_short_curves_and_curves_from_one_feature_can_be_drawn(sizes):
-    ax = plot_curve(curve(sizes, np.linspace(0.1, 0.4, len(sizes))))
-    assert saved(ax).startswith(b"\x89PNG")
-
-
 # plot_path --------------------------------------------------------------------------------------
 
 
@@ -96,14 +89,6 @@ def test_every_feature_has_a_line_from_where_it_enters(path):
     assert saved(ax).startswith(b"\x89PNG")
 
 
-def test_at_most_so_many_features_are_drawn_those_that_enter_first(path):
-    ax = plot_path(path, most=4)
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert len(ax.lines) == 4
-    assert set(names[:2]) == {f"x{j}" for j in path.support_at(2)}
-    assert set(names) <= {f"x{j}" for j in path.support_at(5)}
-
-
 # plot_frequencies -------------------------------------------------------------------------------
 
 
@@ -115,10 +100,6 @@ def test_frequencies_are_drawn_in_order_with_the_threshold():
     assert texts(ax) == ["threshold 0.6"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank of the feature", "selection frequency")
     assert saved(ax).startswith(b"\x89PNG")
-
-
-def test_a_single_frequency_can_be_drawn():
-    assert saved(plot_frequencies(np.array([0.5]), threshold=0.6)).startswith(b"\x89PNG")
 
 
 # Axes -------------------------------------------------------------------------------------------
@@ -144,19 +125,6 @@ def test_every_figure_is_new_and_none_is_pyplots():
         "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.split(".")[0] == "matplotlib":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'featsieve\[plot\]'"):
-        curve().plot()
 
 
 def test_given_axes_need_no_import(monkeypatch):

@@ -15,6 +15,7 @@ from featsieve.evaluation import (
     paper_protocol,
     practical_protocol,
 )
+from featsieve.evaluation.protocol import mean_interval
 
 X, Y = load_iris(return_X_y=True)
 NOISE = np.random.default_rng(0).standard_normal((60, 3))
@@ -97,14 +98,6 @@ def test_sparse_tables_with_wide_indices_or_entries_in_pieces():
     np.testing.assert_array_equal(pieces.data, before)  # the caller's table is left alone
 
 
-def test_integers_and_single_precision_are_clustered_in_double():
-    counts = np.random.default_rng(2).integers(0, 9, (60, 4))
-    expected = measures(paper_protocol(counts.astype(np.float64), CLASSES))
-    for dtype in (np.int32, np.float32):
-        found = measures(paper_protocol(counts.astype(dtype), CLASSES))
-        np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_fewer_points_than_clusters_are_a_poor_selection_and_no_error(protocol, form):
@@ -147,26 +140,6 @@ def test_mean_deviation_and_interval_are_those_of_scipy():
             np.testing.assert_allclose(interval, expected)
 
 
-def test_intervals_stay_within_what_is_possible():
-    high = np.array([1.0, 0.2])
-    low = np.array([0.0, 0.1])
-    scores = ClusteringScores(accuracy=high, nmi=low, ari=np.array([-0.5, 0.9]))
-    assert scores.confidence_interval() == (
-        (0.0, 1.0),
-        (0.0, pytest.approx(0.685, abs=1e-3)),
-        (-0.5, 1.0),
-    )
-
-
-def test_a_single_run_has_no_deviation():
-    scores = ClusteringScores.of_labels([0, 0, 1], [0, 1, 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.isnan(scores.std()).all()
-        assert np.isnan(scores.confidence_interval()).all()
-    assert scores.mean()[0] == 2 / 3
-
-
 @pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
 def test_what_cannot_be_judged_is_refused(protocol):
     with pytest.raises(ValueError, match="select at least one feature"):
@@ -177,12 +150,37 @@ def test_what_cannot_be_judged_is_refused(protocol):
         protocol(X[:-1], Y)
     with pytest.raises(ValueError, match="missing or infinite"):
         protocol(np.where(X > 7.0, np.nan, X), Y)
+    with pytest.raises(ValueError, match=r"n_(seeds|starts) must be"):
+        protocol(X, Y, **{"n_seeds" if protocol is paper_protocol else "n_starts": 0})
     with pytest.raises(ValueError, match="level must be"):
         protocol(X, Y).confidence_interval(95)
 
 
-def test_at_least_one_run():
-    with pytest.raises(ValueError, match="n_seeds"):
-        paper_protocol(X, Y, n_seeds=0)
-    with pytest.raises(TypeError, match="n_starts"):
-        practical_protocol(X, Y, n_starts=2.5)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+def test_interval_of_one_seed_is_students(level):
+    runs = np.random.default_rng(1).random(10)
+    expected = pytest.approx(tuple(stats.ttest_1samp(runs, 0.0).confidence_interval(level)))
+    assert mean_interval(runs, level=level) == expected
+    assert mean_interval([runs], level=level) == expected
+    # one run per seed: the same over the other axis
+    assert mean_interval(runs[:, None], level=level) == expected
+
+
+def test_interval_of_crossed_seeds_covers_the_mean():
+    rng = np.random.default_rng(2)
+    covered = []
+    for _ in range(1000):
+        runs = (
+            0.03 * rng.standard_normal((5, 1))
+            + 0.02 * rng.standard_normal((1, 10))
+            + 0.02 * rng.standard_normal((5, 10))
+        )
+        low, high = mean_interval(runs)
+        covered.append(low <= 0.0 <= high)
+    # nominal 0.95; the standard error of 1000 trials is 0.007
+    assert 0.93 <= np.mean(covered) <= 0.99
+
+
+def test_no_interval_from_a_single_run():
+    assert np.isnan(mean_interval([[0.5]])).all()
+    assert mean_interval([[0.5, 0.5]]) == (0.5, 0.5)

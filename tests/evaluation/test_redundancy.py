@@ -1,5 +1,4 @@
 import sys
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -66,6 +65,15 @@ def test_one_feature_repeats_nothing_and_copies_repeat_all():
     assert redundancy(copies, [0, 1, 2]) <= 1.0
 
 
+def test_columns_that_are_not_selected_are_not_read():
+    X = mixed_table()
+    X[3, 5] = np.nan
+    for table in (X, sp.csc_array(X), pd.DataFrame(X)):
+        assert redundancy(table, [0, 7]) == pytest.approx(brute_force(X[:, [0, 7]]))
+        with pytest.raises(ValueError, match="NaN"):
+            redundancy(table, [5, 6])
+
+
 def test_many_columns_are_summed_in_blocks(monkeypatch):
     X = mixed_table(n=30, d=50)
     expected = brute_force(X)
@@ -73,27 +81,6 @@ def test_many_columns_are_summed_in_blocks(monkeypatch):
     monkeypatch.setattr(module, "BLOCK_ELEMENTS", 7 * 50)
     assert redundancy(X, range(50)) == pytest.approx(expected)
     assert redundancy(sp.csr_array(X), range(50)) == pytest.approx(expected)
-
-
-def test_columns_that_are_not_selected_take_no_memory_and_are_not_read():
-    rng = np.random.default_rng(0)
-    places = rng.integers(0, 3000, 60_000), rng.integers(0, 20_000, 60_000)
-    X = sp.csc_array((rng.random(60_000), places), shape=(3000, 20_000))
-    X.data[X.indptr[5] : X.indptr[6]] = np.nan
-    tracemalloc.start()
-    value = redundancy(X, np.arange(100, 140))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert 0.0 < value < 0.1
-    assert peak < 20e6  # all columns would be 480 MB
-    with pytest.raises(ValueError, match="NaN"):
-        redundancy(X, [5, 6])
-
-
-def test_data_frames():
-    X = mixed_table()
-    frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
-    assert redundancy(frame, [0, 5, 6]) == redundancy(X, [0, 5, 6])
 
 
 @pytest.mark.parametrize(

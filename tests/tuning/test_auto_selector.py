@@ -6,28 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import featsieve
 from featsieve import (
     JASFS,
     MCFS,
-    NDFS,
     UGFS,
     AutoSelector,
     LaplacianScore,
     MaxVariance,
     StabilitySelection,
 )
-from featsieve.criteria.automatic import RankedPath, default_criterion
+from featsieve.criteria.automatic import default_criterion
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
-from featsieve.tuning import CentroidAccuracy, LabelAgreement, Modularity, NoStructureWarning
+from featsieve.tuning import NoStructureWarning
 
 NAMES = tuple(featsieve.selectors.__all__)
 CONTROLS = ("RandomSelector", "MaxVariance")
@@ -117,13 +113,6 @@ def test_jasfs_chooses_along_its_own_path(clear):
         JASFS(3, n_features_to_select="auto", sparsity=0.1).fit(clear.X)
 
 
-def test_the_published_algorithm_finds_its_number_too(clear):
-    sieve = JASFS(3, solver="paper", random_state=0).fit(clear.X)
-    assert isinstance(sieve.path_, RankedPath)
-    assert sieve.n_features_selected_ == sieve.path_.curve.chosen
-    assert clear.informative[sieve.support_].mean() >= 0.8
-
-
 def test_mixed_units_do_not_mislead_the_number():
     """Every other k-means run is on columns as they are; the others keep the curve upright."""
     planted = make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=1)
@@ -194,26 +183,6 @@ def test_the_same_as_auto_of_the_selector(clear):
     np.testing.assert_array_equal(outer.path_.curve.values, inner.path_.curve.values)
 
 
-def test_criteria_by_name_and_as_objects(clear):
-    # with a known number of clusters, which is not looked for then
-    for criterion in ("modularity", "agreement", "centroid_accuracy", "full_silhouette"):
-        sieve = AutoSelector(MCFS(3), criterion=criterion, sizes=[5, 40]).fit(clear.X)
-        assert sieve.path_.curve.criterion == criterion
-        assert sieve.n_features_selected_ == 5, criterion
-    for criterion in (Modularity(n_runs=2), LabelAgreement(scale="none"), CentroidAccuracy()):
-        sieve = AutoSelector(MCFS(3), criterion=criterion, sizes=[5, 40]).fit(clear.X)
-        assert sieve.path_.curve.criterion == criterion.name
-
-
-def test_sparsest_never_takes_more(clear):
-    default = AutoSelector(JASFS(3, random_state=0)).fit(clear.X)
-    sparsest = AutoSelector(JASFS(3, random_state=0), sparsest=True).fit(clear.X)
-    assert sparsest.n_features_selected_ <= default.n_features_selected_
-    assert sparsest.path_.curve.nearly_equal[
-        sparsest.path_.curve.sizes == sparsest.n_features_selected_
-    ].all()
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -240,14 +209,6 @@ def test_columns_that_do_not_vary_are_not_counted(clear):
     assert AutoSelector(LaplacianScore(), sizes=[2, 4]).fit(only).n_features_selected_ == 1
 
 
-def test_inside_a_pipeline_and_cloned(clear):
-    sieve = make_pipeline(StandardScaler(), AutoSelector(JASFS(3, random_state=0)))
-    assert sieve.fit_transform(clear.X).shape[1] == sieve[-1].n_features_selected_
-    copy = clone(sieve[-1])
-    assert copy.get_params()["selector__n_clusters"] == 3
-    assert not hasattr(copy, "support_")
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_checks_pass():
@@ -265,15 +226,6 @@ def test_around_a_stability_selection(clear):
     assert outer.fit(clear.X).stability_ > 0.5
 
 
-def test_warnings_point_at_the_line_of_the_user(clear):
-    with pytest.warns(ConvergenceWarning) as caught:
-        NDFS(3, max_iter=1, tol=0.0, random_state=0).fit(clear.X)
-    assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="n_clusters=1") as caught:
-        NDFS(1, random_state=0).fit(clear.X)
-    assert caught[0].filename == __file__
-
-
 def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
     with pytest.raises(TypeError, match="pass the selector inside of it"):
         AutoSelector(AutoSelector(LaplacianScore())).fit(clear.X)
@@ -284,15 +236,6 @@ def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
 def test_the_criterion_is_that_of_the_selector_inside():
     assert default_criterion(StabilitySelection(JASFS(3))) == "modularity"
     assert default_criterion(StabilitySelection(LaplacianScore())) == "agreement"
-
-
-def test_stability_selection_finds_its_number(clear):
-    inner = JASFS(3, n_features_to_select=10)
-    sieve = StabilitySelection(
-        inner, n_subsamples=5, n_features_to_select="auto", random_state=0
-    ).fit(clear.X)
-    assert sieve.n_features_selected_ == sieve.path_.curve.chosen
-    assert clear.informative[sieve.support_].all()
 
 
 @pytest.mark.parametrize("power", [-800, 800])

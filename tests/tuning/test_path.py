@@ -95,13 +95,6 @@ def test_mistakes_get_an_answer(clear):
         sparsity_path(clear.X, "jasfs")
 
 
-def test_the_selector_of_the_user_stays_as_it_is(clear):
-    selector = JASFS(3, random_state=0)
-    sparsity_path(clear.X, selector, sizes=[3])
-    assert not hasattr(selector, "labels_")
-    assert selector.n_features_to_select is None
-
-
 def test_columns_of_extreme_size_have_the_path_of_ordinary_ones(clear):
     sieve = JASFS(3, init="spectral", random_state=0)
     ordinary = sparsity_path(clear.X, sieve, sizes=[2, 5, 10])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -23,7 +23,6 @@ from featsieve import (
     suggest_n_clusters,
 )
 from featsieve.criteria import automatic
-from featsieve.criteria import measures as criteria
 from featsieve.datasets import make_planted
 from featsieve.graphs.views import sample_view
 from featsieve.tuning import CentroidAccuracy, Modularity
@@ -50,15 +49,6 @@ def test_the_scores_are_the_criterion_of_separate_fits(clear):
     assert search.best_score_ == search.cv_results_["mean_test_score"][best]
     assert search.n_splits_ == 1
     assert {"n_features_to_select": search.best_estimator_.support_.sum()} == search.best_params_
-
-
-def test_columns_of_cv_results_are_those_of_scikit_learn(clear):
-    ours = LabelFreeSearchCV(LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=3).fit(clear.X)
-    theirs = GridSearchCV(
-        LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=3, scoring=lambda *_: 0.0
-    ).fit(clear.X)
-    assert set(ours.cv_results_) == set(theirs.cv_results_)
-    assert ours.n_splits_ == theirs.n_splits_ == 3
 
 
 def test_a_scale_that_hides_the_informative_columns_loses(clear):
@@ -96,18 +86,6 @@ def test_folds_judge_rows_that_were_not_fitted(clear):
     ).fit(clear.X)
     assert seen == [(30, 30)] * 8
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def test_a_pipeline_is_searched_and_a_pipeline_holds_the_search(clear):
-    pipeline = make_pipeline(StandardScaler(), LaplacianScore(5))
-    inner = LabelFreeSearchCV(pipeline, {"laplacianscore__n_features_to_select": [5, 20]})
-    assert inner.fit(clear.X).transform(clear.X).shape[1] in (5, 20)
-    outer = make_pipeline(
-        StandardScaler(),
-        LabelFreeSearchCV(MaxVariance(), {"n_features_to_select": [5, 20]}),
-        KMeans(3, n_init=3, random_state=0),
-    )
-    assert outer.fit(clear.X).predict(clear.X).shape == (120,)
 
 
 def test_sparse_tables_frames_and_two_processes(clear):
@@ -161,17 +139,6 @@ def test_scikit_learn_checks_pass():
     assert sum(r["status"] == "passed" for r in results) >= 40
 
 
-def test_unseen_rows_are_never_scored_with_labels_of_others(clear):
-    """Halves have as many rows as each other: their labels must not be mistaken."""
-    search = LabelFreeSearchCV(
-        JASFS(3, n_features_to_select=10, random_state=0),
-        {"alpha": [0.3]},
-        criterion="agreement",
-        cv=KFold(2, shuffle=True, random_state=0),
-    )
-    assert search.fit(clear.X).best_score_ > 0.5
-
-
 def test_one_graph_for_all_candidates_of_a_pipeline_too(clear):
     grid = [3, 4, 6]
     bare = LabelFreeSearchCV(
@@ -184,21 +151,6 @@ def test_one_graph_for_all_candidates_of_a_pipeline_too(clear):
     np.testing.assert_allclose(
         piped.cv_results_["mean_test_score"], bare.cv_results_["mean_test_score"], atol=1e-6
     )
-
-
-def test_large_tables_are_judged_by_some_rows(clear, monkeypatch):
-    monkeypatch.setattr(criteria, "MOST_SAMPLES", 80)
-    search = LabelFreeSearchCV(JASFS(3, random_state=0), {"n_features_to_select": [5, 40]})
-    assert np.isfinite(search.fit(clear.X).cv_results_["mean_test_score"]).all()
-
-
-def test_frames_come_out_as_frames(clear):
-    frame = pd.DataFrame(clear.X).add_prefix("gene")
-    search = LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [4]})
-    search.set_output(transform="pandas")
-    first = search.fit_transform(frame)
-    pd.testing.assert_frame_equal(first, search.transform(frame))
-    assert list(first.columns) == list(search.get_feature_names_out())
 
 
 def test_clusters_are_counted_once(clear, monkeypatch):

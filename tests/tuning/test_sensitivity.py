@@ -39,13 +39,6 @@ def test_rows_are_fits_compared_with_the_one_for_the_own_number(planted):
     assert (table["jaccard"] < 1).any()  # or there was nothing to compare
 
 
-def test_the_reference_is_the_own_number_and_agrees_with_itself(planted):
-    table = cluster_sensitivity(planted.X, sieve(), n_clusters=[3])
-    own = table.rows(table["reference"])
-    assert own["n_clusters"].tolist() == [4]
-    assert (own["jaccard"][0], own["shared"][0], own["label_agreement"][0]) == (1.0, 1.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("own", "tried"), [(2, [2, 3, 4]), (4, [2, 3, 4, 6, 8]), (6, [3, 4, 6, 9, 12])]
 )
@@ -56,30 +49,11 @@ def test_by_default_half_to_twice_the_own_number_is_tried(own, tried, planted):
     assert table["n_clusters"][table["reference"]].tolist() == [own]
 
 
-def test_no_more_clusters_than_samples_are_tried_by_default(planted):
-    table = cluster_sensitivity(planted.X[:14], MCFS(9, n_features_to_select=5, n_neighbors=3))
-    assert table["n_clusters"].tolist() == [4, 7, 9, 14]
-
-
 def test_the_number_may_be_found_first(planted):
     found = suggest_n_clusters(planted.X, random_state=0).n_clusters
     table = cluster_sensitivity(planted.X, sieve("auto"), n_clusters=[found + 1])
     assert table["n_clusters"].tolist() == [found, found + 1]
     assert table["reference"].tolist() == [True, False]
-
-
-def test_selectors_without_labels_have_no_agreement(planted):
-    table = cluster_sensitivity(planted.X, MCFS(4, n_features_to_select=5), n_clusters=[3])
-    assert np.isnan(table["label_agreement"]).all()
-    assert table["jaccard"][table["reference"]].tolist() == [1.0]
-
-
-def test_the_selector_is_left_as_it_was(planted):
-    selector = sieve()
-    before = selector.get_params()
-    cluster_sensitivity(planted.X, selector, n_clusters=[3])
-    assert selector.get_params() == before
-    assert not hasattr(selector, "support_")
 
 
 def test_frames_lists_and_sparse_tables(planted):

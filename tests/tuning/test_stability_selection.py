@@ -1,22 +1,16 @@
 """StabilitySelection: against the same fits made by hand, and what a user may do with it."""
 
-import pickle
-import threading
 import warnings
 from typing import ClassVar
 
 import joblib
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.feature_selection import SelectFromModel, SelectorMixin, VarianceThreshold
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.feature_selection import SelectFromModel, SelectorMixin
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -120,30 +114,6 @@ def test_planted_features_are_found_again_and_again(planted, planted_sieve):
     np.testing.assert_array_equal(sieve.transform(planted.X), planted.X[:, planted.informative])
 
 
-def test_noise_is_not_selected_again():
-    noise = make_planted(150, 100, n_informative=0, n_clusters=4, random_state=0).X
-    sieve = StabilitySelection(
-        JASFS(4, n_features_to_select=10), n_subsamples=10, n_features_to_select=10, random_state=0
-    ).fit(noise)
-    assert abs(sieve.stability_) < 0.1
-    assert sieve.selection_frequency_.max() < 0.6
-
-
-def test_subsamples_of_noise_agree_by_the_rows_they_share():
-    # What the documentation warns of: scores of single columns repeat, as the tables overlap.
-    noise = make_planted(200, 100, n_informative=0, random_state=0).X
-    of_share = {
-        share: StabilitySelection(
-            MaxVariance(10), n_features_to_select=10, subsample_size=share, random_state=0
-        )
-        .fit(noise)
-        .stability_
-        for share in (0.2, 0.5, 0.8)
-    }
-    assert 0.0 < of_share[0.2] < of_share[0.5] < of_share[0.8]
-    assert of_share[0.8] > 0.3
-
-
 def test_the_same_fits_by_hand_give_the_same_frequencies(small_planted, recorder):
     X = small_planted.X
     sieve = StabilitySelection(
@@ -235,34 +205,6 @@ def test_workers_do_not_change_the_answer(small_planted):
         assert_same_fit(alone, quick().fit(small_planted.X))
 
 
-def test_parallel_config_is_respected(small_planted):
-    threads = set()
-
-    def labels(rows, n_clusters, random_state):
-        threads.add(threading.current_thread())
-        return KMeans(n_clusters, n_init=1, random_state=0).fit(rows).labels_
-
-    selector = JASFS(3, n_features_to_select=8, init=labels)
-    StabilitySelection(selector, n_subsamples=4, random_state=0).fit(small_planted.X)
-    assert len(threads) == 1
-    with joblib.parallel_config("threading", n_jobs=2):
-        StabilitySelection(selector, n_subsamples=4, random_state=0).fit(small_planted.X)
-    assert len(threads) > 1
-
-
-def test_progress_is_printed_only_if_asked_for(small_planted, capsys):
-    quick().fit(small_planted.X)
-    assert capsys.readouterr() == ("", "")
-    quick(verbose=1).fit(small_planted.X)
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert "[StabilitySelection] 1 of 6 fits (" in out
-    assert "[StabilitySelection] 6 of 6 fits (" in out
-    with pytest.raises(ValueError, match="subsample 1 of 4"):
-        StabilitySelection(Failing(80), n_subsamples=4, verbose=1).fit(small_planted.X)
-    assert "of 4 fits" not in capsys.readouterr().out
-
-
 def test_threshold_and_number_of_features(small_planted):
     X = small_planted.X
     selector = RandomSelector(20)
@@ -282,12 +224,6 @@ def test_no_feature_reaches_the_threshold(small_planted):
         sieve.fit(small_planted.X)
     np.testing.assert_array_equal(sieve.support_, sieve.ranking_ == 1)
     assert sieve.selection_frequency_[sieve.support_] == sieve.selection_frequency_.max()
-
-
-def test_stability_is_not_defined_if_everything_is_selected(small_planted):
-    sieve = StabilitySelection(MaxVariance(1.0), n_subsamples=3).fit(small_planted.X)
-    assert np.isnan(sieve.stability_)
-    assert sieve.support_.all()
 
 
 def test_columns_that_are_constant_in_some_subsamples(small_planted):
@@ -312,48 +248,6 @@ def test_sparse_tables_give_the_answer_of_dense_ones(small_planted):
         assert_same_fit(sieve.fit(kind(dense)), expected)
         assert sp.issparse(sieve.transform(kind(dense)))
     assert_same_fit(sieve.fit(dense.tolist()), expected)
-
-
-def test_data_frames_keep_their_names(small_planted):
-    names = [f"gene {j}" for j in range(60)]
-    frame = pd.DataFrame(small_planted.X, columns=names)
-    expected = quick().fit(small_planted.X)
-    sieve = quick().set_output(transform="pandas").fit(frame)
-    assert_same_fit(sieve, expected)
-    chosen = sieve.transform(frame)
-    kept = [name for name, keep in zip(names, expected.support_, strict=True) if keep]
-    assert list(chosen.columns) == list(sieve.get_feature_names_out()) == kept
-    assert list(sieve.selector_.feature_names_in_) == names
-    sieve = quick().set_output(transform="polars").fit(pl.DataFrame(frame))
-    assert_same_fit(sieve, expected)
-    assert sieve.transform(pl.DataFrame(frame)).columns == kept
-
-
-def test_clone_and_pickle(planted, planted_sieve):
-    again = pickle.loads(pickle.dumps(planted_sieve))
-    assert_same_fit(again, planted_sieve)
-    fresh = clone(planted_sieve)
-    assert fresh.get_params()["selector__n_features_to_select"] == 10
-    with pytest.raises(NotFittedError):
-        fresh.transform(planted.X)
-
-
-def test_pipeline_and_grid_search(small_planted):
-    sieve = StabilitySelection(
-        LaplacianScore(), n_subsamples=3, n_features_to_select=6, random_state=0
-    )
-    model = make_pipeline(VarianceThreshold(), sieve, KMeans(3, n_init=1, random_state=0))
-    grid = {"stabilityselection__selector__n_features_to_select": [4, 8]}
-    search = GridSearchCV(model, grid, cv=2).fit(small_planted.X)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_[1].selections_[0].sum() in (4, 8)
-
-
-def test_input_is_not_modified(small_planted):
-    X = small_planted.X.copy()
-    X.flags.writeable = False
-    quick().fit(X)
-    np.testing.assert_array_equal(X, small_planted.X)
 
 
 def test_other_errors_and_interrupts(small_planted):
@@ -445,13 +339,6 @@ def test_a_failed_fit_says_which_subsample_and_why(small_planted, n_jobs):
     with pytest.raises(NotFittedError):
         sieve.transform(X)
     assert not hasattr(sieve, "stability_")
-
-
-def test_frequencies_are_drawn(planted_sieve):
-    ax = planted_sieve.plot()
-    drawn = ax.get_lines()[0].get_ydata()
-    np.testing.assert_array_equal(drawn, np.sort(planted_sieve.selection_frequency_)[::-1])
-    assert planted_sieve.plot(ax) is ax
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -17,7 +17,8 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.base import COLUMN_SCALES
 from featsieve.bench.methods import shared_start, shares_graph
 from featsieve.bench.plan import without_classes
-from featsieve.criteria.measures import Evaluation, Modularity, sampled_rows
+from featsieve.criteria.clusterings import sample_rows
+from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
 from featsieve.graphs.initial_labels import authors_labels, first_labels
@@ -36,8 +37,7 @@ class LabelFreeCriterion:
     """
 
     def __init__(self, X: Any, *, n_clusters: int) -> None:
-        rows = sampled_rows(X.shape[0], check_random_state(0))
-        self._X = X if rows is None else X[rows]
+        self._X, _ = sample_rows(X, check_random_state(0))
         self._n_clusters = n_clusters
         self._evaluate: Evaluation | None = None
         self._values: dict[bytes, float] = {}

@@ -7,29 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.arrays.ranges import in_range
+from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
-from featsieve.criteria.measures import MOST_SAMPLES, Criterion, LabelAgreement, as_criterion
+from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
-from featsieve.criteria.structure import (
-    NoStructureWarning,
-    excess_modularity,
-    no_structure,
-    noise_level,
-)
+from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs.pseudo_labels import table_labels
-from featsieve.graphs.structure import leave_one_out_accuracy
-from featsieve.graphs.views import sample_view
 from featsieve.progress import SILENT, Progress
-from featsieve.validation import check_varying, warn
-
-# Labels of wide tables that are predicted as well as this need no further check.
-CLEAR = 0.9
-# Of longer tables, this many samples are asked whether there is any structure.
-MOST_CHECKED = 1000
-# Among so many, one permuted table is like another.
-MANY = 300
+from featsieve.validation import check_varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +76,11 @@ def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
 
     Methods that find no clusters are judged by those with which JASFS would start.
     """
-    rows = None
-    if X.shape[0] > MOST_SAMPLES:
-        rows = np.sort(check_random_state(0).permutation(X.shape[0])[:MOST_SAMPLES])
-        X = take_rows(X, rows)
-    X = gathered(X)
+    X, rows = sample_rows(X, check_random_state(0))
     labels = getattr(selector, "labels_", None)
     if labels is None:
         return X, labels_of_table(selector, X)
-    labels = labels if rows is None else labels[rows]
-    return X, np.unique(labels, return_inverse=True)[1]
+    return X, np.unique(labels if rows is None else labels[rows], return_inverse=True)[1]
 
 
 def labels_of_table(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
@@ -109,30 +90,3 @@ def labels_of_table(selector: Any, X: Any, *, n_clusters: int | None = None) -> 
         n_clusters = suggest_n_clusters(X, random_state=0).n_clusters
     n_clusters = max(2, min(n_clusters, X.shape[0]))
     return table_labels(X, n_clusters, random_state=check_random_state(0))
-
-
-def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None = None) -> None:
-    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise.
-
-    ``accuracy`` says how well other samples predict them, if that is known already.
-    """
-    n_clusters = int(labels.max()) + 1
-    if n_clusters == 1:
-        return  # there is another warning for that
-    n, d = X.shape
-    if n <= d:  # in tall tables any split along a direction is predictable
-        if accuracy is None:
-            E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
-            accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-        if accuracy >= CLEAR:
-            return
-    n_seen = min(n, MOST_CHECKED)
-    score, certain = excess_modularity(
-        X,
-        labels,
-        n_permutations=1 if n_seen >= MANY else 3,
-        most_samples=MOST_CHECKED,
-        enough=noise_level(n_seen),
-    )
-    if score < noise_level(n_seen) and not certain:
-        warn(no_structure(score, n_seen), NoStructureWarning)

@@ -7,15 +7,27 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, like, take_columns, to_numpy
+from featsieve.arrays.namespace import gathered, is_sparse, like, take_columns, take_rows, to_numpy
 from featsieve.validation import check_number, check_option
 
-# ``scale`` of the columns, and those of the operators that know it; runs take turns.
-SCALES = {"unit": ("std",), "none": ("none",), "both": ("std", "none")}
-# Centres are sought among at most this many samples (but 10 per cluster); all are then assigned.
-MOST_ROWS = 1000
-ROWS_PER_CLUSTER = 10
+# ``scale`` of a criterion, and the scales of the operators whose points the runs take in turn.
+SCALES_IN_TURN = {"unit": ("std",), "none": ("none",), "both": ("std", "none")}
+
+
+def sample_rows(
+    X: Any, random_state: np.random.RandomState, *, most: int | None = None
+) -> tuple[Any, np.ndarray | None]:
+    """Return the rows of a long table that are looked at, in memory, and which they are (or None).
+
+    ``most`` is ``defaults.CRITERION_SAMPLES`` unless given.
+    """
+    most = defaults.CRITERION_SAMPLES if most is None else most
+    if X.shape[0] <= most:
+        return gathered(X), None
+    rows = np.sort(random_state.permutation(X.shape[0])[:most])
+    return gathered(take_rows(X, rows)), rows
 
 
 class SelectedClusterings:
@@ -34,16 +46,16 @@ class SelectedClusterings:
         n_runs: int = 10,
         random_state: np.random.RandomState,
     ) -> None:
-        check_option("scale", scale, tuple(SCALES))
+        check_option("scale", scale, tuple(SCALES_IN_TURN))
         check_number("n_runs", n_runs, low=1, integer=True)
         self.X = X.tocsc() if is_sparse(X) else X
         self.n_clusters = n_clusters
-        operators = [as_operator(X, scale=name) for name in SCALES[scale]]
+        operators = [as_operator(X, scale=name) for name in SCALES_IN_TURN[scale]]
         self.factors = [to_numpy(operator.inverse_scale) for operator in operators]
         self.mean = to_numpy(operators[0].original_mean)
         self.seeds = random_state.randint(np.iinfo(np.int32).max, size=n_runs)
         n = X.shape[0]
-        most = max(MOST_ROWS, ROWS_PER_CLUSTER * n_clusters)
+        most = max(defaults.KMEANS_SAMPLES, defaults.KMEANS_SAMPLES_PER_CLUSTER * n_clusters)
         self.rows = None if n <= most else np.sort(random_state.permutation(n)[:most])
 
     def __call__(self, support: np.ndarray) -> np.ndarray:

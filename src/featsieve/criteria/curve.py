@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.criteria.measures import Criterion
 from featsieve.criteria.plots import plot_curve
 from featsieve.progress import SILENT, Progress
 from featsieve.tables import Table
 from featsieve.validation import check_number
-
-# The sizes at which a path is judged: about evenly spread in their logarithm.
-SIZES = (5, 10, 20, 30, 50, 80, 100, 150, 200, 300, 400)
-# Narrow tables: every size up to this many.
-EVERY_SIZE = 10
-# Differences up to this many standard errors are none.
-STANDARD_ERRORS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +56,7 @@ class CriterionCurve:
     def nearly_equal(self) -> np.ndarray:
         """Mask of the sizes whose values do not differ from the best beyond tolerance and noise."""
         best = self.values.argmax()
-        noise = STANDARD_ERRORS * np.hypot(self.errors, self.errors[best])
+        noise = defaults.EQUIVALENT_STANDARD_ERRORS * np.hypot(self.errors, self.errors[best])
         return self.values >= self.values[best] - np.maximum(noise, self.tolerance)
 
     @property
@@ -95,9 +89,9 @@ class CriterionCurve:
 
 def default_sizes(n_features: int) -> np.ndarray:
     """Return the sizes to look at: every one of the first few in narrow tables, up to 400."""
-    few = range(1, EVERY_SIZE) if n_features <= SIZES[4] else ()
-    sizes = {size for size in (*few, *SIZES, n_features) if size <= min(n_features, SIZES[-1])}
-    return np.array(sorted(sizes))
+    few = range(1, defaults.EVERY_SIZE_BELOW) if n_features <= defaults.NARROW_TABLE else ()
+    most = min(n_features, defaults.PATH_SIZES[-1])
+    return np.unique([k for k in (*few, *defaults.PATH_SIZES, n_features) if k <= most])
 
 
 def check_sizes(sizes: Iterable[int] | None, n_features: int) -> np.ndarray:

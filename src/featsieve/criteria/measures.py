@@ -9,6 +9,7 @@ and do worse than chance.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,21 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import as_numpy, gathered, take_rows, to_numpy
-from featsieve.criteria.clusterings import SelectedClusterings
+from featsieve.arrays.namespace import as_numpy, to_numpy
+from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
+from featsieve.evaluation.checks import as_feature_indices
 from featsieve.graphs import principal_coordinates
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.validation import as_table, check_number, check_varying
 
-# Of larger tables, this many samples are looked at.
-MOST_SAMPLES = 5000
-# The silhouettes of this many are averaged: each needs its distance to all the others.
-MOST_JUDGED = 1000
-
 # Values of the runs for a support (indices of features).
 Evaluation = Callable[[np.ndarray], np.ndarray]
 
 
+@dataclass(kw_only=True, eq=False)
 class Criterion(ABC):
     """How good a selection is. Call it, or :meth:`prepare` it once for many supports.
 
@@ -54,25 +53,16 @@ class Criterion(ABC):
     name : str
     """
 
-    name: str
-
-    def __init__(
-        self,
-        *,
-        scale: str = "both",
-        n_runs: int = 10,
-        tolerance: float = 0.01,
-        random_state: Any = 0,
-    ) -> None:
-        self.scale = scale
-        self.n_runs = n_runs
-        self.tolerance = tolerance
-        self.random_state = random_state
+    name: str = field(init=False, repr=False)
+    scale: str = "both"
+    n_runs: int = 10
+    tolerance: float = defaults.CRITERION_TOLERANCE
+    random_state: Any = 0
 
     def __call__(self, X: Any, support: Any, labels: Any) -> float:
         """Return the criterion of one selection; higher is better."""
         X = as_table(X, owner=type(self).__name__)
-        return float(np.mean(self.prepare(X, labels)(check_support(support, X.shape[1]))))
+        return float(np.mean(self.prepare(X, labels)(as_feature_indices(support, X.shape[1]))))
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
         """Return the function from a support (indices) to the values of the runs."""
@@ -84,10 +74,10 @@ class Criterion(ABC):
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError("labels has missing entries: judge the rows that have a label only.")
         codes = np.unique(labels, return_inverse=True)[1]
-        rows = sampled_rows(X.shape[0], random_state)
+        X, rows = sample_rows(X, random_state)
         if rows is not None:
-            X, codes = take_rows(X, rows), np.unique(codes[rows], return_inverse=True)[1]
-        return self._prepare(gathered(X), codes, random_state)
+            codes = np.unique(codes[rows], return_inverse=True)[1]
+        return self._prepare(X, codes, random_state)
 
     @abstractmethod
     def _prepare(
@@ -107,13 +97,8 @@ class Criterion(ABC):
             random_state=random_state,
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(scale={self.scale!r}, n_runs={self.n_runs!r}, "
-            f"tolerance={self.tolerance!r}, random_state={self.random_state!r})"
-        )
 
-
+@dataclass(kw_only=True, eq=False)
 class Modularity(Criterion):
     """Modularity of k-means labels of the selected columns on the neighbour graph of all of them.
 
@@ -133,30 +118,12 @@ class Modularity(Criterion):
 
     name = "modularity"
 
-    def __init__(
-        self,
-        *,
-        scale: str = "both",
-        n_runs: int = 10,
-        tolerance: float = 0.01,
-        random_state: Any = 0,
-        n_neighbors: int = 5,
-        graph: sp.csr_array | None = None,
-    ) -> None:
-        super().__init__(scale=scale, n_runs=n_runs, tolerance=tolerance, random_state=random_state)
-        self.n_neighbors = n_neighbors
-        self.graph = graph
+    n_neighbors: int = 5
+    graph: sp.csr_array | None = field(default=None, repr=False)
 
     def on_graph(self, graph: sp.csr_array) -> "Modularity":
         """Return the same criterion on a given graph."""
-        return Modularity(
-            scale=self.scale,
-            n_runs=self.n_runs,
-            tolerance=self.tolerance,
-            random_state=self.random_state,
-            n_neighbors=self.n_neighbors,
-            graph=graph,
-        )
+        return replace(self, graph=graph)
 
     def _prepare(
         self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
@@ -218,8 +185,8 @@ class FullSilhouette(Criterion):
         clusterings = self._clusterings(X, labels, random_state)
         n = X.shape[0]
         rows = np.arange(n)
-        if n > MOST_JUDGED:
-            rows = np.sort(random_state.permutation(n)[:MOST_JUDGED])
+        if n > defaults.SILHOUETTE_SAMPLES:
+            rows = np.sort(random_state.permutation(n)[: defaults.SILHOUETTE_SAMPLES])
         operator = as_operator(X, scale="none" if self.scale == "none" else "std")
         # All distances: wide tables keep them in n columns, tall ones have few already.
         wide = operator.shape[0] <= operator.shape[1]
@@ -257,13 +224,6 @@ CRITERIA: dict[str, type[Criterion]] = {
 }
 
 
-def sampled_rows(n_samples: int, random_state: np.random.RandomState) -> np.ndarray | None:
-    """Return which rows of a large table are looked at, None for all."""
-    if n_samples <= MOST_SAMPLES:
-        return None
-    return np.sort(random_state.permutation(n_samples)[:MOST_SAMPLES])
-
-
 def as_criterion(criterion: Any) -> Criterion:
     """Return a criterion given by name, as an object, or as a function of (X, mask, labels)."""
     if isinstance(criterion, Criterion):
@@ -277,27 +237,6 @@ def as_criterion(criterion: Any) -> Criterion:
         f"criterion must be one of {names}, a Criterion, or a function of (X, support, labels); "
         f"got {criterion!r}."
     )
-
-
-def check_support(support: Any, n_features: int) -> np.ndarray:
-    """Return a mask or a list of features as indices."""
-    support = as_numpy(support)
-    hint = f"support must be a mask of the {n_features} columns of X, or indices of columns"
-    if support.dtype == bool:
-        if support.shape != (n_features,):
-            raise ValueError(f"{hint}; got a mask of shape {support.shape}.")
-        support = np.flatnonzero(support)
-    if support.size == 0:
-        raise ValueError("support selects no feature: there is nothing to judge.")
-    if support.ndim != 1 or support.dtype.kind not in "iu":
-        raise ValueError(f"{hint}; got {support.dtype} of shape {support.shape}.")
-    if support.min() < 0 or support.max() >= n_features:
-        raise ValueError(
-            f"{hint}, from 0 to {n_features - 1}; got {support.min()} to {support.max()}."
-        )
-    if len(np.unique(support)) < len(support):
-        raise ValueError(f"{hint}; some index comes twice (a mask must be of bools).")
-    return support
 
 
 def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:

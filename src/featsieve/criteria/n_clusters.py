@@ -1,13 +1,14 @@
 """How many clusters: the number that the neighbour graph of the samples supports best."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from featsieve.arrays.namespace import gathered, take_rows
-from featsieve.criteria.measures import MOST_SAMPLES
+from featsieve import defaults
+from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
@@ -21,18 +22,6 @@ from featsieve.graphs.views import (
 )
 from featsieve.tables import Table
 from featsieve.validation import as_table, check_number, check_varying
-
-# Clusters of fewer than three samples are not looked for, and no more than this many.
-MOST_CLUSTERS = 60
-SAMPLES_PER_CLUSTER = 3
-# Labels that the other samples predict less well than this are not clusters.
-PREDICTABLE = 0.9
-# Every number up to the first, then steps of this ratio: the answer is good to a factor of two.
-EVERY_NUMBER = 10
-STEP = 1.15
-N_STARTS = 5
-# What such a number is worth: true numbers lie between half and twice of it, mostly.
-UNCERTAINTY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +53,8 @@ class ClusterCount:
     @property
     def plausible_range(self) -> tuple[int, int]:
         """Half and twice the number: no rule that we know of is more certain than that."""
-        return max(2, round(self.n_clusters / UNCERTAINTY)), round(self.n_clusters * UNCERTAINTY)
+        factor = defaults.COUNT_UNCERTAINTY
+        return max(2, round(self.n_clusters / factor)), round(self.n_clusters * factor)
 
     def __repr__(self) -> str:
         return (
@@ -85,7 +75,7 @@ class ClusterCount:
 
 
 def suggest_n_clusters(
-    X: Any, *, most: int = MOST_CLUSTERS, n_neighbors: int = 5, random_state: Any = 0
+    X: Any, *, most: int = defaults.MAX_CLUSTERS, n_neighbors: int = 5, random_state: Any = 0
 ) -> ClusterCount:
     """Suggest how many clusters a table has, without labels.
 
@@ -137,34 +127,41 @@ def suggest_n_clusters(
     X = as_table(X, owner="suggest_n_clusters")
     check_varying(X)
     random_state = check_random_state(random_state)
-    if X.shape[0] > MOST_SAMPLES:
-        X = take_rows(X, np.sort(random_state.permutation(X.shape[0])[:MOST_SAMPLES]))
-    X = gathered(X)
-    search = _Search(X, candidate_numbers(X.shape[0], most), n_neighbors, random_state)
-    hat = search.look("hat")
+    X, _ = sample_rows(X, random_state)
+    compare = partial(
+        _compare,
+        candidates=candidate_numbers(X.shape[0], most),
+        n_neighbors=n_neighbors,
+        random_state=random_state,
+    )
+    hat = compare(X, "hat")
     if hat.predictable.any():
-        return hat.count()
+        return hat.count(hat.best, "hat")
     # From here on, predictable by the neighbours is enough if it is more than chance.
-    hat = hat.by_votes()
+    hat = replace(hat, label_accuracy=hat.vote_accuracy)
     shuffled = permute_columns(X, random_state)
-    if (hat.modularity - search.look("hat", shuffled).modularity).max() >= STRUCTURE:
-        return hat.count()
+    if (hat.modularity - compare(shuffled, "hat").modularity).max() >= STRUCTURE:
+        return hat.count(hat.best, "hat")
     shown = []
     for name in PLAIN:
-        found = search.look(name)
-        excess = (found.modularity - search.look(name, shuffled).modularity)[found.best]
+        found = compare(X, name)
+        excess = (found.modularity - compare(shuffled, name).modularity)[found.best]
         certain = found.vote_accuracy[found.best] >= CERTAIN and X.shape[0] >= ENOUGH_SAMPLES
         if found.predictable.any() and (excess >= STRUCTURE or certain):
             shown.append((excess, found))
-    return max(shown, key=lambda pair: pair[0])[1].count() if shown else hat.nothing()
+    if not shown:
+        return hat.count(0, None)
+    clearest = max(shown, key=lambda pair: pair[0])[1]
+    return clearest.count(clearest.best, clearest.view)
 
 
-def candidate_numbers(n_samples: int, most: int = MOST_CLUSTERS) -> np.ndarray:
+def candidate_numbers(n_samples: int, most: int = defaults.MAX_CLUSTERS) -> np.ndarray:
     """Return the numbers to try: 2, 3, ..., 10, then in steps of 15 %."""
-    most = max(2, min(most, n_samples // SAMPLES_PER_CLUSTER))
-    n_steps = int(np.ceil(np.log(max(most / EVERY_NUMBER, 1.0)) / np.log(STEP)))
-    beyond = np.round(EVERY_NUMBER * STEP ** np.arange(n_steps + 1)).astype(int)
-    numbers = np.union1d(np.arange(2, EVERY_NUMBER + 1), beyond)
+    every, ratio = defaults.EVERY_COUNT_UP_TO, defaults.COUNT_RATIO
+    most = max(2, min(most, n_samples // defaults.MIN_CLUSTER_SIZE))
+    n_steps = int(np.ceil(np.log(max(most / every, 1.0)) / np.log(ratio)))
+    beyond = np.round(every * ratio ** np.arange(n_steps + 1)).astype(int)
+    numbers = np.union1d(np.arange(2, every + 1), beyond)
     return numbers[numbers <= most]
 
 
@@ -180,7 +177,7 @@ class _Comparison:
 
     @property
     def predictable(self) -> np.ndarray:
-        return self.label_accuracy >= PREDICTABLE
+        return self.label_accuracy >= defaults.PREDICTABLE_ACCURACY
 
     @property
     def best(self) -> int:
@@ -188,50 +185,36 @@ class _Comparison:
         clear = self.predictable
         return int(np.where(clear, self.modularity, -np.inf).argmax()) if clear.any() else 0
 
-    def by_votes(self) -> "_Comparison":
-        """Return the same, with labels judged by the neighbours."""
-        return replace(self, label_accuracy=self.vote_accuracy)
-
-    def count(self) -> ClusterCount:
-        return self._count(self.best, self.view)
-
-    def nothing(self) -> ClusterCount:
-        return self._count(0, None)
-
-    def _count(self, position: int, view: str | None) -> ClusterCount:
+    def count(self, position: int, view: str | None) -> ClusterCount:
         number = int(self.candidates[position])
         return ClusterCount(number, view, self.candidates, self.modularity, self.label_accuracy)
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Looks at views of one table."""
-
-    X: Any
-    candidates: np.ndarray
-    n_neighbors: int
-    random_state: np.random.RandomState
-
-    def look(self, name: str, X: Any = None) -> _Comparison:
-        """Compare the candidates in a view of the table (or of another one)."""
-        most = int(self.candidates[-1])
-        view = sample_view(
-            self.X if X is None else X, name, n_clusters=most, n_neighbors=self.n_neighbors
+def _compare(
+    X: Any,
+    view_name: str,
+    *,
+    candidates: np.ndarray,
+    n_neighbors: int,
+    random_state: np.random.RandomState,
+) -> _Comparison:
+    """Compare the candidates in a view of a table."""
+    most = int(candidates[-1])
+    view = sample_view(X, view_name, n_clusters=most, n_neighbors=n_neighbors)
+    clusterings = SpectralClusterings(
+        view.graph,
+        most,
+        bridge=view.bridge,
+        random_state=random_state,
+        n_starts=defaults.SPECTRAL_STARTS,
+    )
+    labels = [clusterings.labels(int(c)) for c in candidates]
+    votes = np.array([vote_accuracy(view.graph, found) for found in labels])
+    accuracy = votes
+    E = view.coordinates
+    if E.shape[1] > 0:
+        accuracy = np.array(
+            [leave_one_out_accuracy(found, E, int(found.max()) + 1) for found in labels]
         )
-        clusterings = SpectralClusterings(
-            view.graph,
-            most,
-            bridge=view.bridge,
-            random_state=self.random_state,
-            n_starts=N_STARTS,
-        )
-        labels = [clusterings.labels(int(c)) for c in self.candidates]
-        votes = np.array([vote_accuracy(view.graph, found) for found in labels])
-        accuracy = votes
-        E = view.coordinates
-        if E.shape[1] > 0:
-            accuracy = np.array(
-                [leave_one_out_accuracy(found, E, int(found.max()) + 1) for found in labels]
-            )
-        quality = modularity(view.graph, np.stack(labels))
-        return _Comparison(name, self.candidates, quality, accuracy, votes)
+    quality = modularity(view.graph, np.stack(labels))
+    return _Comparison(view_name, candidates, quality, accuracy, votes)

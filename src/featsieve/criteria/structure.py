@@ -5,18 +5,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from featsieve.arrays.namespace import as_numpy, gathered, take_rows
-from featsieve.criteria.measures import MOST_SAMPLES
+from featsieve import defaults
+from featsieve.arrays.namespace import as_numpy
+from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.graphs.structure import permuted_by
+from featsieve.graphs.structure import leave_one_out_accuracy, permuted_by
 from featsieve.graphs.views import VIEWS, is_certain, sample_view
 from featsieve.validation import as_table, check_number, check_varying, warn
-
-# Scores up to this, or up to the second over the root of n, are what noise reaches.
-NO_STRUCTURE = 0.05
-SMALL_TABLE = 0.5
-N_STARTS = 5
 
 
 class NoStructureWarning(UserWarning):
@@ -89,7 +85,7 @@ def structure_score(
 
 def noise_level(n_samples: int) -> float:
     """Return the score that tables of noise reach."""
-    return max(NO_STRUCTURE, SMALL_TABLE / np.sqrt(n_samples))
+    return max(defaults.NOISE_SCORE, defaults.NOISE_SCORE_TIMES_ROOT / np.sqrt(n_samples))
 
 
 def no_structure(score: float, n_samples: int) -> str:
@@ -110,7 +106,7 @@ def excess_modularity(
     n_permutations: int = 3,
     n_neighbors: int = 5,
     random_state: Any = 0,
-    most_samples: int = MOST_SAMPLES,
+    most_samples: int | None = None,
     enough: float = np.inf,
 ) -> tuple[float, bool]:
     """Return the structure score, and whether the labels are certain all the same.
@@ -127,11 +123,8 @@ def excess_modularity(
             f"labels must hold one cluster per row of X, shape ({X.shape[0]},); got {labels.shape}."
         )
     random_state = check_random_state(random_state)
-    if X.shape[0] > most_samples:
-        rows = np.sort(random_state.permutation(X.shape[0])[:most_samples])
-        X, labels = take_rows(X, rows), labels[rows]
-    X = gathered(X)
-    codes = np.unique(labels, return_inverse=True)[1]
+    X, rows = sample_rows(X, random_state, most=most_samples)
+    codes = np.unique(labels if rows is None else labels[rows], return_inverse=True)[1]
     n_clusters = int(codes.max()) + 1
     if n_clusters == 1:
         return 0.0, False
@@ -146,7 +139,7 @@ def excess_modularity(
             n_clusters,
             random_state=random_state,
             bridge=view.bridge,
-            n_starts=N_STARTS,
+            n_starts=defaults.SPECTRAL_STARTS,
         )
         return float(modularity(view.graph, clusterings.labels(n_clusters)))
 
@@ -159,3 +152,36 @@ def excess_modularity(
         if excesses[-1] >= enough:
             break
     return max(excesses), certain
+
+
+def quick_structure(X: Any, labels: Any, *, enough: float = np.inf) -> tuple[float, bool]:
+    """Return the structure score at the cost that a fit may have: of fewer samples."""
+    n_seen = min(X.shape[0], defaults.STRUCTURE_SAMPLES)
+    return excess_modularity(
+        X,
+        labels,
+        n_permutations=1 if n_seen >= defaults.ONE_PERMUTATION_SAMPLES else 3,
+        most_samples=defaults.STRUCTURE_SAMPLES,
+        enough=enough,
+    )
+
+
+def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None = None) -> None:
+    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise.
+
+    ``accuracy`` says how well other samples predict them, if that is known already.
+    """
+    n_clusters = int(labels.max()) + 1
+    if n_clusters == 1:
+        return  # there is another warning for that
+    n, d = X.shape
+    if n <= d:  # in tall tables any split along a direction is predictable
+        if accuracy is None:
+            E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
+            accuracy = leave_one_out_accuracy(labels, E, n_clusters)
+        if accuracy >= defaults.PREDICTABLE_ACCURACY:
+            return
+    n_seen = min(n, defaults.STRUCTURE_SAMPLES)
+    score, certain = quick_structure(X, labels, enough=noise_level(n_seen))
+    if score < noise_level(n_seen) and not certain:
+        warn(no_structure(score, n_seen), NoStructureWarning)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from featsieve import __version__
-from featsieve.criteria.structure import NO_STRUCTURE
+from featsieve import __version__, defaults
 from featsieve.demo.digits import Digits
 from featsieve.demo.planted import (
     METHODS,
@@ -31,9 +30,9 @@ PLANTED = (
 )
 NOTHING = (
     'JASFS(n_clusters="auto") finds both numbers. The structure score compares its clusters with '
-    f"those of permuted columns; below {NO_STRUCTURE} there is nothing to select for, and it "
-    "warns. As good are other numbers of columns. The number of clusters is right within a factor "
-    "of about two."
+    f"those of permuted columns; below {defaults.NOISE_SCORE} there is nothing to select for, "
+    "and it warns. As good are other numbers of columns. The number of clusters is right within a "
+    "factor of about two."
 )
 DIGITS = (
     "Pixels are selected without the digits' names, which judge only. A few pixels keep part of "
@@ -99,7 +98,7 @@ def automatic_table(rows: list[AutomaticRow]) -> Table:
     for row in rows:
         noise = row.true_clusters is None
         low, high = row.equivalent_range
-        verdict = "" if row.structure >= NO_STRUCTURE else "nothing there"
+        verdict = "" if row.structure >= defaults.NOISE_SCORE else "nothing there"
         cells = (
             Entry("none" if noise else str(row.true_clusters)),
             Entry(str(row.clusters)),

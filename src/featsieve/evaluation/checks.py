@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.arrays.namespace import as_numpy
 from featsieve.validation import check_number
 
 
@@ -39,3 +40,33 @@ def as_classes(name: str, values: Any, *, n_samples: int | None = None) -> np.nd
             f"{name} mixes kinds of values that cannot be compared, such as text and missing "
             "values: leave out samples without a class, and use all text or all integers."
         ) from None
+
+
+def as_feature_indices(support: Any, n_features: int) -> np.ndarray:
+    """Return the selected columns as indices, whether a mask or indices are given."""
+    chosen = as_numpy(support)
+    if chosen.size == 0 or (chosen.dtype.kind == "b" and not chosen.any()):
+        raise ValueError("support selects no feature: at least one is needed.")
+    if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
+        raise ValueError(
+            "support must be a mask of bool for all features, or a list of integer indices of the "
+            f"selected ones; got {chosen.dtype} of shape {chosen.shape}."
+        )
+    if chosen.dtype.kind == "b":
+        if chosen.size != n_features:
+            raise ValueError(
+                f"support is a mask for {chosen.size} features, but X has {n_features}: pass the "
+                "table that the selector was fitted to."
+            )
+        chosen = np.flatnonzero(chosen)
+    if chosen.min() < 0 or chosen.max() >= n_features:
+        raise ValueError(
+            f"support holds indices from {chosen.min()} to {chosen.max()}, but X has the columns "
+            f"0 to {n_features - 1}: pass the table that the selector was fitted to."
+        )
+    if np.unique(chosen).size < chosen.size:
+        raise ValueError(
+            "support holds an index twice. If it is a mask of zeros and ones, pass "
+            "support.astype(bool)."
+        )
+    return chosen

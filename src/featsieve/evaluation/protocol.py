@@ -5,12 +5,12 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.special import stdtrit
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.evaluation.checks import as_classes, check_probability
-from featsieve.evaluation.intervals import mean_interval
 from featsieve.evaluation.metrics import (
     adjusted_rand_index,
     clustering_accuracy,
@@ -114,6 +114,31 @@ class ClusteringScores:
     @property
     def _measures(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.accuracy, self.nmi, self.ari
+
+
+def mean_interval(runs: Any, *, level: float = 0.95) -> tuple[float, float]:
+    """Confidence interval of the mean over runs, by Student's t.
+
+    Runs may be crossed: selector seeds by k-means seeds, where all selector seeds share the k-means
+    seeds. Both are random effects then. The variances of the means over rows and over columns are
+    added (which counts the residual twice, so that the interval is a little too wide, never too
+    narrow), with Satterthwaite's degrees of freedom.
+    """
+    table = np.atleast_2d(np.asarray(runs, dtype=np.float64))
+    parts = [
+        (means.var(ddof=1) / len(means), len(means) - 1)
+        for means in (table.mean(axis=1), table.mean(axis=0))
+        if len(means) > 1
+    ]
+    if not parts:
+        return float("nan"), float("nan")
+    variance = sum(part for part, _ in parts)
+    middle = float(table.mean())
+    if variance == 0:
+        return middle, middle
+    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
+    half = float(stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance))
+    return middle - half, middle + half
 
 
 def paper_protocol(X: Any, y: Any, *, n_seeds: int = 10) -> ClusteringScores:

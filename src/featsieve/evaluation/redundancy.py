@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.operator import BLOCK_ELEMENTS
+from featsieve.evaluation.checks import as_feature_indices
 from featsieve.validation import as_table
 
 
@@ -49,7 +50,7 @@ def redundancy(X: Any, support: Any) -> float:
     X = sp.csc_array(X) if is_sparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must be a table of samples and features; got the shape {X.shape}.")
-    selected = as_table(X[:, _as_indices(support, X.shape[1])], owner="redundancy")
+    selected = as_table(X[:, as_feature_indices(support, X.shape[1])], owner="redundancy")
     operator = as_operator(selected.astype(np.float64, copy=False), scale="unit")
     n, k = operator.shape
     if k == 1:
@@ -62,33 +63,3 @@ def redundancy(X: Any, support: Any) -> float:
         correlations[block, block - start] = 0.0
         total += float(correlations.sum())
     return min(1.0, total / (k * (k - 1)))
-
-
-def _as_indices(support: Any, n_features: int) -> np.ndarray:
-    """Return the selected columns as indices, whether a mask or indices are given."""
-    chosen = np.asarray(support)
-    if chosen.size == 0 or (chosen.dtype.kind == "b" and not chosen.any()):
-        raise ValueError("support selects no feature: at least one is needed.")
-    if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
-        raise ValueError(
-            "support must be a mask of bool for all features, or a list of integer indices of the "
-            f"selected ones; got {chosen.dtype} of shape {chosen.shape}."
-        )
-    if chosen.dtype.kind == "b":
-        if chosen.size != n_features:
-            raise ValueError(
-                f"support is a mask for {chosen.size} features, but X has {n_features}: pass the "
-                "table that the selector was fitted to."
-            )
-        chosen = np.flatnonzero(chosen)
-    if chosen.min() < 0 or chosen.max() >= n_features:
-        raise ValueError(
-            f"support holds indices from {chosen.min()} to {chosen.max()}, but X has the columns "
-            f"0 to {n_features - 1}: pass the table that the selector was fitted to."
-        )
-    if np.unique(chosen).size < chosen.size:
-        raise ValueError(
-            "support holds an index twice. If it is a mask of zeros and ones, pass "
-            "support.astype(bool)."
-        )
-    return chosen

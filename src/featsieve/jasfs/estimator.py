@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     is_dask_array,
@@ -23,10 +24,11 @@ from featsieve.arrays.namespace import (
 )
 from featsieve.arrays.ranges import LARGEST, in_range
 from featsieve.base import UnsupervisedSelector
-from featsieve.criteria.automatic import RankedPath, warn_without_structure
+from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, check_sizes, default_sizes, judge
-from featsieve.criteria.measures import MOST_SAMPLES, Modularity
+from featsieve.criteria.measures import Modularity
 from featsieve.criteria.sparsity_path import SparsityPath
+from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs import initial_labels
 from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.jasfs.joint import (
@@ -606,7 +608,9 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         """Return the modularity of every size of a nested selection."""
         sizes = default_sizes(X.shape[1])
         sizes = np.unique(np.minimum(sizes, len(order)))
-        if X.shape[0] > MOST_SAMPLES:  # some of them are looked at, in a graph of their own
+        if (
+            X.shape[0] > defaults.CRITERION_SAMPLES
+        ):  # some of them are looked at, in a graph of their own
             graph = None
         criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
         return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)

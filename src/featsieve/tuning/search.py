@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve.arrays.namespace import gathered, take_rows
 from featsieve.arrays.ranges import in_range
 from featsieve.base import whole_fit
 from featsieve.criteria.automatic import labels_of_table
-from featsieve.criteria.measures import Criterion, Modularity, as_criterion, sampled_rows
+from featsieve.criteria.clusterings import sample_rows
+from featsieve.criteria.measures import Criterion, Modularity, as_criterion
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.graphs.views import sample_view
 from featsieve.progress import Progress
@@ -165,8 +165,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     @staticmethod
     def _graph(table: Any, count: ClusterCount, criterion: Modularity) -> sp.csr_array:
         """Return the one graph on which all candidates are judged."""
-        rows = sampled_rows(table.shape[0], check_random_state(criterion.random_state))
-        table = gathered(table) if rows is None else take_rows(table, rows)
+        table, _ = sample_rows(table, check_random_state(criterion.random_state))
         view = sample_view(
             table,
             count.view or "hat",

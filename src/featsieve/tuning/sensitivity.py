@@ -7,12 +7,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from featsieve import defaults
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.tables import Table
 from featsieve.validation import check_n_clusters, check_option, check_selector
-
-# Multiples of the number of clusters that are compared with it.
-FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 def cluster_sensitivity(X: Any, selector: Any, *, n_clusters: Iterable[int] | None = None) -> Table:
@@ -61,7 +59,9 @@ def cluster_sensitivity(X: Any, selector: Any, *, n_clusters: Iterable[int] | No
     if own is None:
         raise ValueError("selector.n_clusters is None: set the number to compare with, or 'auto'.")
     if n_clusters is None:
-        tried = [min(max(round(own * factor), 2), n_samples) for factor in FACTORS]
+        tried = [
+            min(max(round(own * factor), 2), n_samples) for factor in defaults.SENSITIVITY_FACTORS
+        ]
     elif isinstance(n_clusters, Iterable):
         tried = [check_n_clusters(number, n_samples) for number in n_clusters]
     else:

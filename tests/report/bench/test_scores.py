@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from featsieve.evaluation.intervals import mean_interval
+from featsieve.evaluation.protocol import mean_interval
 from featsieve.report.bench.scores import (
     oracle_rows,
     pooled_std,

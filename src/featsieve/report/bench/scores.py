@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.evaluation.intervals import mean_interval
+from featsieve.evaluation.protocol import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd

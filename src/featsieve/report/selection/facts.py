@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.criteria.structure import excess_modularity, noise_level
+from featsieve import defaults
+from featsieve.criteria.structure import noise_level, quick_structure
 from featsieve.evaluation import Stability
 from featsieve.report.selection.inputs import Selection, layers
 from featsieve.report.selection.numbers import plain
 
-# The structure of longer tables is measured on so many samples; of many, one permutation will do.
-MOST_CHECKED = 1000
-MANY = 300
 # Settings with longer values (arrays, matrices) are only named.
 LONGEST_VALUE = 200
 
@@ -101,17 +99,12 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
 def structure_facts(selection: Selection, given: float | None) -> dict[str, Any] | None:
     """Return how much clearer the clusters are than in the table with permuted columns."""
     clusters = selection.clusters
-    n_seen = min(selection.X.shape[0], MOST_CHECKED)
+    n_seen = min(selection.X.shape[0], defaults.STRUCTURE_SAMPLES)
     if clusters is None or len(clusters.names) < 2:
         return None if given is None else _structure(float(given), n_seen, None)
     if given is not None and given >= noise_level(n_seen):
         return _structure(float(given), n_seen, None)
-    score, certain = excess_modularity(
-        selection.X,
-        clusters.codes,
-        n_permutations=1 if n_seen >= MANY else 3,
-        most_samples=MOST_CHECKED,
-    )
+    score, certain = quick_structure(selection.X, clusters.codes)
     return _structure(score if given is None else float(given), n_seen, certain)
 
 
