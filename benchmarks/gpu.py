@@ -39,7 +39,7 @@ STEPS = {
     "landmarks (k-means of a sample)": (start_module, "choose_landmarks"),
     "graph (nearest landmarks)": (start_module, "LandmarkGraph"),
     "alternation": (jasfs_module, "solve_joint"),
-    "ranking (path of 300 features)": (jasfs_module, "rank_features"),
+    "ranking (path of 300 features)": (jasfs_module, "rank"),
 }
 TESTS = Path(__file__).parent.parent / "tests" / "test_array_libraries.py"
 PRODUCT_KERNELS = ("gemm", "gemv", "cutlass", "splitKreduce")

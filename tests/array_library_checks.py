@@ -66,9 +66,9 @@ VARIANTS = {
 # These published updates amplify rounding: the selection agrees, the scores in some digits only.
 SENSITIVE = ("RUFS, paper", "UGFS, paper")
 # The path of JASFS for many samples, in small: module-level limits that lead into its branches.
-START, PARTS = "featsieve.jasfs.start", "featsieve.arrays.row_parts"
+PARTS = "featsieve.arrays.row_parts"
 LARGE_STEP, FORWARD = "featsieve.jasfs.large", "featsieve.solvers.forward_selection"
-MANY = {f"{START}.LARGEST_EXACT": 10}
+MANY = {"featsieve.defaults.LARGEST_EXACT_GRAPH": 10}
 CUT = {f"{PARTS}.HOST_ELEMENTS": 1, f"{PARTS}.DEVICE_ELEMENTS": 1, f"{PARTS}.FEWEST_ROWS": 70}
 NO_GRAM = {
     f"{LARGE_STEP}.LARGEST_GRAM": 10,

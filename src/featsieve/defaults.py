@@ -74,9 +74,51 @@ ONE_PERMUTATION_SAMPLES = 300
 
 # jasfs --------------------------------------------------------------------------------------------
 
+# Above this many samples init="auto" takes landmarks: the exact graph costs O(n^2) time.
+# Chosen on: running times (benchmarks/results/landmarks.md).
+LARGEST_EXACT_GRAPH = 20_000
+
+# Landmarks are fewer than samples by this factor, or more.
+# Chosen on: no data: a landmark stands for some samples, or it saves nothing.
+SAMPLES_PER_LANDMARK = 10
+
+# Most sweeps (or batches of moves) of one label step: a guard, steps end before it.
+# Chosen on: no data.
+MAX_SWEEPS = 100
+
+# sparsity="auto" of solver="paper": the end of the range in which the paper finds it insensitive.
+# Chosen on: the figures of the paper, no data of ours.
+PAPER_SPARSITY = 1e-3
+
+# solver="paper" does not test for convergence before this iteration, as the authors' program.
+# Chosen on: the authors' program.
+PAPER_FIRST_TEST = 6
+
 # selectors ----------------------------------------------------------------------------------------
 
+# The share of the explained loss that a feature must add: sparsity="auto" of AUFS.
+# Chosen on: planted tables and the 20 development sets, for JASFS before it had a criterion.
+LEAST_SHARE = 0.004
+
+# With a ridge below this (in units of the mean squared column norm) single precision cannot tell a
+# dependent column from a new one: AUFS and UGFS convert the table.
+# Chosen on: no data: the precision of float32 against sums over a column.
+SMALL_RIDGE = 1e-3
+
 # solvers ------------------------------------------------------------------------------------------
+
+# Most steps of converged hard thresholding (w_step="iht"): a guard, runs end before it.
+# Chosen on: no data.
+MAX_IHT_STEPS = 2000
+
+# What a single exchange of features must gain (UGFS), as a share of the loss of the empty support.
+# Smaller gains cost a step each and do not change which features matter.
+# Chosen on: no data: well below what a feature adds, well above rounding.
+LEAST_EXCHANGE = 1e-6
+
+# Columns that are priced against every member of the support in an exchange (UGFS).
+# Chosen on: no data: all columns of small tables; k x 512 prices stay small for large ones.
+EXCHANGE_CANDIDATES = 512
 
 # tuning -------------------------------------------------------------------------------------------
 

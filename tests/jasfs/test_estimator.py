@@ -414,7 +414,7 @@ def test_certificate_brackets_the_best_selection(small_planted):
 def test_refitting_leaves_nothing_of_the_first_fit(small_planted):
     frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
     model = JASFS(3, random_state=0).fit(frame)
-    model.set_params(w_step="local", n_features_to_select=3).fit(small_planted.X[:, :20])
+    model.set_params(solver="paper", n_features_to_select=3).fit(small_planted.X[:, :20])
     assert not hasattr(model, "path_")
     assert not hasattr(model, "feature_names_in_")
     assert model.support_.shape == (20,)

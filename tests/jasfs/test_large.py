@@ -33,14 +33,15 @@ def settings(**changes):
         "ridge": 10.0,
         "shrinkage": 1.0,
         "w_step": "forward",
+        "labels": None,
+        "random_state": np.random.RandomState(0),
     }
     return Settings(**{**standard, **changes})
 
 
 def begun(X, **changes):
     operator = as_operator(X, scale="unit")
-    random_state = np.random.RandomState(0)
-    return large_start(operator, settings(**changes), labels=None, random_state=random_state)
+    return large_start(operator, settings(**changes))
 
 
 def dense_graph(graph):
@@ -153,7 +154,7 @@ def test_neither_the_cut_of_the_table_nor_the_size_of_the_gram_matters(planted, 
 
 
 def test_auto_takes_landmarks_beyond_some_number_of_samples(planted, monkeypatch):
-    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 599)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 599)
     fits = {
         init: JASFS(C, n_features_to_select=8, init=init, random_state=0).fit(planted.X)
         for init in ("auto", "spectral", "k-means")
@@ -194,7 +195,7 @@ def test_coinciding_samples_and_more_clusters_than_show():
 
 @pytest.mark.parametrize("init", ["landmarks", "k-means"])
 def test_few_different_rows_each_many_times(init, monkeypatch):
-    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 100)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 100)
     different = np.random.default_rng(0).standard_normal((6, 12))
     truth = np.repeat(np.arange(6), 200)
     sieve = JASFS(6, n_features_to_select=4, init=init, random_state=0).fit(different[truth])
@@ -216,7 +217,7 @@ def test_the_same_seed_gives_the_same_answer_on_a_graph_in_many_parts():
 
 
 def test_a_cluster_of_one_sample_does_not_stop_the_others(monkeypatch):
-    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 100)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 100)
     X, y = make_blobs(600, 12, centers=3, cluster_std=1.0, random_state=0)
     X = np.vstack([X, np.full((1, 12), 60.0)])
     rng = np.random.default_rng(0)
@@ -235,7 +236,7 @@ def test_many_clusters_have_more_landmarks():
 
 
 def test_a_doubtful_start_is_said_to_be_one(monkeypatch):
-    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 100)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 100)
     X = np.random.default_rng(0).standard_normal((400, 200))
     with pytest.warns(UserWarning, match="fit a sample of the rows"):
         JASFS(8, n_features_to_select=5, random_state=0).fit(X)

@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from featsieve.arrays import as_operator
-from featsieve.solvers import ForwardSelection, RowSparseRegression, run
-from featsieve.solvers.supports import (
-    find_support,
-    largest_sparsity,
-    path_through,
-    rank_features,
-    refit,
-    value_of,
-)
+from featsieve.solvers import ForwardSelection, RowSparseRegression, run, supports
+from featsieve.solvers.supports import largest_sparsity, rank_features, refit, value_of
 
 fast = settings(max_examples=15, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -29,6 +22,15 @@ def draw(seed, n=14, d=9, c=3):
     X = rng.standard_normal((n, d)) + 1.5 * rng.standard_normal((n, 1))
     Y = X[:, ::2] @ rng.standard_normal((X[:, ::2].shape[1], c)) + rng.standard_normal((n, c))
     return X, Y - Y.mean(axis=0)
+
+
+def find_support(problem, w_step, **options):
+    return supports.find_support(problem, w_step, **options).support
+
+
+def path_through(problem, support, *, length, **options):
+    state = supports.path_through(problem, support, length=length, **options)
+    return ForwardSelection().path(state)
 
 
 def regression(seed, **options):
@@ -115,7 +117,7 @@ def test_refit_is_ridge_regression_on_the_support(seed, ridge, k):
 def test_a_path_passes_through_its_support_and_prices_every_step(seed, k, more):
     problem = regression(seed, ridge=2.0)
     support = np.random.default_rng(seed).permutation(9)[:k]
-    path, _ = path_through(problem, support, length=k + more)
+    path = path_through(problem, support, length=k + more)
     assert len(path.order) == k + more
     assert sorted(path.order[:k].tolist()) == sorted(support.tolist())
     for m in range(k + more + 1):
@@ -128,7 +130,7 @@ def test_a_path_passes_through_its_support_and_prices_every_step(seed, k, more):
 def test_the_path_through_a_forward_selection_is_that_selection():
     problem = regression(3, ridge=2.0, n_features=7)
     forward = run(ForwardSelection(), problem, max_iter=7).state
-    path, _ = path_through(problem, np.sort(forward.order[:4]), length=7)
+    path = path_through(problem, np.sort(forward.order[:4]), length=7)
     assert path.order.tolist() == forward.order
     np.testing.assert_allclose(path.half_gains, forward.half_gains)
 
@@ -140,7 +142,8 @@ def test_scores_fall_along_the_order_and_are_in_units_of_the_whole_loss(seed, k,
     X[:, 2] = 5.0
     problem = RowSparseRegression(as_operator(X), Y, ridge=2.0)
     support = np.setdiff1d(np.random.default_rng(seed).permutation(9)[:k], [2])
-    scores, order, path = rank_features(problem, support, length=length)
+    ranking = rank_features(problem, support, length=length, unit=2.0)
+    scores, order, path = ranking.scores, ranking.order, ranking.path
     assert sorted(order.tolist()) == list(range(9))
     assert order[-1] == 2
     assert scores[2] == 0.0
@@ -284,8 +287,8 @@ def test_members_enter_a_path_by_their_gain_and_ties_by_their_index():
     assert values[0] == pytest.approx(values[1], rel=1e-14)
     better = 7 if values[2] < values[0] else 1
     assert 1e-7 < abs(values[2] - values[0]) / (brute_value(problem, []) - values[0]) < 1e-5
-    assert path_through(problem, np.array([7, 1]), length=2)[0].order[0] == better
-    assert path_through(problem, np.array([6, 1]), length=2)[0].order.tolist() == [1, 6]
+    assert path_through(problem, np.array([7, 1]), length=2).order[0] == better
+    assert path_through(problem, np.array([6, 1]), length=2).order.tolist() == [1, 6]
 
 
 @pytest.mark.parametrize("unit", [1e-8, 1.0])
@@ -293,12 +296,12 @@ def test_a_path_passes_through_its_support_whatever_that_explains(unit):
     X, Y = draw(4)
     for target in (unit * Y, 0.0 * Y):
         problem = RowSparseRegression(as_operator(X), target, ridge=0.5)
-        order = path_through(problem, np.array([8, 6, 4]), length=5)[0].order
+        order = path_through(problem, np.array([8, 6, 4]), length=5).order
         assert set(order[:3].tolist()) == {4, 6, 8}
         assert len(order) == 5
     best = min((4, 6, 8), key=lambda j: brute_value(regression(4, ridge=0.5), [j]))
     scaled = RowSparseRegression(as_operator(X, scale="std"), unit * Y, ridge=0.5)
-    assert path_through(scaled, np.array([4, 6, 8]), length=3)[0].order[0] == best
+    assert path_through(scaled, np.array([4, 6, 8]), length=3).order[0] == best
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1.0])
@@ -306,7 +309,8 @@ def test_a_path_passes_through_its_support_whatever_that_explains(unit):
 def test_off_the_path_a_score_is_what_the_feature_would_add(seed, unit):
     X, Y = draw(seed)
     problem = RowSparseRegression(as_operator(X), unit * Y, ridge=2.0)
-    scores, order, path = rank_features(problem, random_support(seed, 3), length=4)
+    ranking = rank_features(problem, random_support(seed, 3), length=4, unit=2.0)
+    scores, order, path = ranking.scores, ranking.order, ranking.path
     here = brute_value(problem, path.order)
     for j in order[4:]:
         adds = 2.0 * (here - brute_value(problem, [*path.order, j]))

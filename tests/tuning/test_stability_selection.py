@@ -344,7 +344,7 @@ def test_a_failed_fit_says_which_subsample_and_why(small_planted, n_jobs):
 @pytest.mark.parametrize("nested", [False, True])
 def test_subsamples_start_from_landmarks_where_the_whole_table_does(nested, monkeypatch):
     # Above a number of rows JASFS takes landmarks; a subsample may have fewer.
-    monkeypatch.setattr("featsieve.jasfs.start.LARGEST_EXACT", 110)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 110)
     X = make_planted(120, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
     selector = JASFS(3, n_features_to_select=6)
     if nested:

@@ -1,53 +1,41 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import (
-    is_dask_array,
-    is_foreign_array,
-    like,
-    namespace_of,
-    pick_columns,
-    to_numpy,
-)
-from featsieve.arrays.ranges import LARGEST, in_range
-from featsieve.base import UnsupervisedSelector
+from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.ranges import in_range
 from featsieve.criteria.automatic import RankedPath
-from featsieve.criteria.curve import CriterionCurve, check_sizes, default_sizes, judge
+from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
-from featsieve.criteria.sparsity_path import SparsityPath
 from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs import initial_labels
 from featsieve.graphs.spectral_labels import order_of_appearance
-from featsieve.jasfs.joint import (
-    W_STEPS,
+from featsieve.jasfs.cluster_model import ClusterModel
+from featsieve.jasfs.joint import JointState, nothing_selected, rank, solve_joint
+from featsieve.jasfs.paper import (
+    PaperProblem,
+    cluster_means,
     largest_sparsity,
-    nested_path,
-    rank_features,
-    solve_joint,
+    rank_rows,
+    solve_paper,
 )
-from featsieve.jasfs.paper import PaperProblem, solve_paper
-from featsieve.jasfs.paper import largest_sparsity as largest_paper_sparsity
-from featsieve.jasfs.path import as_path, path_problems, solve_path
-from featsieve.jasfs.start import Settings, Start, start
+from featsieve.jasfs.problem import Problem, too_large
+from featsieve.jasfs.start import Settings, Start, authors_start, start
 from featsieve.solvers.certificate import Certificate, certify
+from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.protocol import Solution, Status
-from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.solvers.supports import NONE, W_STEPS, path_through, refit
 from featsieve.terms import normalised_indicator
-from featsieve.terms.row_sparsity import row_norms, row_support
 from featsieve.validation import (
     check_auto_number,
     check_callback,
@@ -60,20 +48,8 @@ from featsieve.validation import (
 SOLVERS = ("joint", "paper")
 SCALES = ("auto", "unit", "sqrt", "none")
 
-# sparsity="auto" of solver="paper": the end of the range in which the paper finds it insensitive.
-AUTO_PAPER = 1e-3
 
-
-class Prepared(NamedTuple):
-    """What both solvers start from."""
-
-    operator: DataOperator
-    labels: np.ndarray | None  # the user's, if there are any
-    n_clusters: int
-    random_state: np.random.RandomState
-
-
-class JASFS(ClusterMixin, UnsupervisedSelector):
+class JASFS(ClusterModel):
     """Select the features that carry the cluster structure of a table, without labels.
 
     Pseudo-labels F (a partition of the samples), a row-sparse regression W of F on the features
@@ -171,9 +147,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     scores_ : ndarray of shape (`n_features_in_`,)
         What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
         probabilities, and not comparable between tables. Joint solver: along ``path_`` the
-        largest λ that still selects the feature, behind it what the feature would add; with
-        another ``w_step`` what its removal (or addition) would cost (or gain). Paper: length of its
-        row of W.
+        largest λ that still selects the feature, behind it what the feature would add. Paper:
+        length of its row of W.
     ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature, 1 is the best.
     support_ : ndarray of shape (`n_features_in_`,), dtype bool
@@ -181,7 +156,7 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     n_features_selected_ : int
         Their number.
     path_ : SelectionPath
-        The nested selections of every size up to ``path_length`` (``w_step="forward"``):
+        The nested selections of every size up to ``path_length`` (joint solver):
         ``path_.order[:k]`` are the k best features for ``labels_``. Where the number was to be
         found, ``path_.curve`` holds the criterion for every number that was looked at, with
         ``table()`` and ``plot()``; it belongs to the first labels.
@@ -264,12 +239,8 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     _price = "sparsity"
     _criterion = Modularity.name
 
-    intercept_: np.ndarray
-    cluster_centers_: np.ndarray
-    labels_: np.ndarray
     label_accuracy_: float
     sparsity_: float
-    _selected_scale: np.ndarray  # 1/s of the selected columns
 
     def __init__(
         self,
@@ -318,72 +289,159 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""
+        operator, settings = self._prepare(X)
         k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
-        fit(X, self._prepare(X), k)
+        fit(X, operator, settings, k=k)
 
-    def _prepare(self, X: Any) -> Prepared:
-        """Return what both solvers start from."""
+    def _prepare(self, X: Any) -> tuple[DataOperator, Settings]:
+        """Return the scaled table, and what the first labels depend on."""
         n_clusters = self._count_clusters(X, low=2)
         random_state = check_random_state(self.random_state)
         operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
-        labels = initial_labels.labels_from_user(
-            self.init, X, n_clusters, random_state=random_state
+        settings = Settings(
+            init=self.init,
+            labels=initial_labels.labels_from_user(
+                self.init, X, n_clusters, random_state=random_state
+            ),
+            n_clusters=n_clusters,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            beta=self.beta,
+            ridge=self.ridge * mean_column_norm(operator),
+            shrinkage=self.shrinkage,
+            w_step=self.w_step,
+            random_state=random_state,
         )
-        return Prepared(operator, labels, n_clusters, random_state)
+        return operator, settings
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of new rows: that of the nearest centre.
+    # The default solver (Algorithm 2 over feasible labels) ---------------------------------------
 
-        Distances are those of the selected columns, scaled as in the fit. (The regression that
-        selects the features is shrunk by its ridge, so that it cannot tell clusters of unequal
-        sizes, or one between two others.)
+    def _fit_joint(
+        self, X: Any, operator: DataOperator, settings: Settings, *, k: int | None
+    ) -> None:
+        """Fit by ``jasfs/joint.py``."""
+        # Algorithm 2, line 1: the first labels F
+        begun = self._first_labels(X, operator, settings)
+        # the price λ of a feature, or their number
+        problem, path, curve = self._limit(X, begun, k)
+        # Algorithm 2, lines 2 to 8: labels and features in turn
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        solution = solve_joint(
+            problem,
+            begun.labels,
+            path=path,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._progress.watch(self.callback),
+        )
+        state = solution.state
+        if len(state.support) == 0:
+            raise ValueError(nothing_selected(problem, begun.labels))
+        # Algorithm 2, line 9: the selected features, and the order of all
+        self._progress.step("ranking the features")
+        ranking = rank(problem, state, path_length=self.path_length)
+        self._set_selection(
+            ranking.scores, len(state.support) if k is None else k, order=ranking.order
+        )
+        self.path_ = replace(ranking.path, curve=curve)
+        self.sparsity_ = problem.sparsity
+        if curve is not None:
+            self.sparsity_ = float(ranking.path.sparsity[len(state.support) - 1])
+        self._set_outcome(solution)
+        self._set_clusters(operator, problem, state)
 
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The same columns as in ``fit``.
+    def _first_labels(self, X: Any, operator: DataOperator, settings: Settings) -> Start:
+        """Return the problem without sparsity, the first labels, and where they came from."""
+        self._progress.step("finding the first labels")
+        begun = start(X, operator, settings)
+        self.init_, self.n_landmarks_ = begun.source, begun.n_landmarks
+        return begun
 
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self, "cluster_centers_")
-        centers = self.cluster_centers_ * self._selected_scale
-        mean = np.average(centers, axis=0)  # any origin will do
-        centers = centers - mean
-        # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
-        weights = (centers * self._selected_scale).T
-        offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
-        if is_dask_array(X):
-            from featsieve.arrays.dask_table import map_rows, select_columns
+    def _begin(self, X: Any) -> tuple[Start, int]:
+        """Return the start of a fit that has yet to check X, and how many columns vary."""
+        self._check_parameters()
+        X = self._in_range(self._check_input(X))[0]
+        return self._first_labels(X, *self._prepare(X)), int(self._varies.sum())
 
-            nearest = partial(_nearest_center, weights=weights, offset=offset)
-            selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))
-            return map_rows(nearest, selected, dtype=np.intp)
-        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
-        return _nearest_center(selected, weights, offset)
+    def _limit(
+        self, X: Any, begun: Start, k: int | None
+    ) -> tuple[Problem, ForwardState | None, CriterionCurve | None]:
+        """Return the problem with λ or a number of features, and how the number was found."""
+        problem = begun.problem
+        if k is not None:
+            return problem.priced(n_features=k), None, None
+        if not self._automatic:
+            return problem.priced(sparsity=float(self.sparsity)), None, None
+        self._progress.step("choosing the number of features")
+        most = int(default_sizes(X.shape[1])[-1])
+        path = path_through(problem.regression(begun.labels), NONE, length=most)
+        labels = problem.host_labels(begun.labels)
+        curve = self._curve(X, np.asarray(path.order), labels, graph=begun.graph)
+        return problem.priced(n_features=curve.chosen), path, curve
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return ``labels_`` in the array library of X, and on its device.
+    def _set_clusters(self, operator: DataOperator, problem: Problem, state: JointState) -> None:
+        """Set the labels, and the regression and the centres that belong to them."""
+        self.label_accuracy_ = problem.accuracy(state.labels)
+        self.labels_ = problem.host_labels(state.labels)
+        W = refit(problem.regression(state.labels), np.flatnonzero(self.support_))
+        sizes = problem.cluster_sizes(state.labels)
+        moments = problem.cluster_moments(state.labels)
+        if self.init_ != "given":  # the user's keep their order
+            order = order_of_appearance(self.labels_, problem.n_clusters)
+            self.labels_ = np.argsort(order)[self.labels_]
+            W, moments, sizes = W[:, order], moments[:, order], sizes[order]
+        self._set_model(operator, W, mean=np.sqrt(sizes) / operator.shape[0], moments=moments)
 
-        The labels of a Dask array are a NumPy array, as ``labels_`` is.
+    # The authors' program (Algorithm 2 to the letter) --------------------------------------------
 
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        labels = self.fit(X).labels_
-        # A copy: the array of another library may share the memory it is made from.
-        return like(labels.copy(), X) if is_foreign_array(X) else labels
+    def _fit_paper(
+        self, X: Any, operator: DataOperator, settings: Settings, *, k: int | None
+    ) -> None:
+        """Fit by ``jasfs/paper.py``."""
+        # Algorithm 2, line 1: the first labels F
+        self._progress.step("finding the first labels")
+        labels, self.init_ = authors_start(operator, settings)
+        automatic = isinstance(self.sparsity, str)
+        problem = PaperProblem(
+            operator,
+            labels,
+            n_clusters=settings.n_clusters,
+            alpha=self.alpha,
+            beta=self.beta,
+            sparsity=defaults.PAPER_SPARSITY if automatic else float(self.sparsity),
+            orthogonality=self.orthogonality,
+            formula=self.formula,
+        )
+        # Algorithm 2, lines 2 to 8: graph, features and labels in turn
+        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        solution = solve_paper(
+            problem,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._progress.watch(self.callback),
+        )
+        state = solution.state
+        # Algorithm 2, line 9: the selected features, and the order of all
+        scores, order, n_selected = rank_rows(problem, state)
+        if k is None and n_selected == 0:
+            largest = largest_sparsity(problem, max_iter=self.max_iter, tol=self.tol)
+            raise ValueError(too_large(problem.sparsity, largest))
+        if self._automatic:
+            self._progress.step("choosing the number of features")
+            curve = self._curve(X, order[:n_selected], labels)
+            self.path_, k = RankedPath(order, curve), curve.chosen
+        self._set_selection(scores, n_selected if k is None else k, order=order)
+        self.sparsity_ = problem.sparsity
+        self._set_outcome(solution)
+        self.labels_ = state.labels
+        self._set_model(
+            operator,
+            np.where(self.support_[:, None], to_numpy(state.W), 0.0),
+            mean=state.F.mean(axis=0),
+            moments=cluster_means(operator, self.labels_, settings.n_clusters),
+        )
 
     def certify(self, X: Any) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.
@@ -406,173 +464,12 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,
-            operator.xp.asarray(F - F.mean(axis=0), device=operator.device),
+            operator.place(F - F.mean(axis=0)),
             ridge=self.ridge * mean_column_norm(operator),
             sparsity=self.sparsity_,
             n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
         )
         return certify(problem, np.flatnonzero(self.support_))
-
-    # The two solvers -----------------------------------------------------------------------------
-
-    def _fit_joint(self, X: Any, prepared: Prepared, k: int | None) -> None:
-        """Fit by ``selectors/jasfs_joint.py``."""
-        operator = prepared.operator
-        begun = self._joint_start(X, prepared)
-        problem, labels = begun.problem, begun.labels
-        path, curve = None, None
-        if self._automatic:
-            self._progress.step("choosing the number of features")
-            path = nested_path(problem, labels, int(default_sizes(operator.shape[1])[-1]))
-            order = np.asarray(path.order)
-            curve = self._curve(X, order, problem.host_labels(labels), graph=begun.graph)
-            problem = replace(problem, n_features=curve.chosen)
-        elif k is None:
-            problem = replace(problem, sparsity=float(self.sparsity))
-        else:
-            problem = replace(problem, n_features=k)
-
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_joint(
-            problem,
-            labels,
-            path=path,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        if len(state.support) == 0:
-            largest = largest_sparsity(problem, labels)
-            raise ValueError(_nothing_selected(problem.sparsity, largest))
-        self._progress.step("ranking the features")
-        scores, order, path_of_all = rank_features(problem, state, path_length=self.path_length)
-        self._set_selection(scores, len(state.support) if k is None else k, order=order)
-        if path_of_all is not None:
-            self.path_ = replace(path_of_all, curve=curve)
-        elif curve is not None:
-            self.path_ = RankedPath(order, curve)
-        self.objective_, self.n_iter_ = np.asarray(solution.objective), solution.n_iter
-        self._set_status(solution, limited=state.limited)
-        self.sparsity_ = problem.sparsity
-        if curve is not None and path_of_all is not None:
-            self.sparsity_ = float(path_of_all.sparsity[len(state.support) - 1])
-        self.label_accuracy_ = problem.accuracy(state.labels)
-        W = np.zeros((operator.shape[1], problem.n_clusters))
-        selected = np.flatnonzero(self.support_)
-        regression = problem.regression(state.labels)
-        W[selected] = to_numpy(regression.refit(regression.operator.place(selected)))
-        sizes = problem.cluster_sizes(state.labels)
-        moments = problem.cluster_moments(state.labels)
-        self.labels_ = problem.host_labels(state.labels)
-        if self.init_ != "given":  # the user's keep their order
-            order = order_of_appearance(self.labels_, problem.n_clusters)
-            rank = np.argsort(order)
-            self.labels_ = rank[self.labels_]
-            W, moments, sizes = W[:, order], moments[:, order], sizes[order]
-        self._set_centers(operator, moments)
-        self._set_regression(operator, W, np.sqrt(sizes) / operator.shape[0])
-
-    def _joint_start(self, X: Any, prepared: Prepared) -> Start:
-        """Return the problem without sparsity, the first labels, and where they came from."""
-        self._progress.step("finding the first labels")
-        settings = Settings(
-            init=self.init,
-            n_clusters=prepared.n_clusters,
-            n_neighbors=self.n_neighbors,
-            alpha=self.alpha,
-            beta=self.beta,
-            ridge=self.ridge * mean_column_norm(prepared.operator),
-            shrinkage=self.shrinkage,
-            w_step=self.w_step,
-        )
-        found = start(
-            X,
-            prepared.operator,
-            settings,
-            labels=prepared.labels,
-            random_state=prepared.random_state,
-        )
-        self.init_, self.n_landmarks_ = found.source, found.n_landmarks
-        return found
-
-    def _fit_paper(self, X: Any, prepared: Prepared, k: int | None) -> None:
-        """Fit by ``selectors/jasfs_paper.py``."""
-        operator, labels, n_clusters, random_state = prepared
-        self.init_ = "given"
-        if labels is None:
-            self.init_ = "k-means" if self.init == "k-means" else "spectral"
-            self._progress.step("finding the first labels")
-            labels = initial_labels.authors_labels(
-                operator,
-                self.init,
-                n_clusters,
-                n_neighbors=self.n_neighbors,
-                random_state=random_state,
-            )
-        problem = PaperProblem(
-            operator,
-            labels,
-            n_clusters=n_clusters,
-            alpha=self.alpha,
-            beta=self.beta,
-            sparsity=AUTO_PAPER if self.sparsity == "auto" else float(self.sparsity),
-            orthogonality=self.orthogonality,
-            formula=self.formula,
-        )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_paper(
-            problem,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        selected = to_numpy(row_support(state.W))
-        if k is None and not selected.any():
-            largest = largest_paper_sparsity(problem, max_iter=self.max_iter, tol=self.tol)
-            raise ValueError(_nothing_selected(problem.sparsity, largest))
-        # Rows of W by length; rows that are zero by the order in which they would enter.
-        W, fitted = to_numpy(state.W), to_numpy(state.fitted)
-        scores = np.sqrt(row_norms(W))
-        residual = operator.place(fitted - (state.F - state.F.mean(axis=0)))
-        entering = row_norms(to_numpy(operator.rmatmul(residual)))
-        order = np.lexsort((-entering, -scores))
-        if self._automatic:
-            self._progress.step("choosing the number of features")
-            curve = self._curve(X, order[: int(selected.sum())], labels)
-            self.path_, k = RankedPath(order, curve), curve.chosen
-        self._set_selection(scores, int(selected.sum()) if k is None else k, order=order)
-        self.objective_, self.n_iter_ = np.asarray(solution.objective[1:]), solution.n_iter
-        self._set_status(solution)
-        self.sparsity_ = problem.sparsity
-        # A small orthogonality can empty a row of F: the regression then tells its cluster.
-        self.labels_ = np.where(np.any(state.F, axis=1, keepdims=True), state.F, fitted).argmax(
-            axis=1
-        )
-        members = np.eye(n_clusters)[self.labels_]
-        members /= np.maximum(members.sum(axis=0), 1.0)
-        self._set_centers(operator, to_numpy(operator.rmatmul(operator.place(members))))
-        W = np.where(self.support_[:, None], W, 0.0)
-        self._set_regression(operator, W, state.F.mean(axis=0))
-
-    def _joint_path(
-        self, X: Any, *, sizes: Any = None, sparsities: Sequence[float] = ()
-    ) -> SparsityPath:
-        """Return the solutions for many sizes or values of λ (see ``tuning.sparsity_path``)."""
-        self._check_parameters()
-        X = self._in_range(self._check_input(X))[0]
-        prepared = self._prepare(X)
-        begun = self._joint_start(X, prepared)
-        problem, labels = begun.problem, begun.labels
-        if not sparsities:
-            n_varying = int(self._varies.sum())
-            sizes = np.unique(np.minimum(check_sizes(sizes, X.shape[1]), n_varying))
-        problems = path_problems(problem, sizes=() if sparsities else sizes, sparsities=sparsities)
-        points = solve_path(problems, labels, max_iter=self.max_iter, tol=self.tol)
-        if not points:
-            raise ValueError(_nothing_selected(sparsities[-1], largest_sparsity(problem, labels)))
-        return as_path(points)
 
     # How many features --------------------------------------------------------------------------
 
@@ -586,15 +483,6 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
     def _standardises(self) -> bool:
         """Whether the units of the columns do not matter."""
         return self._column_scale == "unit"
-
-    def _restore_units(self, exponents: np.ndarray) -> None:
-        """Give what was fitted to columns divided by 2^exponents the units of X."""
-        super()._restore_units(exponents)
-        chosen = exponents[self.support_]
-        # Centres lie among the entries; rounding must not take them past the largest number.
-        centers = np.clip(self.cluster_centers_, -LARGEST, LARGEST)
-        self.cluster_centers_ = np.ldexp(centers, chosen)
-        self._selected_scale = np.ldexp(self._selected_scale, -chosen)
 
     @property
     def _automatic(self) -> bool:
@@ -623,41 +511,25 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
             accuracy = getattr(self, "label_accuracy_", None)
             warn_without_structure(X, self.labels_, accuracy=accuracy)
 
-    # Shared pieces -------------------------------------------------------------------------------
-
-    def _set_status(self, solution: Solution[Any], *, limited: bool = False) -> None:
-        """Set the status; warn where the iterations were too few."""
-        self.status_ = solution.status
-        fast_mode = self.solver == "joint" and self.max_iter == 1
-        if solution.status is Status.ITERATION_LIMIT and not fast_mode:
+    def _set_outcome(self, solution: Solution[Any]) -> None:
+        """Set what the solver reports; warn where the iterations were too few."""
+        if self.solver == "paper":
+            super()._set_outcome(solution)
+            return
+        if self.max_iter == 1:  # the fast mode: the start is all that is asked for
+            self.n_iter_, self.status_ = solution.n_iter, solution.status
+        else:
+            super()._set_outcome(solution)
+        self.objective_ = np.asarray(solution.objective)  # the start is the first iteration
+        if solution.state.limited and solution.status is not Status.ITERATION_LIMIT:
             warn(
-                f"JASFS stopped at max_iter={self.max_iter}: {Status.ITERATION_LIMIT.value}. "
-                "Increase max_iter, or tol if a rougher answer will do.",
+                f"A label step of JASFS stopped at its limit of {defaults.MAX_SWEEPS} sweeps: the "
+                "clusters are not settled. Try another n_clusters or init.",
                 ConvergenceWarning,
             )
-        elif limited:
-            warn(
-                "A label step of JASFS stopped at its limit of 100 sweeps: the clusters are not "
-                "settled. Try another n_clusters or init.",
-                ConvergenceWarning,
-            )
-
-    def _set_regression(self, operator: DataOperator, W: np.ndarray, mean: np.ndarray) -> None:
-        """Set W and b (eq. solutionofb) in the units of X; ``mean`` is that of the rows of F."""
-        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
-        self.intercept_ = mean - to_numpy(operator.original_mean) @ self.coef_
-
-    def _set_centers(self, operator: DataOperator, moments: np.ndarray) -> None:
-        """Set the clusters' means of the selected columns from those of Z (d x c)."""
-        selected = np.flatnonzero(self.support_)
-        scale = to_numpy(operator.inverse_scale)[selected]
-        mean = to_numpy(operator.original_mean)[selected]
-        varies = scale > 0.0
-        self._selected_scale = scale
-        self.cluster_centers_ = mean + moments[selected].T / np.where(varies, scale, 1.0)
 
     def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
+        """Validate the parameters."""
         check_option("solver", self.solver, SOLVERS)
         check_option("w_step", self.w_step, W_STEPS)
         check_option("scale", self.scale, SCALES)
@@ -679,32 +551,3 @@ class JASFS(ClusterMixin, UnsupervisedSelector):
                 "n_features_to_select and sparsity both say how many features to select: "
                 "set one of them and leave the other at its default."
             )
-
-
-def _nearest_center(columns: Any, weights: np.ndarray, offset: np.ndarray) -> Any:
-    """Return the clusters with the largest x'c - |c|^2/2, all of them scaled."""
-    if is_foreign_array(columns):
-        xp = namespace_of(columns)
-        along = xp.astype(columns, xp.float64, copy=False) @ like(weights, columns)
-        return xp.argmax(along - like(offset, columns)[None, :], axis=1)
-    return (safe_sparse_dot(columns, weights, dense_output=True) - offset).argmax(axis=1)
-
-
-def mean_column_norm(operator: DataOperator) -> float:
-    """Return the mean squared norm of the columns that vary: the unit of the ridge."""
-    n_varying = int(to_numpy(operator.varies).sum())
-    return float(operator.xp.sum(operator.column_norms())) / n_varying
-
-
-def _nothing_selected(sparsity: float, largest: float) -> str:
-    """Say that lambda is too large, and which one is not (0: none is small enough)."""
-    if largest == 0.0:
-        return (
-            f"sparsity={sparsity:g} selects no feature, and no smaller value does: the columns are "
-            "too small for this solver. Use scale='unit', or set n_features_to_select."
-        )
-    usable = float(np.nextafter(largest, 0.0))
-    return (
-        f"sparsity={sparsity:g} is so large that no feature is selected: the largest value that "
-        f"selects something here is {usable!r}. Decrease sparsity, or set n_features_to_select."
-    )

@@ -15,11 +15,12 @@ prior in the place of S at its optimum, which differs from it by a factor of at 
 exp(gamma (1/n_a + 1/n_b)); a step that would raise J is not taken (``solve_joint``).
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.column_gram import ColumnGram
 from featsieve.arrays.namespace import Array, to_numpy
@@ -30,8 +31,6 @@ from featsieve.solvers.batched_moves import BatchedMoves, LandmarkPartition, ind
 from featsieve.solvers.forward_selection import LARGEST_GRAM
 from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import SummedRegression
-
-MAX_BATCHES = 100
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,10 @@ class LargeProblem:
     n_features: int | None = None
     w_step: str = "forward"
     memory: dict[str, tuple[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:
+        """Return the problem with a price of a feature, or a limit of their number."""
+        return replace(self, sparsity=sparsity, n_features=n_features)
 
     def regression(self, labels: Rows) -> SummedRegression:
         """Return the problem of the W-step for fixed labels."""
@@ -99,7 +102,7 @@ class LargeProblem:
         problem = LandmarkPartition(
             self.graph, support, inverse, 2.0 * self.alpha, self.n_clusters, labels
         )
-        moved = run(BatchedMoves(), problem, max_iter=MAX_BATCHES)
+        moved = run(BatchedMoves(), problem, max_iter=defaults.MAX_SWEEPS)
         return moved.state.labels, moved.status
 
     def same(self, one: Rows, other: Rows) -> bool:

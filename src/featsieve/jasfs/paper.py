@@ -1,13 +1,15 @@
-"""JASFS exactly as its authors run it (Algorithm 2 of the paper).
+"""JASFS exactly as its authors run it (Algorithm 2 of the paper; comments carry its line numbers).
 
-    F0: 0/1 indicator of the initial clusters, W0 = 0
-    repeat
-        S: softmax of the distances between rows of F      (eq. solutionofS)
-        W: AMHIHT, warm                                     (Algorithm 1)
-        F: multiplicative step, columns to unit length      (eq. slutonofF)
-    until the objective settles
+    1: F0: 0/1 indicator of the first clusters, W0 = 0, S0
+    2: repeat
+    3:     W: AMHIHT, warm                             (Algorithm 1: ``solvers/homotopy_iht.py``)
+    4:     L_S, P and Q                                (eq. PQ)
+    5:     F: multiplicative step, columns to unit length      (eq. slutonofF)
+    6:     S: softmax of the distances between rows of F       (eq. solutionofS)
+    8: until the objective settles
 
-S is never stored: :class:`~featsieve.terms.UniformGraph` provides its products.
+S is never stored: :class:`~featsieve.terms.UniformGraph` provides its products. As in the authors'
+program it is computed where an iteration begins, from the F that lines 1 and 6 would have seen.
 """
 
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
@@ -24,10 +27,8 @@ from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import UniformGraph, indicator
 from featsieve.terms.regression import square
-from featsieve.terms.row_sparsity import count_rows
+from featsieve.terms.row_sparsity import count_rows, row_norms, row_support
 
-# The authors do not test for convergence in the first iterations.
-FIRST_TEST = 6
 # Values of lambda below this are not looked at.
 SMALLEST = 1e-150
 # More steps than any schedule has penalties.
@@ -77,6 +78,15 @@ class PaperState:
     F: np.ndarray
     graph: UniformGraph | None = None  # S, a function of F before its update
 
+    @property
+    def labels(self) -> np.ndarray:
+        """The cluster of every sample.
+
+        A small orthogonality can empty a row of F: the regression then tells its cluster.
+        """
+        filled = np.any(self.F, axis=1, keepdims=True)
+        return np.where(filled, self.F, to_numpy(self.fitted)).argmax(axis=1)
+
 
 def solve_paper(
     problem: PaperProblem,
@@ -89,31 +99,36 @@ def solve_paper(
     label_step = MultiplicativeLabels(problem.alpha, problem.orthogonality, problem.formula)
 
     def start(problem: PaperProblem) -> PaperState:
+        # Algorithm 2, line 1: W = 0, F from the first clusters
         operator, xp = problem.operator, problem.operator.xp
         F = indicator(problem.labels, problem.n_clusters)
         shape = (problem.n_clusters, operator.shape[1])
         W = xp.zeros(shape, dtype=xp.float64, device=operator.device).T
-        return PaperState(W, xp.asarray(np.zeros_like(F), device=operator.device), F)
+        return PaperState(W, operator.place(np.zeros_like(F)), F)
 
     def update_graph(problem: PaperProblem, state: PaperState) -> PaperState:
+        # Algorithm 2, lines 1 and 6: S by eq. solutionofS
         return replace(state, graph=UniformGraph(state.F, problem.gamma))
 
     def update_features(problem: PaperProblem, state: PaperState) -> PaperState:
+        # Algorithm 2, line 3: update W by Algorithm 1
         operator = problem.operator
-        target = operator.xp.asarray(state.F - state.F.mean(axis=0), device=operator.device)
+        target = operator.place(state.F - state.F.mean(axis=0))
         regression = RowSparseRegression(operator, target, sparsity=problem.sparsity)
         solver = HomotopyIHT(warm_start=(state.W, state.fitted))
         found = run(solver, regression, max_iter=NO_LIMIT).state
         return replace(state, W=found.W, fitted=found.image)
 
     def update_labels(problem: PaperProblem, state: PaperState) -> PaperState:
+        # Algorithm 2, lines 4 and 5: L_S, P and Q, then F by eq. slutonofF
         assert state.graph is not None
         fitted = to_numpy(state.fitted)
         return replace(state, F=label_step.update(state.F, fitted, state.graph))
 
     def stop(state: PaperState, history: Sequence[float]) -> Status | None:
+        # Algorithm 2, line 8: until convergence
         n_iter = len(history) - 1
-        settled = n_iter >= FIRST_TEST and relative_change(history) < tol
+        settled = n_iter >= defaults.PAPER_FIRST_TEST and relative_change(history) < tol
         return Status.CONVERGED if settled else None
 
     solver = Alternation(
@@ -126,7 +141,29 @@ def solve_paper(
         value=PaperProblem.objective,
         stop=stop,
     )
+    # Algorithm 2, lines 2 and 7: repeat
     return run(solver, problem, max_iter=max_iter, callback=callback)
+
+
+def rank_rows(problem: PaperProblem, state: PaperState) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return scores and order of all features (best first), and how many rows of W are not zero.
+
+    Rows of W by length; rows that are zero by the order in which they would enter.
+    """
+    # Algorithm 2, line 9: the selected features are the non-zero rows of W
+    n_selected = int(np.count_nonzero(to_numpy(row_support(state.W))))
+    scores = np.sqrt(row_norms(to_numpy(state.W)))
+    operator = problem.operator
+    residual = to_numpy(state.fitted) - (state.F - state.F.mean(axis=0))
+    entering = row_norms(to_numpy(operator.rmatmul(operator.place(residual))))
+    return scores, np.lexsort((-entering, -scores)), n_selected
+
+
+def cluster_means(operator: DataOperator, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the means of the rows of Z in every cluster (d x c); 0 for an empty one."""
+    members = indicator(labels, n_clusters)
+    members /= np.maximum(members.sum(axis=0), 1.0)
+    return to_numpy(operator.rmatmul(operator.place(members)))
 
 
 def largest_sparsity(problem: PaperProblem, *, max_iter: int, tol: float) -> float:

@@ -1,77 +1,75 @@
 """The regularisation path of JASFS: a solution for every lambda, or every number of features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.sparsity_path import SparsityPath
-from featsieve.jasfs.joint import JointState, Problem, rank_features, solve_joint
+from featsieve.jasfs.estimator import JASFS
+from featsieve.jasfs.joint import JointState, nothing_selected, rank, solve_joint
+from featsieve.jasfs.problem import Labels, Problem
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Solution
 
-
-@dataclass(frozen=True)
-class PathPoint:
-    """A solution on the path."""
-
-    problem: Problem
-    solution: Solution[JointState]
-
-    def priced(self) -> tuple[np.ndarray, float]:
-        """Return the scores of all features, and the largest lambda that selects as many."""
-        state = self.solution.state
-        scores, _, path = rank_features(self.problem, state, path_length=len(state.support))
-        if self.problem.sparsity > 0.0 or path is None:
-            return scores, self.problem.sparsity
-        return scores, float(path.sparsity[len(state.support) - 1])
+Point = tuple[Problem, Solution[JointState]]
 
 
-def path_problems(
-    problem: Problem, *, sizes: Sequence[int] = (), sparsities: Sequence[float] = ()
-) -> list[Problem]:
-    """Return the problem of every point: few features first."""
-    fixed = [replace(problem, n_features=int(size)) for size in sizes]
-    return fixed + [replace(problem, sparsity=value) for value in sparsities]
+def joint_path(
+    selector: JASFS, X: Any, *, sizes: Any = None, sparsities: Sequence[float] = ()
+) -> SparsityPath:
+    """Return the solutions of a JASFS for many sizes, or for falling values of λ."""
+    begun, n_varying = selector._begin(X)
+    if sparsities:
+        problems = [begun.problem.priced(sparsity=value) for value in sparsities]
+    else:
+        n_features = begun.problem.operator.shape[1]
+        numbers = np.unique(np.minimum(check_sizes(sizes, n_features), n_varying))
+        problems = [begun.problem.priced(n_features=int(number)) for number in numbers]
+    points = solve_path(problems, begun.labels, max_iter=selector.max_iter, tol=selector.tol)
+    if not points:
+        raise ValueError(nothing_selected(problems[-1], begun.labels))
+    return as_path(points)
 
 
 def solve_path(
-    problems: Sequence[Problem], labels: Any, *, max_iter: int, tol: float
-) -> list[PathPoint]:
+    problems: Sequence[Problem], labels: Labels, *, max_iter: int, tol: float
+) -> list[Point]:
     """Solve every problem from the labels (and the nested path) of the one before.
 
     Problems that select nothing are left out.
     """
-    points: list[PathPoint] = []
-    known: ForwardState | None = None
+    points: list[Point] = []
+    path: ForwardState | None = None
     for problem in problems:
-        solution = solve_joint(problem, labels, path=known, max_iter=max_iter, tol=tol)
+        solution = solve_joint(problem, labels, path=path, max_iter=max_iter, tol=tol)
         state = solution.state
-        if len(state.support) == 0:
-            continue
-        points.append(PathPoint(problem, solution))
-        labels = state.labels
-        same = state.path_labels is not None and problem.same(state.path_labels, labels)
-        known = state.path if same else None
+        if len(state.support) > 0:
+            points.append((problem, solution))
+            labels, path = state.labels, state.path
     return points
 
 
-def as_path(points: Sequence[PathPoint]) -> SparsityPath:
-    """Return the points as arrays."""
-    priced = [point.priced() for point in points]
-    states = [point.solution.state for point in points]
-    supports = np.zeros((len(points), points[0].problem.operator.shape[1]), dtype=bool)
+def as_path(points: Sequence[Point]) -> SparsityPath:
+    """Return the points as arrays; where a number was given, lambda is the largest for it."""
+    states = [solution.state for _, solution in points]
+    rankings = [rank(problem, solution.state) for problem, solution in points]
+    supports = np.zeros((len(points), len(rankings[0].scores)), dtype=bool)
     for support, state in zip(supports, states, strict=True):
         support[state.support] = True
+    sparsity = [
+        problem.sparsity or float(ranking.path.sparsity[len(state.support) - 1])
+        for (problem, _), ranking, state in zip(points, rankings, states, strict=True)
+    ]
     return SparsityPath(
         n_features=supports.sum(axis=1),
-        sparsity=np.array([sparsity for _, sparsity in priced]),
+        sparsity=np.array(sparsity),
         supports=supports,
-        scores=np.stack([scores for scores, _ in priced]),
-        objective=np.array([point.solution.objective[-1] for point in points]),
-        statuses=[point.solution.status for point in points],
+        scores=np.stack([ranking.scores for ranking in rankings]),
+        objective=np.array([solution.objective[-1] for _, solution in points]),
+        statuses=[solution.status for _, solution in points],
         labels=np.stack(
-            [point.problem.host_labels(point.solution.state.labels) for point in points]
+            [problem.host_labels(solution.state.labels) for problem, solution in points]
         ),
     )

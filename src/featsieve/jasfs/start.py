@@ -6,24 +6,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.coordinates import hat_directions
+from featsieve.graphs.initial_labels import authors_labels
 from featsieve.graphs.knn import hat_distances
 from featsieve.graphs.landmarks import N_LANDMARKS, LandmarkGraph, choose_landmarks
 from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import fill_empty, kmeans_labels
 from featsieve.graphs.views import DOUBTFUL, PLAIN, SampleView, sample_view
-from featsieve.jasfs.joint import JointProblem, Problem, refine_labels
 from featsieve.jasfs.large import LargeProblem
+from featsieve.jasfs.problem import ExactProblem, Labels, Problem
 from featsieve.terms import NeighbourGraph
 from featsieve.validation import warn
-
-# Above this many samples init="auto" takes landmarks: the exact graph costs O(n^2).
-LARGEST_EXACT = 20_000
-# Landmarks are fewer than samples by this factor, or more.
-SAMPLES_PER_LANDMARK = 10
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,7 @@ class Settings:
     """The parameters of the estimator that the start depends on."""
 
     init: Any
+    labels: np.ndarray | None  # the user's, if there are any
     n_clusters: int
     n_neighbors: int
     alpha: float
@@ -38,6 +36,7 @@ class Settings:
     ridge: float
     shrinkage: float
     w_step: str
+    random_state: np.random.RandomState
 
 
 @dataclass(frozen=True)
@@ -45,42 +44,41 @@ class Start:
     """A problem without sparsity, and the labels to begin with."""
 
     problem: Problem
-    labels: Any
+    labels: Labels
     source: str
-    graph: sp.csr_array | None
-    n_landmarks: int
+    graph: sp.csr_array | None = None  # of the samples, where it joins them directly
+    n_landmarks: int = 0
 
 
-def start(
-    X: Any,
-    operator: DataOperator,
-    settings: Settings,
-    *,
-    labels: np.ndarray | None,
-    random_state: np.random.RandomState,
-) -> Start:
-    """Return the start of a fit; ``labels`` are the user's, if there are any."""
-    init, n = settings.init, operator.shape[0]
-    exact = isinstance(init, str) and init in ("spectral", "best")
-    many = isinstance(init, str) and init == "landmarks"
-    if many or (n > LARGEST_EXACT and not exact):
-        return large_start(operator, settings, labels=labels, random_state=random_state)
-    return small_start(X, operator, settings, labels=labels, random_state=random_state)
+def start(X: Any, operator: DataOperator, settings: Settings) -> Start:
+    """Return the start of a fit, by the exact graph of the samples or by landmarks."""
+    init = settings.init if isinstance(settings.init, str) else "given"
+    many = operator.shape[0] > defaults.LARGEST_EXACT_GRAPH and init not in ("spectral", "best")
+    if many or init == "landmarks":
+        return large_start(operator, settings)
+    return small_start(X, operator, settings)
 
 
-def small_start(
-    X: Any,
-    operator: DataOperator,
-    settings: Settings,
-    *,
-    labels: np.ndarray | None,
-    random_state: np.random.RandomState,
-) -> Start:
+def authors_start(operator: DataOperator, settings: Settings) -> tuple[np.ndarray, str]:
+    """Return the first labels of the authors' program, and where they came from."""
+    if settings.labels is not None:
+        return settings.labels, "given"
+    labels = authors_labels(
+        operator,
+        settings.init,
+        settings.n_clusters,
+        n_neighbors=settings.n_neighbors,
+        random_state=settings.random_state,
+    )
+    return labels, "k-means" if settings.init == "k-means" else "spectral"
+
+
+def small_start(X: Any, operator: DataOperator, settings: Settings) -> Start:
     """Start from the exact neighbour graph in hat coordinates."""
     c, n_neighbors = settings.n_clusters, settings.n_neighbors
     E = to_numpy(hat_coordinates(operator, shrinkage=settings.shrinkage, n_directions=2 * c))
     graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=n_neighbors)
-    source = "given"
+    labels, source = settings.labels, "given"
     if labels is None:
         labels, source = joint_labels(
             X,
@@ -89,11 +87,11 @@ def small_start(
             hat=SampleView("hat", graph, E),
             n_clusters=c,
             n_neighbors=n_neighbors,
-            random_state=random_state,
+            random_state=settings.random_state,
         )
     if source in PLAIN:  # clusters do not show in the hat graph: take the one they show in
         graph = sample_view(X, source, n_neighbors=n_neighbors).graph
-    problem = JointProblem(
+    problem = ExactProblem(
         operator,
         NeighbourGraph(graph, alpha=settings.alpha, beta=settings.beta),
         n_clusters=c,
@@ -102,27 +100,21 @@ def small_start(
         coordinates=E,
     )
     if source == "spectral":
-        labels, _ = refine_labels(problem, labels, E)
-    return Start(problem, labels, source, graph, 0)
+        labels, _ = problem.refine_in(labels, E)
+    return Start(problem, labels, source, graph)
 
 
-def large_start(
-    operator: DataOperator,
-    settings: Settings,
-    *,
-    labels: np.ndarray | None,
-    random_state: np.random.RandomState,
-) -> Start:
+def large_start(operator: DataOperator, settings: Settings) -> Start:
     """Start from landmarks: linear in the number of samples."""
     if settings.w_step != "forward":
         raise ValueError(
             f"w_step={settings.w_step!r} needs the exact graph of the samples, and there are "
             f"{operator.shape[0]} of them: set w_step='forward', or init='spectral'."
         )
-    c = settings.n_clusters
+    c, random_state = settings.n_clusters, settings.random_state
     directions = hat_directions(operator, shrinkage=settings.shrinkage, n_directions=2 * c)
     parts = operator.parts()
-    n_landmarks = max(min(N_LANDMARKS, operator.shape[0] // SAMPLES_PER_LANDMARK), 10 * c)
+    n_landmarks = max(min(N_LANDMARKS, operator.shape[0] // defaults.SAMPLES_PER_LANDMARK), 10 * c)
     landmarks = choose_landmarks(
         operator, directions, n_landmarks=n_landmarks, random_state=random_state
     )
@@ -137,8 +129,9 @@ def large_start(
     )
     problem.columns()  # now: the rounds to come work on it
     n_landmarks = graph.n_landmarks
-    if labels is not None:
-        return Start(problem, parts.scatter(labels), "given", None, n_landmarks)
+    if settings.labels is not None:
+        rows = parts.scatter(settings.labels)
+        return Start(problem, rows, "given", n_landmarks=n_landmarks)
     if settings.init == "k-means":
         source = "k-means"
         found = kmeans_labels(landmarks.sample_coordinates, c, random_state=random_state)
@@ -154,11 +147,11 @@ def large_start(
     if settings.init == "auto" and problem.accuracy(rows) < DOUBTFUL:
         warn(
             "The clusters in which the fit starts are hardly predictable from one another. Up to "
-            f"{LARGEST_EXACT} samples other distances would be tried now: fit a sample of the rows "
-            "(JASFS().fit(X[rows])), and see whether it finds clearer ones (label_accuracy_). "
-            "init='landmarks' silences this warning."
+            f"{defaults.LARGEST_EXACT_GRAPH} samples other distances would be tried now: fit a "
+            "sample of the rows (JASFS().fit(X[rows])), and see whether it finds clearer ones "
+            "(label_accuracy_). init='landmarks' silences this warning."
         )
-    return Start(problem, rows, source, None, n_landmarks)
+    return Start(problem, rows, source, n_landmarks=n_landmarks)
 
 
 def nearest_centre(part: DataOperator, directions: np.ndarray, centres: np.ndarray) -> Any:

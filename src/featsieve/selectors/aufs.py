@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.arrays.weighted import WeightedOperator
@@ -15,8 +16,6 @@ from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.jasfs.estimator import mean_column_norm
-from featsieve.jasfs.joint import AUTO_SHARE
 from featsieve.selectors.ugfs import warn_collapsed
 from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
@@ -28,9 +27,8 @@ from featsieve.solvers.projected_labels import (
     penalty_sequence,
 )
 from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.row_sparse import RowSparseRegression
+from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
 from featsieve.solvers.supports import (
-    SMALL_RIDGE,
     W_STEPS,
     find_support,
     largest_sparsity,
@@ -283,7 +281,7 @@ class AUFS(UnsupervisedSelector):
         penalties = penalty_sequence(self.orthogonality)
         table = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
-        if is_single(X) and (self.ridge < SMALL_RIDGE or self.reconstruction > 0.0):
+        if is_single(X) and (self.ridge < defaults.SMALL_RIDGE or self.reconstruction > 0.0):
             X = in_double(X)
             table = as_operator(X, scale=scale, center=center)
         # The regression has an intercept: centring is part of it.
@@ -329,12 +327,14 @@ class AUFS(UnsupervisedSelector):
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * state.W
         self.intercept_ = state.b - to_numpy(operator.original_mean) @ self.coef_
         n_selected = len(state.support) if k is None else k
-        scores, order, self.path_ = rank_features(
+        ranking = rank_features(
             problem.regression(state.F, self.sample_weights_),
             state.support,
             length=max(self.path_length, n_selected),
+            unit=2.0,
         )
-        self._set_selection(scores, n_selected, order=order)
+        self.path_ = ranking.path
+        self._set_selection(ranking.scores, n_selected, order=ranking.order)
 
     def _problem(
         self,
@@ -369,7 +369,7 @@ class AUFS(UnsupervisedSelector):
         if not isinstance(self.sparsity, str):
             return replace(problem, sparsity=float(self.sparsity))
         # As in JASFS: the price at which a feature adds a fixed share of all before it.
-        regression = replace(problem.regression(F, weights), least_share=AUTO_SHARE)
+        regression = replace(problem.regression(F, weights), least_share=defaults.LEAST_SHARE)
         path = run(ForwardSelection(), regression, max_iter=regression.limit).state
         if self.w_step == "iht":  # needs a smaller lambda for as many: fix their number
             return replace(problem, n_features=len(path.order))
@@ -547,7 +547,7 @@ def update_weights(problem: AUFSProblem, state: AUFSState) -> AUFSState:
     operator, xp = problem.operator, problem.operator.xp
     weights = problem.weights(state)
     regression = problem.regression(state.F, weights)
-    support = find_support(regression, problem.w_step, known=state.support)
+    support = find_support(regression, problem.w_step, known=state.support).support
     W = refit(regression, support)
     live = xp.asarray(support, device=operator.device)
     image = to_numpy(operator.matmul(xp.asarray(W, device=operator.device), live=live))

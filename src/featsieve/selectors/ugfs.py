@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
@@ -15,7 +16,6 @@ from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.jasfs.estimator import mean_column_norm
 from featsieve.selectors.penalties import VANISHED
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
@@ -34,8 +34,8 @@ from featsieve.solvers.projected_labels import (
     penalty_sequence,
 )
 from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.solvers.supports import SMALL_RIDGE, find_support, rank_features, refit
+from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.solvers.supports import find_support, rank_features, refit
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.validation import check_callback, check_number, check_option, warn
@@ -233,7 +233,7 @@ class UGFS(UnsupervisedSelector):
         penalties = penalty_sequence(self.orthogonality)
         operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
-        if is_single(X) and (self.solver == "paper" or self.ridge < SMALL_RIDGE):
+        if is_single(X) and (self.solver == "paper" or self.ridge < defaults.SMALL_RIDGE):
             X = in_double(X)
             operator = as_operator(X, scale=scale, center=center)
         k = self._n_to_select()
@@ -284,10 +284,11 @@ class UGFS(UnsupervisedSelector):
         self.label_matrix_, self.ridge_ = state.F, problem.ridge
         self._set_regression(problem.operator, state.W, state.b)
         k = problem.n_features
-        scores, order, self.path_ = rank_features(
-            problem.regression(state.F), state.support, length=max(self.path_length, k)
+        ranking = rank_features(
+            problem.regression(state.F), state.support, length=max(self.path_length, k), unit=2.0
         )
-        self._set_selection(scores, k, order=order)
+        self.path_ = ranking.path
+        self._set_selection(ranking.scores, k, order=ranking.order)
         return label_of_row(state.F, state.fitted)
 
     def _fit_paper(
@@ -440,7 +441,7 @@ def update_features(problem: UGFSProblem, state: UGFSState) -> UGFSState:
     regression = problem.regression(state.F)
     searched = state.searched
     fresh = searched is None or square(state.F - searched) > MOVED * square(searched)
-    support = find_support(regression, "exchange", known=state.support, fresh=fresh)
+    support = find_support(regression, "exchange", known=state.support, fresh=fresh).support
     W = refit(regression, support)
     live = xp.asarray(support, device=operator.device)
     image = to_numpy(operator.matmul(xp.asarray(W, device=operator.device), live=live))

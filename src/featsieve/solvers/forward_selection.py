@@ -233,11 +233,23 @@ class ForwardSelection:
 
     def step(self, problem: RowSparseRegression, state: ForwardState) -> ForwardState:
         """Add the column of the largest gain (the lowest index among ties)."""
-        xp = problem.operator.xp
-        tie = TIE["float32" if problem.operator.dtype == xp.float32 else "float64"]
-        best = float(xp.max(state.candidates))
-        tied = state.candidates >= best - tie * abs(best)
-        return self.add(problem, state, int(xp.argmax(xp.astype(tied, xp.int8))))
+        return self.add(problem, state, self.best(problem, state))
+
+    def best(
+        self,
+        problem: RowSparseRegression,
+        state: ForwardState,
+        *,
+        among: np.ndarray | None = None,
+    ) -> int:
+        """Return the column of the largest gain, or its place in a list; the first of ties."""
+        operator, xp = problem.operator, problem.operator.xp
+        gains = state.candidates
+        if among is not None:
+            gains = xp.take(gains, operator.place(among), axis=0)
+        tie = TIE["float32" if operator.dtype == xp.float32 else "float64"]
+        best = float(xp.max(gains))
+        return int(xp.argmax(xp.astype(gains >= best - tie * abs(best), xp.int8)))
 
     def add(self, problem: RowSparseRegression, state: ForwardState, j: int) -> ForwardState:
         """Add column j, whether or not it is the best one."""

@@ -7,8 +7,10 @@ For a fixed support the best W is a ridge regression, so the problem is a search
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array
+from featsieve.arrays.namespace import Array, to_numpy
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class RowSparseRegression:
         xp = self.operator.xp
         varying = int(xp.sum(xp.astype(self.operator.varies, xp.int64)))
         return varying if self.n_features is None else min(self.n_features, varying)
+
+    @property
+    def n_targets(self) -> int:
+        """The number c of columns of Y."""
+        return int(self.target.shape[1])
 
     def correlation(self) -> Array:
         """Return Z'Y, an array that the caller may change."""
@@ -91,6 +98,11 @@ class SummedRegression(RowSparseRegression):
     total: float = 0.0
     gram_of: Callable[[Array], Array] | None = None
 
+    @property
+    def n_targets(self) -> int:
+        """The number c of columns of Y."""
+        return int(self.sums.shape[1])
+
     def correlation(self) -> Array:
         """Return Z'Y, an array that the caller may change."""
         return self.operator.xp.asarray(self.sums, copy=True)
@@ -109,3 +121,28 @@ class SummedRegression(RowSparseRegression):
         gram = self.gram_of(support) if self.gram_of else self.operator.columns_gram(support)
         eye = xp.eye(support.shape[0], dtype=xp.float64, device=self.operator.device)
         return xp.linalg.solve(gram + self.ridge * eye, self.moments(support))
+
+
+def mean_column_norm(operator: DataOperator) -> float:
+    """Return the mean squared norm of the columns that vary: the unit of the ridge."""
+    n_varying = int(to_numpy(operator.varies).sum())
+    return float(operator.xp.sum(operator.column_norms())) / n_varying
+
+
+def hat_factor(
+    operator: DataOperator, support: np.ndarray, ridge: float
+) -> tuple[Array, Array | None]:
+    """Return E with E E' = Z_S A^(-1) Z_S', and R with A^(-1) = R'R, where A = Z_S'Z_S + mu I.
+
+    With more columns than samples there is no R (None), and E has n columns.
+    """
+    xp, n, k = operator.xp, operator.shape[0], len(support)
+    selected = operator.place(support)
+    if k <= n:
+        eye = xp.eye(k, dtype=xp.float64, device=operator.device)
+        root = xp.linalg.inv(xp.linalg.cholesky(operator.columns_gram(selected) + ridge * eye))
+        return operator.columns_matmul(selected, root.T), root
+    Z = operator.columns(selected)
+    energy, U = xp.linalg.eigh(Z @ Z.T)
+    energy = xp.clip(energy, min=0.0)
+    return U * xp.sqrt(energy / (energy + ridge))[None, :], None

@@ -1,99 +1,117 @@
-"""From a row-sparse regression to a support, and from a support to a ranking of all features."""
+"""The W-step: from a row-sparse regression to a support, and from a support to a ranking.
 
-from dataclasses import replace
+Every method that regresses labels on few features (JASFS, AUFS, UGFS) finds its support here.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.solvers.exchange_search import ExchangeSearch
-from featsieve.solvers.forward_selection import (
-    TIE,
-    ForwardSelection,
-    ForwardState,
-    SelectionPath,
-)
+from featsieve import defaults
+from featsieve.arrays.namespace import to_numpy
+from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
 from featsieve.solvers.homotopy_iht import ConvergedIHT
-from featsieve.solvers.local_search import LocalSearch
+from featsieve.solvers.local_search import ExchangeSearch, LocalSearch
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms.row_sparsity import row_support
 
 W_STEPS = ("forward", "iht", "local")
-MAX_IHT_STEPS = 2000
 MAX_MOVES = 10_000
 # Rounding is not progress: a support must lower the objective by more than this, relatively.
 PROGRESS = 1e-12
-# With a ridge below this (in units of the mean squared column norm) single precision cannot tell a
-# dependent column from a new one: the table is converted.
-SMALL_RIDGE = 1e-3
-# What a single exchange must gain, as a share of the loss of the empty support.
-WORTHWHILE = 1e-6
+NONE = np.zeros(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The support of a W-step, and the run of forward selection where that found it."""
+
+    support: np.ndarray  # in order of entry
+    path: ForwardState | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Scores of all features, their order (best first), and the nested path through a support."""
+
+    scores: np.ndarray
+    order: np.ndarray
+    path: SelectionPath
 
 
 def find_support(
     regression: RowSparseRegression,
     w_step: str,
     *,
-    known: np.ndarray | None = None,
+    known: np.ndarray = NONE,
     fresh: bool = True,
-) -> np.ndarray:
-    """Return the best support that a W-step finds; never a worse one than ``known``."""
-    known = np.zeros(0, dtype=np.intp) if known is None else known
-    supports = [known]
+    path: ForwardState | None = None,
+) -> Found:
+    """Return the best support that a W-step finds; never a worse one than ``known``.
+
+    ``fresh``: whether to look beyond what single moves from ``known`` reach. ``path`` may be a part
+    of the forward selection for this regression, and may go on beyond ``n_features``.
+    """
+    found = []
     if fresh or len(known) == 0:
-        supports.append(_iht(regression) if w_step == "iht" else _forward(regression))
+        found = [_iht(regression) if w_step == "iht" else _forward(regression, path)]
     if w_step in ("local", "exchange"):
-        starts = [known] if len(known) else supports[1:]
-        if len(known) and fresh and value_of(regression, supports[1]) < value_of(regression, known):
-            starts.append(supports[1])
-        supports = [known, *(_search(regression, w_step, start) for start in starts)]
+        starts = [known, *(one.support for one in found)] if len(known) else [found[0].support]
+        if len(starts) > 1 and value_of(regression, starts[1]) >= value_of(regression, known):
+            starts = [known]
+        found = [Found(_search(regression, w_step, start)) for start in starts]
     if len(known) == 0:
-        return supports[-1]
+        return found[-1]
     # The acceptance guard: rounding is not progress, and no support at all is not an answer.
-    values = [value_of(regression, support) for support in supports]
-    least = values[0] - PROGRESS * abs(values[0])
-    better = [i for i in range(1, len(supports)) if len(supports[i]) and values[i] < least]
-    return supports[min(better, key=values.__getitem__)] if better else known
+    best, least = Found(known), value_of(regression, known)
+    least -= PROGRESS * abs(least)
+    for one in found:
+        value = value_of(regression, one.support)
+        if len(one.support) and value < least:
+            best, least = one, value
+    return best
 
 
-def _forward(regression: RowSparseRegression) -> np.ndarray:
-    """Return the support of forward selection, in order of entry."""
-    path = run(ForwardSelection(), regression, max_iter=regression.limit).state
-    return np.asarray(path.order, dtype=np.intp)
+def _forward(regression: RowSparseRegression, path: ForwardState | None) -> Found:
+    """Return the support of forward selection."""
+    path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
+    return Found(np.asarray(path.order[: regression.limit], dtype=np.intp), path)
 
 
-def _iht(regression: RowSparseRegression) -> np.ndarray:
+def _iht(regression: RowSparseRegression) -> Found:
     """Return the support of hard thresholding."""
-    found = run(ConvergedIHT(), regression, max_iter=MAX_IHT_STEPS).state
+    found = run(ConvergedIHT(), regression, max_iter=defaults.MAX_IHT_STEPS).state
     support = np.flatnonzero(to_numpy(row_support(found.W)))
     if regression.n_features is not None:
         # It may have kept fewer rows than it may: rows of zeros.
-        return path_through(regression, support, length=regression.limit)[0].order
+        filled = path_through(regression, support, length=regression.limit)
+        return Found(np.asarray(filled.order, dtype=np.intp))
     if regression.ridge > 0.0 or len(support) == 0:
-        return support
+        return Found(support)
     # Without a ridge, columns that depend on others of the support add nothing.
-    path = path_through(regression, support, length=0)[0]
-    return path.order[np.isin(path.order, support)]
+    order = np.asarray(path_through(regression, support, length=0).order, dtype=np.intp)
+    return Found(order[np.isin(order, support)])
 
 
 def _search(regression: RowSparseRegression, w_step: str, start: np.ndarray) -> np.ndarray:
     """Return where single moves from a support end."""
     if w_step == "exchange":
-        exchange = ExchangeSearch(start=start, progress=WORTHWHILE)
+        exchange = ExchangeSearch(start=start, progress=defaults.LEAST_EXCHANGE)
         return run(exchange, regression, max_iter=MAX_MOVES).state.support
     return run(LocalSearch(start=start), regression, max_iter=MAX_MOVES).state.support
 
 
 def value_of(regression: RowSparseRegression, support: np.ndarray) -> float:
     """Return the objective at the best W on a support."""
-    return regression.value(_index(regression, support))
+    return regression.value(regression.operator.place(support))
 
 
 def refit(regression: RowSparseRegression, support: np.ndarray) -> np.ndarray:
     """Return the best W on a support, with all d rows."""
-    W = np.zeros((regression.operator.shape[1], regression.target.shape[1]))
+    W = np.zeros((regression.operator.shape[1], regression.n_targets))
     if len(support):
-        W[support] = to_numpy(regression.refit(_index(regression, support)))
+        W[support] = to_numpy(regression.refit(regression.operator.place(support)))
     return W
 
 
@@ -113,50 +131,58 @@ def largest_sparsity(regression: RowSparseRegression, w_step: str) -> float:
 
 
 def path_through(
-    regression: RowSparseRegression, support: np.ndarray, *, length: int
-) -> tuple[SelectionPath, ForwardState]:
+    regression: RowSparseRegression,
+    support: np.ndarray,
+    *,
+    length: int,
+    keep_order: bool = False,
+) -> ForwardState:
     """Return nested supports of every size up to ``length``, one of which is the given one.
 
-    Forward selection among the members of the support first, then among all features. Where the
-    support came from forward selection this is the path that found it.
+    The members of the support come first, by forward selection among them or in the order they
+    have, then forward selection among all features. Where the support came from forward selection
+    this is the path that found it.
     """
     longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)))
     solver = ForwardSelection()
     state = solver.init(longer)
-    tie = TIE["float32" if longer.operator.dtype == longer.operator.xp.float32 else "float64"]
-    left = np.sort(support)
+    left = support if keep_order else np.sort(support)
     while len(left):
-        gains = to_numpy(state.candidates)[left]
-        best = gains.max()
-        if best < 0.0:  # the rest depends on those before
+        position = 0 if keep_order else solver.best(longer, state, among=left)
+        if float(state.candidates[int(left[position])]) < 0.0:  # the rest depends on those before
             break
-        position = int(np.argmax(gains >= best - tie * best))
         state = solver.add(longer, state, int(left[position]))
         left = np.delete(left, position)
-    state = run(solver, longer, max_iter=longer.limit, state=state).state
-    return solver.path(state), state
+    return run(solver, longer, max_iter=longer.limit, state=state).state
 
 
 def rank_features(
-    regression: RowSparseRegression, support: np.ndarray, *, length: int
-) -> tuple[np.ndarray, np.ndarray, SelectionPath]:
-    """Return scores, order (best first) and the nested path through a support.
+    regression: RowSparseRegression,
+    support: np.ndarray,
+    *,
+    length: int,
+    path: ForwardState | None = None,
+    keep_order: bool = False,
+    unit: float = 1.0,
+) -> Ranking:
+    """Rank all features along the nested path through a support, in units of the objective.
 
-    In units of ||ZW - Y||^2 + mu ||W||^2, without the factor 1/2 of the regression. Along the path
-    the score is the largest lambda that still selects the feature; off it, what the feature would
-    add now, at most what the last one was worth. Columns that do not vary come last.
+    Along the path the score is the largest lambda that still selects the feature; off it, what the
+    feature would add now, at most what the last one was worth. Columns that do not vary come last.
+    ``path`` may be the forward selection that found the support; ``unit`` is 2 where the objective
+    has no factor 1/2.
     """
-    path, state = path_through(regression, support, length=length)
-    path = SelectionPath(path.order, 2.0 * path.half_gains, 2.0 * path.loss)
-    off_path = np.setdiff1d(np.arange(regression.operator.shape[1]), path.order)
-    last = path.sparsity[-1] if len(path.order) else np.inf
-    scores = np.clip(2.0 * to_numpy(state.candidates), 0.0, max(last, 0.0))
-    scores[path.order] = np.maximum(path.sparsity, 0.0)
+    if path is None:
+        path = path_through(regression, support, length=length, keep_order=keep_order)
+    else:
+        longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)))
+        path = run(ForwardSelection(), longer, max_iter=longer.limit, state=path).state
+    nested = ForwardSelection().path(path)
+    nested = SelectionPath(nested.order, unit * nested.half_gains, unit * nested.loss)
+    last = nested.sparsity[-1] if len(nested.order) else np.inf
+    scores = np.clip(unit * to_numpy(path.candidates), 0.0, max(last, 0.0))
+    scores[nested.order] = np.maximum(nested.sparsity, 0.0)
+    off_path = np.setdiff1d(np.arange(len(scores)), nested.order)
     varies = to_numpy(regression.operator.varies)[off_path]
     best_first = np.lexsort((off_path, -scores[off_path], ~varies))
-    return scores, np.concatenate([path.order, off_path[best_first]]), path
-
-
-def _index(regression: RowSparseRegression, support: np.ndarray) -> Array:
-    """Return a support as an array of the operator's library."""
-    return regression.operator.xp.asarray(support, device=regression.operator.device)
+    return Ranking(scores, np.concatenate([nested.order, off_path[best_first]]), nested)

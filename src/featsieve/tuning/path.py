@@ -9,6 +9,7 @@ from sklearn.base import clone
 from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.sparsity_path import SparsityPath
 from featsieve.jasfs.estimator import JASFS
+from featsieve.jasfs.path import joint_path
 from featsieve.solvers.protocol import Status
 from featsieve.validation import as_table, check_number, check_sized_selector
 
@@ -66,9 +67,9 @@ def sparsity_path(
             check_number("every one of sparsities", value, low=0.0, strict=True)
         if not values:
             raise ValueError("sparsities is empty: pass at least one value, or None.")
-        return clone(selector)._joint_path(X, sparsities=values)
+        return joint_path(clone(selector), X, sparsities=values)
     if joint:
-        return clone(selector)._joint_path(X, sizes=sizes)
+        return joint_path(clone(selector), X, sizes=sizes)
     return _ranked_path(clone(selector), X, sizes)
 
 

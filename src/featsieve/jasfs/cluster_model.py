@@ -1,0 +1,115 @@
+"""What a fitted JASFS knows of its clusters: regression, centres, prediction, units."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import (
+    is_dask_array,
+    is_foreign_array,
+    like,
+    namespace_of,
+    pick_columns,
+    to_numpy,
+)
+from featsieve.arrays.ranges import LARGEST
+from featsieve.base import UnsupervisedSelector
+
+
+class ClusterModel(ClusterMixin, UnsupervisedSelector):
+    """A selector that regresses clusters on its features, and tells the cluster of new rows."""
+
+    intercept_: np.ndarray
+    cluster_centers_: np.ndarray
+    labels_: np.ndarray
+    _selected_scale: np.ndarray  # 1/s of the selected columns
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of new rows: that of the nearest centre.
+
+        Distances are those of the selected columns, scaled as in the fit. (The regression that
+        selects the features is shrunk by its ridge, so that it cannot tell clusters of unequal
+        sizes, or one between two others.)
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The same columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "cluster_centers_")
+        centers = self.cluster_centers_ * self._selected_scale
+        mean = np.average(centers, axis=0)  # any origin will do
+        centers = centers - mean
+        # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
+        weights = (centers * self._selected_scale).T
+        offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
+        if is_dask_array(X):
+            from featsieve.arrays.dask_table import map_rows, select_columns
+
+            nearest = partial(_nearest_center, weights=weights, offset=offset)
+            selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))
+            return map_rows(nearest, selected, dtype=np.intp)
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        return _nearest_center(selected, weights, offset)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return ``labels_`` in the array library of X, and on its device.
+
+        The labels of a Dask array are a NumPy array, as ``labels_`` is.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
+            The table: rows are samples.
+        y : ignored
+            Present for the scikit-learn convention. Labels are never used.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        labels = self.fit(X).labels_
+        # A copy: the array of another library may share the memory it is made from.
+        return like(labels.copy(), X) if is_foreign_array(X) else labels
+
+    def _set_model(
+        self, operator: DataOperator, W: np.ndarray, *, mean: np.ndarray, moments: np.ndarray
+    ) -> None:
+        """Set W, b (eq. solutionofb) and the clusters' centres in the units of X.
+
+        ``mean`` is that of the rows of F, ``moments`` are the clusters' means of Z (d x c).
+        """
+        inverse_scale = to_numpy(operator.inverse_scale)
+        original_mean = to_numpy(operator.original_mean)
+        self.coef_ = inverse_scale[:, None] * W
+        self.intercept_ = mean - original_mean @ self.coef_
+        scale = self._selected_scale = inverse_scale[self.support_]
+        centers = moments[self.support_].T / np.where(scale > 0.0, scale, 1.0)
+        self.cluster_centers_ = original_mean[self.support_] + centers
+
+    def _restore_units(self, exponents: np.ndarray) -> None:
+        """Give what was fitted to columns divided by 2^exponents the units of X."""
+        super()._restore_units(exponents)
+        chosen = exponents[self.support_]
+        # Centres lie among the entries; rounding must not take them past the largest number.
+        centers = np.clip(self.cluster_centers_, -LARGEST, LARGEST)
+        self.cluster_centers_ = np.ldexp(centers, chosen)
+        self._selected_scale = np.ldexp(self._selected_scale, -chosen)
+
+
+def _nearest_center(columns: Any, weights: np.ndarray, offset: np.ndarray) -> Any:
+    """Return the clusters with the largest x'c - |c|^2/2, all of them scaled."""
+    if is_foreign_array(columns):
+        xp = namespace_of(columns)
+        along = xp.astype(columns, xp.float64, copy=False) @ like(weights, columns)
+        return xp.argmax(along - like(offset, columns)[None, :], axis=1)
+    return (safe_sparse_dot(columns, weights, dense_output=True) - offset).argmax(axis=1)
