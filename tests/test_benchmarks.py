@@ -77,7 +77,7 @@ def test_the_readme_shows_the_tables_that_the_scripts_printed():
 
 def test_fuzz_counts_what_became_of_the_tables(tmp_path):
     output = tmp_path / "fuzz.md"
-    test = "tests/fuzz/test_selectors.py::test_any_table_is_fitted_or_refused[MaxVariance]"
+    test = "tests/fuzz/test_estimators.py::test_any_table_is_fitted_or_refused[MaxVariance]"
     options = ("--examples", "5", "--processes", "1", "--tests", test, "--output", str(output))
     done = run_script("fuzz.py", *options)
     assert done.returncode == 0, done.stdout

@@ -64,10 +64,6 @@ def test_every_locked_release_has_hashes_and_no_address():
     assert not re.search(r"^\s*-", re.sub(r"--hash=\S+", "", text), re.MULTILINE)  # no options
 
 
-def test_torch_is_left_to_the_user():
-    assert not {"torch", "featsieve"} & set(locked("3.11"))
-
-
 def test_the_oldest_set_is_the_lower_bounds(tmp_path):
     project = tmp_path / "pyproject.toml"
     project.write_text(

@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import featsieve
-from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 AROUND = {
@@ -133,17 +132,6 @@ def test_columns_keep_their_types(name, frame):
     pd.testing.assert_frame_equal(chosen, mixed[list(chosen.columns)])
 
 
-def test_some_columns_of_a_frame(frame):
-    # Beside columns that are not for selection, in one step of a pipeline.
-    table = frame.assign(batch=np.arange(80) % 2)
-    sieve = JASFS(3, n_features_to_select=5, random_state=0)
-    step = make_column_transformer(
-        (sieve, NAMES), ("passthrough", ["batch"]), verbose_feature_names_out=False
-    ).set_output(transform="pandas")
-    chosen = step.fit_transform(table)
-    assert list(chosen.columns) == [*columns_kept(clone(sieve).fit(frame)), "batch"]
-
-
 # Notebooks ----------------------------------------------------------------------------------------
 
 
@@ -188,22 +176,3 @@ def test_the_picture_of_an_estimator(name, fitted):
         strangers = [link for link in page.links if not re.search(r"/sklearn\.\w+\.", link)]
         assert strangers == []
         assert not any("featsieve" in link or name in link for link in page.links)
-
-
-@pytest.mark.parametrize("name", SELECTORS)
-def test_the_picture_of_a_pipeline(name, fitted):
-    model = make_pipeline(StandardScaler(), make(name))
-    page = Page(model._repr_html_())
-    assert page.open == []
-    assert {"StandardScaler", name} <= set(page.words)
-    assert not any(name in link for link in page.links)
-
-
-def test_parameters_that_are_arrays_or_functions_are_shown():
-    def start(X, n_clusters, random_state):
-        return np.arange(len(X)) % n_clusters
-
-    for settings in ({"init": np.arange(80) % 3}, {"init": start, "callback": print}):
-        page = Page(JASFS(3, **settings)._repr_html_())
-        assert "JASFS" in page.words
-        assert page.open == []

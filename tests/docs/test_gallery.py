@@ -23,8 +23,3 @@ def test_an_example_has_a_title_a_text_and_a_picture(example):
     assert source.count("\n# %%\n") >= 2
     assert "plt.show()" in source
     assert len(source.splitlines()) <= 120
-
-
-def test_titles_differ():
-    titles = [ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in EXAMPLES]
-    assert len({title.splitlines()[0] for title in titles}) == len(EXAMPLES)

@@ -23,15 +23,17 @@ RUN = {"python", "sh"}
 WORDS = {"text", "toml", "bibtex"}
 # Commands that install, or that take minutes: their options are checked by test_commands.
 LONG = re.compile(r"^(pip|make|python benchmarks/)|\bbench (run|paper|report|export|compare)\b")
-PAGES = pages()
+# The pages that a newcomer reads first are run by every commit, all others by `make test-all`.
+QUICK = ("README.md", "docs/choose.md", "docs/evaluation.md", "docs/policy.md")
+PAGES = {str(page.relative_to(ROOT)): page for page in pages()}
+RUNS = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in sorted(PAGES)
+]
 
 
-def test_there_are_pages():
-    assert len(PAGES) >= 15
-
-
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_block_is_of_a_kind_that_is_checked(page):
+@pytest.mark.parametrize("name", PAGES)
+def test_every_block_is_of_a_kind_that_is_checked(name):
+    page = PAGES[name]
     indented = re.findall(r"^[ \t]+```.*", page.read_text(encoding="utf-8"), re.M)
     assert indented == []  # they would not be found
     for block in blocks_of(page):
@@ -50,8 +52,9 @@ def write_tables(folder):
     table[60:].iloc[:, ::-1].to_csv(folder / "new.csv", index=False)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", RUNS)
+def test_a_page_does_what_it_says(name, tmp_path, monkeypatch):
+    page = PAGES[name]
     if page.name == "README.md":
         write_tables(tmp_path)
     monkeypatch.syspath_prepend(DOCS)  # the worked example of extend.md
@@ -85,17 +88,3 @@ def test_a_page_that_lies_is_noticed(tmp_path):
         run_command("exit 3", tmp_path)
     with pytest.raises(AssertionError, match="ended with 2"):
         run_command("featsieve no-such-command", tmp_path)
-
-
-def test_blocks_are_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "words\n\n```python\n>>> 1\n1\n```\n\n<!-- not run: it takes an hour -->\n\n"
-        "```sh\nmake bench  # an hour\nfeatsieve \\\n  demo\n```\n\n```text\nsaid\n```\n",
-        encoding="utf-8",
-    )
-    first, second, third = blocks_of(page)
-    assert (first.language, first.line, first.runs) == ("python", 3, True)
-    assert (second.language, second.runs) == ("sh", False)
-    assert second.commands == ["make bench", "featsieve    demo"]
-    assert (third.language, third.text, third.runs) == ("text", "said\n", True)

@@ -61,9 +61,3 @@ def test_every_entry_exists_and_stands_once():
     for entry in entries:
         assert thing(entry).__doc__, entry
     assert set(entries) <= exported()
-
-
-def test_a_public_name_that_is_not_listed_would_be_noticed():
-    assert ("featsieve.datasets", "read_table") in exported()
-    assert ("featsieve.workflow", "select_features") in exported()
-    assert ("featsieve", "JASFS") in exported()

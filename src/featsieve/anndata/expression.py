@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.validation import warn
@@ -11,6 +12,8 @@ from featsieve.validation import warn
 MOST_ENTRIES = 100_000
 # Counts: cells at the 95th percentile have at least so many times the total of those at the 5th.
 UNEVEN = 2.0
+# Blocks of rows that are read from a file have about so many entries (32 MiB of float64).
+BLOCK_ELEMENTS = 2**22
 
 
 def gene_mask(adata: Any, mask_var: Any) -> np.ndarray:
@@ -50,11 +53,13 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
             f"{'adata.X' if layer is None else f'layer {layer!r}'} is a {type(stored).__name__}, "
             "which is not in memory here: load it first with adata = adata.to_memory()."
         )
-    from featsieve.io.optional import load_optional
-    from featsieve.io.readers.h5_matrix import read_matrix
-
-    h5py = load_optional("h5py", "Reading a backed AnnData object")
-    return read_matrix(h5py, getattr(stored, "group", stored), columns=columns)
+    if getattr(stored, "format", None) == "csc":
+        return stored.to_memory() if columns is None else stored[:, columns]
+    # Of the rows only the chosen columns are kept, block by block.
+    step = max(1, BLOCK_ELEMENTS // adata.n_vars)
+    kept = slice(None) if columns is None else columns
+    blocks = [stored[i : i + step][:, kept] for i in range(0, adata.n_obs, step)]
+    return sp.vstack(blocks, format="csr") if is_sparse(blocks[0]) else np.concatenate(blocks)
 
 
 def warn_of_counts(X: Any) -> None:

@@ -94,7 +94,14 @@ def assert_same_fit(ours, theirs):
         assert_same_fit(ours[name], theirs[name])
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+# The others go through the same code, at length.
+QUICK = ("JASFS", "LaplacianScore", "MCFS", "NDFS", "StabilitySelection")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ESTIMATORS],
+)
 def test_an_interrupted_fit_leaves_nothing_behind(name):
     whole = Interrupter()
     expected = whole.fit(clone(ESTIMATORS[name]), TABLE)
@@ -168,6 +175,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.slow
 def test_control_c_in_the_middle_of_a_fit():
     with subprocess.Popen(
         [sys.executable, "-u", "-c", SCRIPT], stdout=subprocess.PIPE, text=True
