@@ -16,7 +16,6 @@ from featsieve.solvers.lars_candidates import (
     PoolCandidates,
     both_signs,
     first_largest,
-    largest,
     next_entry,
 )
 from featsieve.solvers.sparse_candidates import SparseCandidates, SparseColumns
@@ -28,12 +27,6 @@ def small_pools(monkeypatch):
     """Watch so few features that the pool is filled again and again."""
     monkeypatch.setattr(lars_candidates, "FEWEST", 4)
     monkeypatch.setattr(lars_candidates, "SHARE", 0.0)
-
-
-def test_the_largest_of_equals_is_the_first():
-    assert largest(np.array([1.0, -3.0, 3.0, 2.0])) == (3.0, 1)
-    top, position = largest(np.array([0.5, 3.0 - 1e-12, -3.0]))
-    assert (top, position) == (3.0, 1)  # a tie, but for rounding
 
 
 @settings(max_examples=50)
@@ -166,21 +159,6 @@ def test_the_gram_matrix_of_a_single_precision_table_has_double_precision(monkey
     np.testing.assert_allclose(found, Z.T @ Z, atol=1e-12 * np.max(Z.T @ Z), rtol=0.0)
 
 
-def test_of_features_that_are_barred_the_first_fill_a_pool():
-    size = np.array([-1.0, -1.0, 5.0, -1.0])
-    np.testing.assert_array_equal(first_largest(size, 2), [0, 2])
-
-
-@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e8])
-def test_the_next_entry_does_not_depend_on_the_unit(unit):
-    rng = np.random.default_rng(1)
-    c, v = both_signs(rng.uniform(-1.9, 1.9, 8)), both_signs(rng.uniform(-1.0, 1.0, 8))
-    gamma, position = next_entry(c, v, 2.0, 2.0)
-    assert position >= 0
-    found = next_entry(unit * c, v, 2.0 * unit, 2.0 * unit)
-    assert found == (pytest.approx(unit * gamma, rel=1e-12), position)
-
-
 @pytest.mark.usefixtures("small_pools")
 @pytest.mark.parametrize("seed", range(8))
 def test_a_feature_without_any_correlation_at_first_is_not_forgotten(seed):
@@ -195,14 +173,6 @@ def test_a_feature_without_any_correlation_at_first_is_not_forgotten(seed):
     gram, sample = (lasso_lars(operator, y[:, None], 8, form=form) for form in ("gram", "sample"))
     assert gram.weights[20:].any()
     np.testing.assert_allclose(sample.weights, gram.weights, atol=1e-9)
-
-
-@pytest.mark.usefixtures("small_pools")
-def test_what_the_pool_remembers_is_true_of_columns_that_are_not_centred():
-    X, Y = problem(25, 60, n_targets=1, seed=3)
-    X += 1.0
-    pool = PoolCandidates(Columns(as_operator(X, center=False)), Y[:, 0])
-    np.testing.assert_allclose(pool.known, pool.past @ X, atol=1e-9)
 
 
 def test_the_table_is_read_far_less_often_than_once_a_step(monkeypatch):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays.linalg import polar
-from featsieve.solvers.stiefel import power_estimate, power_iterations, random_frame
+from featsieve.solvers.stiefel import power_estimate, power_iterations
 
 
 def problem(seed, n, c, *, definite=False):
@@ -92,14 +92,3 @@ def test_power_estimate_is_never_above_the_largest_eigenvalue(n_steps, sign):
         state = np.random.RandomState(seed)
         found = power_estimate(lambda v: A @ v, 12, random_state=state, n_steps=n_steps)
         assert 0.0 < found <= largest * (1.0 + 1e-12)
-
-
-def test_power_estimate_of_zero():
-    estimate = power_estimate(np.zeros_like, 4, random_state=np.random.RandomState(0))
-    assert estimate == 0.0
-
-
-def test_random_frame_is_orthonormal_and_seeded():
-    F = random_frame(9, 4, random_state=np.random.RandomState(5))
-    np.testing.assert_allclose(F.T @ F, np.eye(4), atol=1e-14)
-    np.testing.assert_array_equal(F, random_frame(9, 4, random_state=np.random.RandomState(5)))
