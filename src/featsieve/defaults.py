@@ -100,6 +100,28 @@ PAPER_FIRST_TEST = 6
 # Chosen on: planted tables and the 20 development sets, for JASFS before it had a criterion.
 LEAST_SHARE = 0.004
 
+# sigma="auto" of AUFS, in units of the median residual: smaller ones let clusters shrink to single
+# samples.
+# Chosen on: planted tables with and without outlying samples.
+AUFS_SIGMA = 50.0
+
+# A sigma of AUFS below this share of the median residual only makes the weights ill-conditioned.
+# Chosen on: no data: the condition of the weights.
+AUFS_SMALLEST_SIGMA = 1e-3
+
+# Relative change of the objective that ends a run of AUFS or UGFS at a penalty below the last one.
+# Chosen on: no data: those runs only make the start of the last one.
+ROUGH_TOL = 1e-3
+
+# Most steps of a label step of AUFS and UGFS.
+# Chosen on: no data: a guard.
+MAX_LABEL_STEPS = 200
+
+# UGFS seeks a support anew once the labels have moved by this share of ||F||^2; exchanges from the
+# current support follow smaller movements.
+# Chosen on: no data.
+LABELS_MOVED = 1e-2
+
 # With a ridge below this (in units of the mean squared column norm) single precision cannot tell a
 # dependent column from a new one: AUFS and UGFS convert the table.
 # Chosen on: no data: the precision of float32 against sums over a column.

@@ -74,6 +74,13 @@ positive_integer: Check = partial(check_number, low=1, integer=True)
 positive_or_auto: Check = partial(check_auto_number, low=0.0)
 
 
+# Said where a price and a number of features are both given.
+BOTH_SET = (
+    "n_features_to_select and sparsity both say how many features to select: "
+    "set one of them and leave the other at its default."
+)
+
+
 def one_of(*options: str) -> Check:
     """Return the check that a value is one of the options."""
     return partial(check_option, options=options)

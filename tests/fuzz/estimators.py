@@ -39,7 +39,6 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
         "init": STARTS,
         "sparsity": ("auto", "auto", 1e-3, 1e6),
         "sigma": ("auto", 0.1),
-        "reconstruction": (0.0, 1.0),
     },
     "MCFS": {"n_eigenvectors": (None, 1, 2), "ridge": (1e-3, 1e-9, 1.0)},
     "NDFS": {"update": ("safe", "paper"), "init": STARTS, "beta": ("auto", 1e-3, 1e3)},

@@ -1,14 +1,16 @@
-"""What a fitted JASFS knows of its clusters: regression, centres, prediction, units."""
+"""What is known of a fitted JASFS: outcome, regression, centres, prediction, certificate, units."""
 
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve.arrays import DataOperator
+from featsieve import defaults
+from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
@@ -17,16 +19,24 @@ from featsieve.arrays.namespace import (
     pick_columns,
     to_numpy,
 )
-from featsieve.arrays.ranges import LARGEST
+from featsieve.arrays.ranges import LARGEST, in_range
 from featsieve.base import UnsupervisedSelector
+from featsieve.solvers.certificate import Certificate, certify
+from featsieve.solvers.protocol import Solution, Status
+from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.terms import normalised_indicator
+from featsieve.validation import warn
 
 
 class ClusterModel(ClusterMixin, UnsupervisedSelector):
     """A selector that regresses clusters on its features, and tells the cluster of new rows."""
 
+    solver: str
+    ridge: float
     intercept_: np.ndarray
     cluster_centers_: np.ndarray
     labels_: np.ndarray
+    sparsity_: float
     _selected_scale: np.ndarray  # 1/s of the selected columns
 
     def predict(self, X: Any) -> np.ndarray:
@@ -80,6 +90,62 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         labels = self.fit(X).labels_
         # A copy: the array of another library may share the memory it is made from.
         return like(labels.copy(), X) if is_foreign_array(X) else labels
+
+    def certify(self, X: Any) -> Certificate:
+        """Bound how far the selection is from the best one for the fitted labels.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix
+            The table that was fitted (joint solver).
+
+        Returns
+        -------
+        Certificate
+            The objective of the W-step at the selection, a lower bound for every selection, and
+            features that no (every) better selection contains.
+        """
+        check_is_fitted(self, "support_")
+        if self.solver != "joint":
+            raise ValueError("A certificate needs the ridge of solver='joint'.")
+        operator = as_operator(in_range(self._check_rows(X))[0], scale=self._column_scale)
+        F = normalised_indicator(self.labels_, self.coef_.shape[1])
+        problem = RowSparseRegression(
+            operator,
+            operator.place(F - F.mean(axis=0)),
+            ridge=self.ridge * mean_column_norm(operator),
+            sparsity=self.sparsity_,
+            n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
+        )
+        return certify(problem, np.flatnonzero(self.support_))
+
+    @property
+    def _column_scale(self) -> str:
+        """What scale="auto" means."""
+        default = "unit" if self.solver == "joint" else "none"
+        return default if self.scale == "auto" else self.scale
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether the units of the columns do not matter."""
+        return self._column_scale == "unit"
+
+    def _set_outcome(self, solution: Solution[Any]) -> None:
+        """Set what the solver reports; warn where the iterations were too few."""
+        if self.solver == "paper":
+            super()._set_outcome(solution)
+            return
+        if self.max_iter == 1:  # the fast mode: the start is all that is asked for
+            self.n_iter_, self.status_ = solution.n_iter, solution.status
+        else:
+            super()._set_outcome(solution)
+        self.objective_ = np.asarray(solution.objective)  # the start is the first iteration
+        if solution.state.limited and solution.status is not Status.ITERATION_LIMIT:
+            warn(
+                f"A label step of JASFS stopped at its limit of {defaults.MAX_SWEEPS} sweeps: the "
+                "clusters are not settled. Try another n_clusters or init.",
+                ConvergenceWarning,
+            )
 
     def _set_model(
         self, operator: DataOperator, W: np.ndarray, *, mean: np.ndarray, moments: np.ndarray

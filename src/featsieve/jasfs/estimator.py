@@ -1,21 +1,20 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.ranges import in_range
 from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.criteria.structure import warn_without_structure
+from featsieve.docstrings import fill_doc
 from featsieve.graphs import initial_labels
 from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.jasfs.cluster_model import ClusterModel
@@ -29,26 +28,23 @@ from featsieve.jasfs.paper import (
 )
 from featsieve.jasfs.problem import Problem, too_large
 from featsieve.jasfs.start import Settings, Start, authors_start, start
-from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.labels import FORMULAS
-from featsieve.solvers.protocol import Solution, Status
-from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, W_STEPS, path_through, refit
-from featsieve.terms import normalised_indicator
 from featsieve.validation import (
-    check_auto_number,
-    check_callback,
+    BOTH_SET,
+    Check,
     check_number,
-    check_option,
+    nonnegative,
+    one_of,
+    positive,
+    positive_or_auto,
     resolve_n_features,
-    warn,
 )
 
-SOLVERS = ("joint", "paper")
-SCALES = ("auto", "unit", "sqrt", "none")
 
-
+@fill_doc
 class JASFS(ClusterModel):
     """Select the features that carry the cluster structure of a table, without labels.
 
@@ -125,11 +121,7 @@ class JASFS(ClusterModel):
         Relative change of the objective that ends the alternation.
     path_length : int, default=300
         Length of ``path_`` (at least the number of selected features).
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration; return True to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
+    %(callback, verbose)s
     random_state : int, RandomState instance or None, default=None
         Seeds the k-means runs of the first labels. An integer gives the same answer every time.
 
@@ -149,12 +141,7 @@ class JASFS(ClusterModel):
         probabilities, and not comparable between tables. Joint solver: along ``path_`` the
         largest λ that still selects the feature, behind it what the feature would add. Paper:
         length of its row of W.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(selection)s
     path_ : SelectionPath
         The nested selections of every size up to ``path_length`` (joint solver):
         ``path_.order[:k]`` are the k best features for ``labels_``. Where the number was to be
@@ -162,10 +149,7 @@ class JASFS(ClusterModel):
         ``table()`` and ``plot()``; it belongs to the first labels.
     objective_ : ndarray of shape (`n_iter_`,)
         J after every iteration. It never rises with the joint solver.
-    n_iter_ : int
-        Number of iterations.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
+    %(outcome)s
     label_accuracy_ : float
         How well the labels of the samples are predicted from the other samples (joint solver;
         leave-one-out balanced accuracy of ridge regression). Near 1 for clear clusters. A low value
@@ -185,9 +169,7 @@ class JASFS(ClusterModel):
     equivalent_range_ : tuple of int
         The smallest and the largest number of features that are nearly as good as the one that was
         found (where it was to be found).
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(input)s
 
     See Also
     --------
@@ -238,9 +220,21 @@ class JASFS(ClusterModel):
     _follows_count = True
     _price = "sparsity"
     _criterion = Modularity.name
+    _checks: ClassVar[dict[str, Check]] = {
+        "solver": one_of("joint", "paper"),
+        "w_step": one_of(*W_STEPS),
+        "scale": one_of("auto", "unit", "sqrt", "none"),
+        "formula": one_of(*FORMULAS),
+        "sparsity": positive_or_auto,
+        "alpha": nonnegative,
+        "beta": positive,
+        "ridge": positive,
+        "shrinkage": positive,
+        "orthogonality": positive,
+        "path_length": partial(check_number, low=0, integer=True),
+    }
 
     label_accuracy_: float
-    sparsity_: float
 
     def __init__(
         self,
@@ -403,14 +397,14 @@ class JASFS(ClusterModel):
         # Algorithm 2, line 1: the first labels F
         self._progress.step("finding the first labels")
         labels, self.init_ = authors_start(operator, settings)
-        automatic = isinstance(self.sparsity, str)
+        unset = isinstance(self.sparsity, str)
         problem = PaperProblem(
             operator,
             labels,
             n_clusters=settings.n_clusters,
             alpha=self.alpha,
             beta=self.beta,
-            sparsity=defaults.PAPER_SPARSITY if automatic else float(self.sparsity),
+            sparsity=defaults.PAPER_SPARSITY if unset else float(self.sparsity),
             orthogonality=self.orthogonality,
             formula=self.formula,
         )
@@ -443,46 +437,7 @@ class JASFS(ClusterModel):
             moments=cluster_means(operator, self.labels_, settings.n_clusters),
         )
 
-    def certify(self, X: Any) -> Certificate:
-        """Bound how far the selection is from the best one for the fitted labels.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix
-            The table that was fitted (joint solver).
-
-        Returns
-        -------
-        Certificate
-            The objective of the W-step at the selection, a lower bound for every selection, and
-            features that no (every) better selection contains.
-        """
-        check_is_fitted(self, "support_")
-        if self.solver != "joint":
-            raise ValueError("A certificate needs the ridge of solver='joint'.")
-        operator = as_operator(in_range(self._check_rows(X))[0], scale=self._column_scale)
-        F = normalised_indicator(self.labels_, self.coef_.shape[1])
-        problem = RowSparseRegression(
-            operator,
-            operator.place(F - F.mean(axis=0)),
-            ridge=self.ridge * mean_column_norm(operator),
-            sparsity=self.sparsity_,
-            n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
-        )
-        return certify(problem, np.flatnonzero(self.support_))
-
     # How many features --------------------------------------------------------------------------
-
-    @property
-    def _column_scale(self) -> str:
-        """What scale="auto" means."""
-        default = "unit" if self.solver == "joint" else "none"
-        return default if self.scale == "auto" else self.scale
-
-    @property
-    def _standardises(self) -> bool:
-        """Whether the units of the columns do not matter."""
-        return self._column_scale == "unit"
 
     @property
     def _automatic(self) -> bool:
@@ -494,12 +449,9 @@ class JASFS(ClusterModel):
         self, X: Any, order: np.ndarray, labels: np.ndarray, *, graph: Any = None
     ) -> CriterionCurve:
         """Return the modularity of every size of a nested selection."""
-        sizes = default_sizes(X.shape[1])
-        sizes = np.unique(np.minimum(sizes, len(order)))
-        if (
-            X.shape[0] > defaults.CRITERION_SAMPLES
-        ):  # some of them are looked at, in a graph of their own
-            graph = None
+        sizes = np.unique(np.minimum(default_sizes(X.shape[1]), len(order)))
+        if X.shape[0] > defaults.CRITERION_SAMPLES:
+            graph = None  # some samples are looked at, in a graph of their own
         criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
         return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
@@ -511,43 +463,9 @@ class JASFS(ClusterModel):
             accuracy = getattr(self, "label_accuracy_", None)
             warn_without_structure(X, self.labels_, accuracy=accuracy)
 
-    def _set_outcome(self, solution: Solution[Any]) -> None:
-        """Set what the solver reports; warn where the iterations were too few."""
-        if self.solver == "paper":
-            super()._set_outcome(solution)
-            return
-        if self.max_iter == 1:  # the fast mode: the start is all that is asked for
-            self.n_iter_, self.status_ = solution.n_iter, solution.status
-        else:
-            super()._set_outcome(solution)
-        self.objective_ = np.asarray(solution.objective)  # the start is the first iteration
-        if solution.state.limited and solution.status is not Status.ITERATION_LIMIT:
-            warn(
-                f"A label step of JASFS stopped at its limit of {defaults.MAX_SWEEPS} sweeps: the "
-                "clusters are not settled. Try another n_clusters or init.",
-                ConvergenceWarning,
-            )
-
     def _check_parameters(self) -> None:
         """Validate the parameters."""
-        check_option("solver", self.solver, SOLVERS)
-        check_option("w_step", self.w_step, W_STEPS)
-        check_option("scale", self.scale, SCALES)
-        check_option("formula", self.formula, FORMULAS)
-        check_auto_number("sparsity", self.sparsity, low=0.0)
-        check_number("alpha", self.alpha, low=0.0)
-        check_number("beta", self.beta, low=0.0, strict=True)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("ridge", self.ridge, low=0.0, strict=True)
-        check_number("shrinkage", self.shrinkage, low=0.0, strict=True)
-        check_number("orthogonality", self.orthogonality, low=0.0, strict=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_number("path_length", self.path_length, low=0, integer=True)
-        check_callback(self.callback)
+        super()._check_parameters()
         both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
         if both and self.solver == "joint":
-            raise ValueError(
-                "n_features_to_select and sparsity both say how many features to select: "
-                "set one of them and leave the other at its default."
-            )
+            raise ValueError(BOTH_SET)

@@ -1,8 +1,9 @@
 """AUFS: a row-sparse regression of pseudo-labels under an adaptive loss (a reconstruction)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,48 +12,31 @@ from sklearn.utils import check_random_state
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
-from featsieve.arrays.weighted import WeightedOperator
 from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
-from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
+from featsieve.docstrings import fill_doc
+from featsieve.graphs.affinity import laplacian, sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.selectors.label_support import SupportProblem, row_lengths, solve_support
 from featsieve.selectors.ugfs import warn_collapsed
-from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
-from featsieve.solvers.nonnegative_labels import label_of_row, orthogonality_gap
-from featsieve.solvers.projected_labels import (
-    LabelProblem,
-    ProjectedNewton,
-    hardly_changes,
-    penalty_sequence,
-)
-from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
-from featsieve.solvers.supports import (
-    W_STEPS,
-    find_support,
-    largest_sparsity,
-    rank_features,
-    refit,
-)
-from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
+from featsieve.solvers.nonnegative_labels import label_of_row
+from featsieve.solvers.projected_labels import penalty_sequence
+from featsieve.solvers.protocol import run
+from featsieve.solvers.row_sparse import mean_column_norm
+from featsieve.solvers.supports import W_STEPS, largest_sparsity, rank_features
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.regression import square
 from featsieve.validation import (
-    check_callback,
+    BOTH_SET,
+    Check,
     check_number,
-    check_option,
+    nonnegative,
+    one_of,
+    positive_or_auto,
 )
 
-MAX_LABEL_STEPS = 200
-# Relative change of the objective at which a penalty below the last one is done with.
-ROUGH = 1e-3
-# sigma="auto", in units of the median residual: smaller ones let clusters shrink to single samples.
-AUTO_SIGMA = 50.0
-# A sigma below this share of the median residual only makes the weights ill-conditioned.
-SMALLEST_SIGMA = 1e-3
 
-
+@fill_doc
 class AUFS(UnsupervisedSelector):
     """Adaptive unsupervised feature selection: pseudo-labels, adaptive loss and l2,0 penalty.
 
@@ -72,8 +56,7 @@ class AUFS(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters c, the columns of F.
+    %(n_clusters)s
     n_features_to_select : int, float, "auto" or None, default=None
         How many features to select: a count, a fraction of the features, or "auto": as many as are
         needed to show the pseudo-labels (see ``path_``). None leaves it to ``sparsity``.
@@ -96,40 +79,23 @@ class AUFS(UnsupervisedSelector):
         values keep groups of correlated features, small ones avoid redundancy. 0 is the bare
         objective, which fits the noise of the pseudo-labels once there are more features than
         samples.
-    reconstruction : float, default=0.0
-        κ, weight of a further term κ Σ φ(||x_i - C'f_i||), which asks that prototypes C of the
-        clusters reconstruct the samples, as in RUFS.
     orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
         ν. A rising sequence is run through, every value from where the one before it ended.
     w_step : {"forward", "iht", "local"}, default="forward"
         How a support is found: ridge forward selection, hard thresholding (the proximal gradient
         method named by the paper, run to its fixed point with falling λ), or forward selection and
         then single additions, removals and exchanges.
-    init : {"spectral", "k-means"}, labels or callable, default="spectral"
-        First pseudo-labels: spectral clustering of the graph, k-means on the columns, an array of
-        labels, or ``init(X, n_clusters, random_state)``.
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the graph's edges, or a symmetric, non-negative affinity matrix.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns: centred with unit variance, centred only, or as they are. The regression has an
-        intercept, so that "raw" differs from "none" only by the reconstruction term.
-        "sqrt" is half way from "none" to "unit".
-    max_iter : int, default=100
-        Most iterations (at every value of ν).
-    tol : float, default=1e-5
-        Relative change of the objective that ends them.
+    %(init, affinity, n_neighbors, scale)s
+        The regression has an intercept: "raw" is "none".
+    %(max_iter)s
+        (At every value of ν.)
+    %(tol)s
     path_length : int, default=300
         Length of ``path_`` (at least the number of selected features).
     callback : callable or None, default=None
         ``callback(iteration, objective, state)`` after every iteration at the last ν; return True
         to stop.
-    verbose : int, default=0
-        Whether to print progress: 1 prints the steps of the fit and, at most once a second, its
-        iterations; 2 prints every iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the k-means runs of the first labels.
+    %(verbose, random_state)s
 
     Attributes
     ----------
@@ -137,8 +103,7 @@ class AUFS(UnsupervisedSelector):
         W, in the units of X; zero for features that are not selected.
     intercept_ : ndarray of shape (n_clusters,)
         b: F is approximated by ``X @ coef_ + intercept_``.
-    labels_ : ndarray of shape (n_samples,)
-        Pseudo-label of every sample.
+    %(labels_)s
     label_matrix_ : ndarray of shape (n_samples, n_clusters)
         F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
         ``labels_`` by first sample unless ``init`` gave labels.
@@ -149,10 +114,7 @@ class AUFS(UnsupervisedSelector):
         would add; 0 for columns that do not vary.
     ranking_ : ndarray of shape (`n_features_in_`,)
         Rank of every feature, 1 is the best; the selected ones come first.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
+    %(support_, n_features_selected_)s
     path_ : SelectionPath
         Nested selections of every size for the final labels, in units of the objective. It passes
         through the selected features.
@@ -160,24 +122,17 @@ class AUFS(UnsupervisedSelector):
         The objective after every iteration at the last ν, all its terms included, with
         λ = ``sparsity_``, σ = ``sigma_``, μ = ``ridge_``, and W for columns scaled as ``scale``
         says. It never rises by more than rounding. (Values at different ν belong to different
-        functions; those of smaller ν are not kept. Nor are the prototypes of κ > 0.)
+        functions; those of smaller ν are not kept.)
     n_iter_ : int
         Number of iterations at the last ν.
-    status_ : Status
-        How the solver ended; ``status_.value`` explains it.
+    %(status_)s
     sparsity_ : float
         The λ that was used (0 where a number of features decided).
     sigma_ : float
         The σ that was used.
     ridge_ : float
         The μ that was used: ``ridge`` in units of the objective.
-    n_clusters_ : int
-        The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(n_clusters_, equivalent_range_, input)s
 
     See Also
     --------
@@ -232,6 +187,14 @@ class AUFS(UnsupervisedSelector):
 
     _follows_count = True
     _price = "sparsity"
+    _checks: ClassVar[dict[str, Check]] = {
+        "w_step": one_of(*W_STEPS),
+        "sparsity": positive_or_auto,
+        "sigma": positive_or_auto,
+        "alpha": nonnegative,
+        "ridge": nonnegative,
+        "path_length": partial(check_number, low=0, integer=True),
+    }
 
     def __init__(
         self,
@@ -242,7 +205,6 @@ class AUFS(UnsupervisedSelector):
         alpha: float = 0.01,
         sigma: float | str = "auto",
         ridge: float = 10.0,
-        reconstruction: float = 0.0,
         orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4),
         w_step: str = "forward",
         init: Any = "spectral",
@@ -262,7 +224,6 @@ class AUFS(UnsupervisedSelector):
         self.alpha = alpha
         self.sigma = sigma
         self.ridge = ridge
-        self.reconstruction = reconstruction
         self.orthogonality = orthogonality
         self.w_step = w_step
         self.init = init
@@ -279,13 +240,12 @@ class AUFS(UnsupervisedSelector):
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the features that predict them."""
         penalties = penalty_sequence(self.orthogonality)
-        table = self._operator(X)
+        operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
-        if is_single(X) and (self.ridge < defaults.SMALL_RIDGE or self.reconstruction > 0.0):
-            X = in_double(X)
-            table = as_operator(X, scale=scale, center=center)
-        # The regression has an intercept: centring is part of it.
-        operator = table if center else as_operator(X, scale=scale)
+        lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
+        if lossy or not center:  # the regression has an intercept: centring is part of it
+            X = in_double(X) if lossy else X
+            operator = as_operator(X, scale=scale)
         n_clusters = self._count_clusters(X)
         k = None if self.n_features_to_select is None else self._n_to_select()
         random_state = check_random_state(self.random_state)
@@ -295,10 +255,10 @@ class AUFS(UnsupervisedSelector):
             self.init, X, operator, n_clusters, graph=S, random_state=random_state
         )
         F = normalised_indicator(labels, n_clusters)
-        problem = self._problem(operator, table, laplacian(S), F=F, n_features=k)
+        problem = self._problem(operator, laplacian(S), F=F, n_features=k)
         self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         runs = [f"orthogonality={nu:g}" for nu in penalties]
-        solution = solve_aufs(
+        solution = solve_support(
             problem,
             F,
             penalties=penalties,
@@ -309,8 +269,7 @@ class AUFS(UnsupervisedSelector):
         )
         state = solution.state
         if len(state.support) == 0:
-            start = problem.start(F)
-            regression = problem.regression(F, problem.weights(start))
+            regression = problem.regression(F, problem.weights(problem.start(F)))
             largest = float(np.nextafter(2.0 * largest_sparsity(regression, self.w_step), 0.0))
             raise ValueError(
                 f"sparsity={problem.sparsity:g} is so large that no feature is selected: the "
@@ -337,29 +296,16 @@ class AUFS(UnsupervisedSelector):
         self._set_selection(ranking.scores, n_selected, order=ranking.order)
 
     def _problem(
-        self,
-        operator: DataOperator,
-        table: DataOperator,
-        L: sp.csr_array,
-        *,
-        F: np.ndarray,
-        n_features: int | None,
-    ) -> "AUFSProblem":
+        self, operator: DataOperator, L: sp.csr_array, *, F: np.ndarray, n_features: int | None
+    ) -> SupportProblem:
         """Return what is minimised, with the data-dependent parameters taken from the start."""
         median = float(np.median(row_lengths(F - F.mean(axis=0)))) or 1.0
         if isinstance(self.sigma, str):
-            sigma = AUTO_SIGMA * median
+            sigma = defaults.AUFS_SIGMA * median
         else:
-            sigma = max(float(self.sigma), SMALLEST_SIGMA * median)
-        problem = AUFSProblem(
-            operator,
-            table=table,
-            laplacian=L,
-            alpha=self.alpha,
-            sigma=sigma,
-            reconstruction=self.reconstruction,
-            n_features=n_features,
-            w_step=self.w_step,
+            sigma = max(float(self.sigma), defaults.AUFS_SMALLEST_SIGMA * median)
+        problem = SupportProblem(
+            operator, L, self.alpha, sigma=sigma, n_features=n_features, w_step=self.w_step
         )
         weights = problem.weights(problem.start(F))
         unit = mean_column_norm(problem.regression(F, weights).operator)
@@ -368,7 +314,7 @@ class AUFS(UnsupervisedSelector):
             return problem
         if not isinstance(self.sparsity, str):
             return replace(problem, sparsity=float(self.sparsity))
-        # As in JASFS: the price at which a feature adds a fixed share of all before it.
+        # The price at which a feature adds a fixed share of all before it.
         regression = replace(problem.regression(F, weights), least_share=defaults.LEAST_SHARE)
         path = run(ForwardSelection(), regression, max_iter=regression.limit).state
         if self.w_step == "iht":  # needs a smaller lambda for as many: fix their number
@@ -376,222 +322,7 @@ class AUFS(UnsupervisedSelector):
         return replace(problem, sparsity=2.0 * min(path.half_gains))
 
     def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("w_step", self.w_step, W_STEPS)
-        for name in ("sparsity", "sigma"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                check_number(name, value, low=0.0, strict=True)
-            elif value != "auto":
-                raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
-        check_number("alpha", self.alpha, low=0.0)
-        check_number("ridge", self.ridge, low=0.0)
-        check_number("reconstruction", self.reconstruction, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_number("path_length", self.path_length, low=0, integer=True)
-        check_callback(self.callback)
+        """Validate the parameters."""
+        super()._check_parameters()
         if self.n_features_to_select is not None and not isinstance(self.sparsity, str):
-            raise ValueError(
-                "n_features_to_select and sparsity both say how many features to select: "
-                "set one of them and leave the other at its default."
-            )
-
-
-@dataclass(frozen=True)
-class Prototypes:
-    """Cluster prototypes C (c x d) of the reconstruction term."""
-
-    transposed: np.ndarray  # C', d x c
-    along: np.ndarray  # ZC', n x c
-
-    @property
-    def gram(self) -> np.ndarray:
-        """CC'."""
-        return self.transposed.T @ self.transposed
-
-
-@dataclass(frozen=True)
-class AUFSState:
-    """The variables of the alternation."""
-
-    F: np.ndarray
-    W: np.ndarray
-    b: np.ndarray
-    support: np.ndarray
-    fitted: np.ndarray  # ZW + 1b'
-    prototypes: Prototypes | None = None
-    settled: bool = True  # whether the last label step went to its end
-
-
-@dataclass(frozen=True)
-class AUFSProblem:
-    """What AUFS minimises."""
-
-    operator: DataOperator  # Z of the regression, centred
-    table: DataOperator  # Z of the reconstruction
-    laplacian: sp.csr_array
-    alpha: float
-    sigma: float
-    orthogonality: float = 0.0
-    ridge: float = 0.0
-    sparsity: float = 0.0
-    reconstruction: float = 0.0
-    n_features: int | None = None
-    w_step: str = "forward"
-
-    def start(self, F: np.ndarray) -> AUFSState:
-        """Return W = 0, b the column means of F, and the prototypes of F."""
-        b = F.mean(axis=0)
-        none = np.zeros(0, dtype=np.intp)
-        W = np.zeros((self.operator.shape[1], F.shape[1]))
-        state = AUFSState(F, W, b, none, np.tile(b, (len(F), 1)))
-        if self.reconstruction == 0.0:
-            return state
-        return replace(state, prototypes=self.prototypes(F, np.ones(len(F))))
-
-    def objective(self, state: AUFSState) -> float:
-        """Return the objective with its ridge and the penalty for F'F = I."""
-        loss = float(adaptive_loss(row_lengths(state.fitted - state.F), self.sigma).sum())
-        if state.prototypes is not None:
-            u = self.distances(state.F, state.prototypes)
-            loss += self.reconstruction * float(adaptive_loss(u, self.sigma).sum())
-        return (
-            loss
-            + self.alpha * smoothness(self.laplacian, state.F)
-            + self.ridge * square(state.W)
-            + self.sparsity * len(state.support)
-            + 0.5 * self.orthogonality * orthogonality_gap(state.F)
-        )
-
-    def weights(self, state: AUFSState) -> np.ndarray:
-        """Return the weights of the samples' squared residuals."""
-        return adaptive_weights(row_lengths(state.fitted - state.F), self.sigma)
-
-    def regression(self, F: np.ndarray, weights: np.ndarray) -> RowSparseRegression:
-        """Return half the majoriser as a problem of W, with b eliminated by weighted centring."""
-        xp, device = self.operator.xp, self.operator.device
-        target = np.sqrt(weights)[:, None] * (F - weighted_mean(F, weights))
-        return RowSparseRegression(
-            WeightedOperator(self.operator, xp.asarray(weights, device=device)),
-            xp.asarray(target, device=device),
-            ridge=self.ridge,
-            sparsity=0.5 * self.sparsity,
-            n_features=self.n_features,
-        )
-
-    def distances(self, F: np.ndarray, C: Prototypes) -> np.ndarray:
-        """Return ||z_i - f_i C|| of every sample, from products only."""
-        cross = np.einsum("ij,ij->i", F, F @ C.gram - 2.0 * C.along)
-        return np.sqrt(np.maximum(to_numpy(self.table.row_norms()) + cross, 0.0))
-
-    def prototypes(self, F: np.ndarray, weights: np.ndarray) -> Prototypes:
-        """Return C = (F'PF)^(-1) F'PZ, P = diag(weights)."""
-        table, xp = self.table, self.table.xp
-        weighted = weights[:, None] * F
-        moments = to_numpy(table.rmatmul(xp.asarray(weighted, device=table.device)))
-        transposed = moments @ np.linalg.pinv(F.T @ weighted, hermitian=True)
-        along = table.matmul(xp.asarray(transposed, device=table.device))
-        return Prototypes(transposed, to_numpy(along))
-
-
-def solve_aufs(
-    problem: AUFSProblem,
-    F: np.ndarray,
-    *,
-    penalties: Sequence[float],
-    max_iter: int = 100,
-    tol: float = 1e-5,
-    callback: Callback[AUFSState] | None = None,
-    rough_callback: Callback[AUFSState] | None = None,
-) -> Solution[AUFSState]:
-    """Run the alternation from the labels F at the last of the penalties.
-
-    The runs at smaller ones, to a rough tolerance, only make its start (``rough_callback`` sees
-    them). The history is that of the last run: within it the objective is one function.
-    """
-    state = problem.start(F)
-    *below, last = penalties
-    for nu in below:
-        rough = alternation(state, tol=max(tol, ROUGH))
-        at_nu = replace(problem, orthogonality=nu)
-        state = run(rough, at_nu, max_iter=max_iter, callback=rough_callback).state
-    problem = replace(problem, orthogonality=last)
-    return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
-
-
-def alternation(state: AUFSState, *, tol: float) -> Alternation[AUFSProblem, AUFSState]:
-    """Return the solver at one penalty, from a state on."""
-
-    def stop(state: AUFSState, history: Sequence[float]) -> Status | None:
-        if len(history) > 1 and len(state.support) == 0:
-            return Status.STATIONARY  # the penalty does not pay for any feature
-        done = state.settled and hardly_changes(history, tol, n_clusters=state.F.shape[1])
-        return Status.CONVERGED if done else None
-
-    return Alternation(
-        start=lambda problem: state,
-        blocks=(
-            Block("weights", update_weights),
-            Block("labels", update_labels),
-            Block("prototypes", update_prototypes),
-        ),
-        value=AUFSProblem.objective,
-        stop=stop,
-    )
-
-
-def update_weights(problem: AUFSProblem, state: AUFSState) -> AUFSState:
-    """Find a support and its W and b for the weighted squared loss."""
-    operator, xp = problem.operator, problem.operator.xp
-    weights = problem.weights(state)
-    regression = problem.regression(state.F, weights)
-    support = find_support(regression, problem.w_step, known=state.support).support
-    W = refit(regression, support)
-    live = xp.asarray(support, device=operator.device)
-    image = to_numpy(operator.matmul(xp.asarray(W, device=operator.device), live=live))
-    b = weighted_mean(state.F - image, weights)
-    return replace(state, W=W, b=b, support=support, fitted=image + b)
-
-
-def update_labels(problem: AUFSProblem, state: AUFSState) -> AUFSState:
-    """Minimise the majoriser of the objective over F."""
-    weights = problem.weights(state)
-    A = sp.csr_array(sp.diags_array(weights) + problem.alpha * problem.laplacian)
-    B = weights[:, None] * state.fitted
-    C = state.prototypes
-    if C is None:
-        outer, gram = None, None
-    else:
-        u = problem.distances(state.F, C)
-        outer = problem.reconstruction * adaptive_weights(u, problem.sigma)[:, None]
-        gram = C.gram
-        B = B + outer * C.along
-
-    def product(F: np.ndarray) -> np.ndarray:
-        return A @ F if outer is None else A @ F + outer * (F @ gram)
-
-    graph = A if outer is None else None
-    step = LabelProblem(product, B, problem.orthogonality, graph)
-    solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F, settled=solution.status.success)
-
-
-def update_prototypes(problem: AUFSProblem, state: AUFSState) -> AUFSState:
-    """Fit the prototypes to the weighted samples."""
-    if state.prototypes is None:
-        return state
-    u = problem.distances(state.F, state.prototypes)
-    weights = adaptive_weights(u, problem.sigma)
-    return replace(state, prototypes=problem.prototypes(state.F, weights))
-
-
-def row_lengths(R: np.ndarray) -> np.ndarray:
-    """Return the lengths of the rows."""
-    return np.sqrt(np.einsum("ij,ij->i", R, R))
-
-
-def weighted_mean(F: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the column means with weights of the rows."""
-    return (weights @ F) / weights.sum()
+            raise ValueError(BOTH_SET)

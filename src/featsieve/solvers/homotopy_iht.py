@@ -1,5 +1,17 @@
 """Homotopy iterative hard thresholding for row-sparse regression (Algorithm 1 of the paper).
 
+Comments carry the line numbers of the paper's box:
+
+    1: initialize rho, gamma, eta; k = 0
+    2: repeat                                                    (an L-tuning iteration)
+    3:     W^(k+1) by eq. iht_solution
+    4:     while phi_k(W^k) - phi_k(W^(k+1)) < eta/2 ||W^k - W^(k+1)||^2 do
+    5-7:       L_k = min(gamma L_k, L_max);  W^(k+1) by eq. iht_solution
+    8:     L_(k+1) = L_k
+    9:     lam_(k+1) = rho lam_k
+    10-11: k = k + 1, until lam_(k+1) <= lam
+    12: W* = W^k
+
 Both solvers take gradient steps followed by row hard thresholding (eq. iht_solution) while the
 penalty falls, lam_k = factor^k lam_0, to its target. :class:`HomotopyIHT` is the published AMHIHT:
 ONE step per penalty, hence an early-stopped method of 2 to 15 gradient steps in all.
@@ -52,7 +64,9 @@ def thresholded_step(
     size = state.step_size
     for trial in range(max_trials):
         if trial > 0:
+            # Algorithm 1, line 5: L = gamma L, with gamma = 2 and the step size 1/L
             size *= 0.5
+        # Algorithm 1, lines 3 and 6: eq. iht_solution
         V = state.W - size * gradient
         keep = term.keep(V, size)
         W = xp.where(keep[:, None], V, xp.zeros_like(V))
@@ -60,6 +74,7 @@ def thresholded_step(
         image = state.datafit.image(W, live=live)
         value = state.datafit.value(W, image)
         moved = square(W - state.W)
+        # Algorithm 1, line 4: until the objective falls enough
         if before - (value + term.price(live.shape[0])) >= 0.5 * decrease * moved:
             break
     length = square(state.W)
@@ -70,8 +85,8 @@ def thresholded_step(
         n_rows=live.shape[0],
         image=image,
         value=value,
-        step_size=size,
-        stage=state.stage + 1,
+        step_size=size,  # Algorithm 1, line 8: the next step begins with this L
+        stage=state.stage + 1,  # Algorithm 1, line 10
         change=change,
         previous=state.W,
     )
@@ -110,6 +125,7 @@ class HomotopyIHT:
         There are floor(log(1/lam)/log(1/factor)) of them, so that a target above ``factor`` leaves
         none and W stays where it started.
         """
+        # Algorithm 1, line 9: lam_k = factor lam_(k-1), from lam_0 = 1 on
         if not 0.0 < sparsity < 1.0:
             return []
         n_stages = floor(log(1.0 / sparsity) / log(1.0 / self.factor))
@@ -121,6 +137,7 @@ class HomotopyIHT:
 
         That bounds the curvature from below, not above; the halvings make up for it.
         """
+        # Algorithm 1, line 1
         operator, xp = problem.operator, problem.operator.xp
         datafit = LeastSquares(operator, problem.target, ridge=problem.ridge)
         size = 1.0 / max(float(xp.max(operator.row_norms())), 1e-300)
@@ -129,6 +146,7 @@ class HomotopyIHT:
 
     def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
         """Take one step at the next penalty."""
+        # Algorithm 1, lines 3 to 8
         penalty = state.penalties[state.stage]
         stepped = thresholded_step(
             state,
@@ -146,6 +164,7 @@ class HomotopyIHT:
         self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
     ) -> Status | None:
         """End after the last penalty; "refined" also when its steps at the target hardly move."""
+        # Algorithm 1, line 11: until the target is reached
         n_penalties = len(state.penalties)
         n_falling = n_penalties - 50
         if self.refined and state.stage > max(n_falling, 0):
@@ -158,6 +177,7 @@ class HomotopyIHT:
 
     def coefficients(self, solution: Solution[IHTState]) -> Array:
         """Return W. The refined variant, when it stops early, returns the iterate before."""
+        # Algorithm 1, line 12
         if self.refined and solution.status is Status.STATIONARY:
             return solution.state.previous
         return solution.state.W
