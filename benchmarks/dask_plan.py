@@ -10,7 +10,8 @@ the machines in every pass ("read") unless it fits into their memory.
 import argparse
 from dataclasses import dataclass
 
-from featsieve.arrays.dask_parts import FAN_IN, KEPT_SHARE
+from featsieve.arrays.dask import KEPT_SHARE
+from featsieve.arrays.dask_chunks import FAN_IN
 from featsieve.graphs.coordinates import LARGEST_EXACT, N_DIRECTIONS, N_ITERATIONS
 from featsieve.graphs.landmarks import N_LANDMARKS, ROWS_PER_LANDMARK
 

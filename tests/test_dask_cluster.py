@@ -22,7 +22,7 @@ from featsieve import (
     MaxVariance,
     StabilitySelection,
 )
-from featsieve.arrays import as_operator, dask_parts
+from featsieve.arrays import as_operator, dask
 from featsieve.bench.progress import Progress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
@@ -213,14 +213,14 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
 
 def test_columns_that_are_not_kept_are_read_again(client, planted, monkeypatch):
     asked = []
-    keep_columns = dask_parts.DaskParts.keep_columns
+    keep_columns = dask.DaskParts.keep_columns
 
     def noted(self, indices):
         asked.append(keep_columns(self, indices))
         return asked[-1]
 
-    monkeypatch.setattr(dask_parts, "KEPT_SHARE", 0.0)
-    monkeypatch.setattr(dask_parts.DaskParts, "keep_columns", noted)
+    monkeypatch.setattr(dask, "KEPT_SHARE", 0.0)
+    monkeypatch.setattr(dask.DaskParts, "keep_columns", noted)
     selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
     found = clone(selector).fit(da.from_array(planted.X, chunks=(200, 40)))
     assert asked

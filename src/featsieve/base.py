@@ -32,6 +32,8 @@ from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
     Check,
     check_callback,
+    check_dask_rows,
+    check_dask_table,
     check_finite,
     check_foreign_table,
     check_n_clusters,
@@ -235,8 +237,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Arrays of other libraries than NumPy stay what, and where, they are.
         """
         if is_dask_array(X):
-            from featsieve.arrays.dask import check_dask_table
-
             return check_dask_table(self, X)
         if is_foreign_array(X):
             X = check_foreign_table(X, owner=type(self).__name__)
@@ -258,8 +258,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _check_rows(self, X: Any) -> Any:
         """Return rows to which a finished fit is to be applied, as :meth:`_check_input` does."""
         if is_dask_array(X):
-            from featsieve.arrays.dask_table import check_dask_rows
-
             return check_dask_rows(self, X)
         refuse_dask_frame(X)
         if is_foreign_array(X):
@@ -390,7 +388,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self, "support_")
         if is_dask_array(X):
-            from featsieve.arrays.dask_table import select_columns
+            from featsieve.arrays.dask_chunks import select_columns
 
             wanted = _get_output_config("transform", estimator=self)["dense"]
             if wanted != "default":
@@ -422,7 +420,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self, "support_")
         if is_dask_array(X):
-            from featsieve.arrays.dask_table import place_columns
+            from featsieve.arrays.dask_chunks import place_columns
 
             return place_columns(X, self.support_)
         refuse_dask_frame(X)

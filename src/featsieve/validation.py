@@ -1,4 +1,4 @@
-"""Checks of what a user passes in. Every message names the fix."""
+"""Checks of what a user passes in: parameters, and tables of any kind. Messages name the fix."""
 
 import sys
 import warnings
@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import (
     has_double_precision,
     is_dask_array,
     is_dense,
+    is_floating,
     is_foreign_array,
     is_sparse,
     namespace_of,
@@ -26,6 +28,8 @@ from featsieve.arrays.namespace import (
 from featsieve.arrays.ranges import RANGES, in_range, length
 
 PACKAGE = str(Path(__file__).parent)
+# Bytes of a chunk that Dask's workers handle well: what the messages suggest.
+CHUNK_BYTES = 2**26
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -86,6 +90,70 @@ def one_of(*options: str) -> Check:
     return partial(check_option, options=options)
 
 
+def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:
+    """Raise unless low <= n_clusters <= n_samples; warn of a single cluster."""
+    check_number("n_clusters", n_clusters, low=low, integer=True)
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than n_samples={n_samples}: "
+            f"choose n_clusters between {low} and {n_samples}."
+        )
+    if n_clusters == 1:
+        warn(
+            "n_clusters=1: a single cluster has no structure to select for, so the ranking means "
+            "nothing. Choose n_clusters of at least 2.",
+        )
+    return int(n_clusters)
+
+
+def check_selector(selector: Any) -> None:
+    """Raise unless the selector is an object that ranks features."""
+    if isinstance(selector, type) or not hasattr(selector, "_set_selection"):
+        raise TypeError(
+            "selector must be a selector of featsieve, for example JASFS(n_clusters=5); got "
+            f"{selector!r}."
+        )
+
+
+def check_sized_selector(selector: Any) -> None:
+    """Raise unless the selector ranks features and can be asked for a number of them."""
+    check_selector(selector)
+    if "n_features_to_select" not in selector.get_params(deep=False):
+        raise TypeError(
+            f"{type(selector).__name__} finds the number of features itself: pass the selector "
+            "inside of it."
+        )
+
+
+def check_callback(callback: Any) -> None:
+    """Raise unless callback is None or callable."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable or None; got {callback!r}.")
+
+
+def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None:
+    """Return n_features_to_select as a count: an integer, a fraction of the features, or None."""
+    value = n_features_to_select
+    if value is None:
+        return None
+    hint = (
+        f"n_features_to_select must be an integer between 1 and {n_features} (the number of "
+        f"features), a fraction in (0, 1], or 'auto'; got {value!r}."
+    )
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(hint)
+    if isinstance(value, Integral):
+        if not 1 <= int(value) <= n_features:
+            raise ValueError(hint)
+        return int(value)
+    if not 0.0 < float(value) <= 1.0:
+        raise ValueError(hint)
+    return max(1, round(float(value) * n_features))
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
 def refuse_text(X: Any) -> None:
     """Raise if a data frame, or an array of objects, has columns that hold text, naming them."""
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
@@ -134,8 +202,6 @@ def as_table(X: Any, *, owner: str) -> Any:
     at clusters, for which the units of such columns are of no use.
     """
     if is_dask_array(X):
-        from featsieve.arrays.dask_table import check_dask_array
-
         return in_range(check_dask_array(X, owner=owner))[0]
     if is_foreign_array(X):
         return in_range(check_foreign_table(X, owner=owner))[0]
@@ -211,39 +277,40 @@ def constant_table(n_features: int) -> str:
 
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
-    if is_foreign_array(X):
-        n_bad, nan, bad_columns = _count_not_finite(X)
-    elif X.dtype.kind != "f":
+    if not is_floating(X):
         return
-    else:
+    with np.errstate(invalid="ignore", over="ignore"):  # of libraries that are NumPy underneath
         if np.isfinite(length(X)):
             return
-        if is_sparse(X):
-            stored = X.tocoo(copy=False)
-            bad_columns = stored.col[~np.isfinite(stored.data)]
-            n_bad, nan = len(bad_columns), bool(np.isnan(stored.data).any())
-            bad_columns = np.unique(bad_columns)
-        else:
-            bad = ~np.isfinite(X)
-            n_bad, nan = int(bad.sum()), bool(np.isnan(X).any())
-            bad_columns = np.flatnonzero(bad.any(axis=0))
-    if n_bad:
-        raise ValueError(not_finite(n_bad, bad_columns, nan=nan, owner=owner, names=names))
+    if is_sparse(X):
+        stored = X.tocoo(copy=False)
+        n_bad = np.bincount(stored.col[~np.isfinite(stored.data)], minlength=X.shape[1])
+        nan = bool(np.isnan(stored.data).any())
+    else:
+        xp = namespace_of(X)
+        bad = xp.logical_not(xp.isfinite(X))
+        n_bad = to_numpy(xp.sum(xp.astype(bad, xp.int64), axis=0))
+        nan = bool(xp.any(xp.isnan(X)))
+    if n_bad.any():
+        raise ValueError(not_finite(n_bad, nan=nan, owner=owner, names=names))
 
 
-def not_finite(
-    count: int, columns: np.ndarray, *, nan: bool, owner: str, names: np.ndarray | None = None
-) -> str:
+def not_finite(n_bad: np.ndarray, *, nan: bool, owner: str, names: np.ndarray | None = None) -> str:
     """Say that some columns hold numbers that are not finite, and what to do about it."""
-    first = [str(j if names is None else names[j]) for j in columns[:5]]
-    more = ", ..." if len(columns) > 5 else ""
-    what = "NaN" if nan else "infinity"
+    count, columns = int(n_bad.sum()), np.flatnonzero(n_bad)
     return (
-        f"Input X contains {what}: {count} non-finite value{'s'[: count != 1]} in "
-        f"{len(columns)} column{'s'[: len(columns) != 1]} ({', '.join(first)}{more}). "
+        f"Input X contains {'NaN' if nan else 'infinity'}: {count} non-finite "
+        f"value{'s'[: count != 1]} in {_listed(columns, names)}. "
         f"{owner} does not accept missing or infinite values: drop those columns or rows, or "
         "impute first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
+
+
+def _listed(columns: np.ndarray, names: np.ndarray | None) -> str:
+    """Return how many columns there are, and the names of the first."""
+    first = [str(j if names is None else names[j]) for j in columns[:5]]
+    more = ", ..." if len(columns) > 5 else ""
+    return f"{len(columns)} column{'s'[: len(columns) != 1]} ({', '.join(first)}{more})"
 
 
 def refuse_out_of_range(
@@ -256,88 +323,94 @@ def refuse_out_of_range(
         if to_numpy(as_operator(X).varies)[exponents >= low].any():
             return  # the small columns have no weight beside the others
         columns = np.flatnonzero(exponents < low)
-    first = [str(j if names is None else names[j]) for j in columns[:5]]
-    more = ", ..." if len(columns) > 5 else ""
     size = 10.0 ** round(float(exponents[columns].max()) * np.log10(2.0))
     raise ValueError(
-        f"X has numbers of the order of {size:.0e} in {len(columns)} "
-        f"column{'s'[: len(columns) != 1]} ({', '.join(first)}{more}), and {owner} adds up their "
-        f"squares as they are, which do not fit into double precision. Divide these columns by "
+        f"X has numbers of the order of {size:.0e} in {_listed(columns, names)}, and {owner} adds "
+        "up their squares as they are, which do not fit into double precision. Divide these "
+        "columns by "
         f"{size:.0e}, or give all columns the same size first, for example with "
         "sklearn.preprocessing.MaxAbsScaler, or use scale='unit' if the selector has it."
     )
 
 
-def _count_not_finite(X: Any) -> tuple[int, bool, np.ndarray]:
-    """Return how many entries are not finite, whether one is NaN, and the columns they are in."""
-    xp = namespace_of(X)
-    none = 0, False, np.zeros(0, dtype=np.intp)
-    if not xp.isdtype(X.dtype, "real floating"):
-        return none
-    with np.errstate(invalid="ignore", over="ignore"):  # of libraries that are NumPy underneath
-        if np.isfinite(length(X)):
-            return none
-    bad = xp.logical_not(xp.isfinite(X))
-    columns = to_numpy(xp.sum(xp.astype(bad, xp.int64), axis=0))
-    return int(columns.sum()), bool(xp.any(xp.isnan(X))), np.flatnonzero(columns)
+def check_dask_table(estimator: Any, X: Any) -> Any:
+    """Return a Dask array that a selector can be fitted to, or say how to make one of it.
+
+    Sets ``n_features_in_``. One pass over the table looks for numbers that are not finite (and
+    finds means and spreads on the way).
+    """
+    X = check_dask_array(X, owner=type(estimator).__name__)
+    estimator.n_features_in_ = X.shape[1]
+    return X
 
 
-def check_n_clusters(n_clusters: Any, n_samples: int, *, low: int = 2) -> int:
-    """Raise unless low <= n_clusters <= n_samples; warn of a single cluster."""
-    check_number("n_clusters", n_clusters, low=low, integer=True)
-    if n_clusters > n_samples:
+def check_dask_array(X: Any, *, owner: str) -> Any:
+    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it.
+
+    The array that is returned carries its moments: whoever is handed it need not measure again.
+    """
+    from featsieve.arrays.dask_chunks import measured, moments_of, refuse_masked
+
+    refuse_masked(X._meta)
+    if X.ndim != 2:
         raise ValueError(
-            f"n_clusters={n_clusters} is more than n_samples={n_samples}: "
-            f"choose n_clusters between {low} and {n_samples}."
+            f"Expected 2D array, got {X.ndim}D array instead: rows are samples, columns are "
+            "features. Reshape X to (n_samples, n_features)."
         )
-    if n_clusters == 1:
-        warn(
-            "n_clusters=1: a single cluster has no structure to select for, so the ranking means "
-            "nothing. Choose n_clusters of at least 2.",
+    if np.isnan(X.shape[0]) or np.isnan(X.shape[1]):
+        raise ValueError(
+            "X does not know its shape (it comes from a data frame or a filter): call "
+            "X.compute_chunk_sizes() first; of a data frame, to_dask_array(lengths=True)."
         )
-    return int(n_clusters)
-
-
-def check_selector(selector: Any) -> None:
-    """Raise unless the selector is an object that ranks features."""
-    if isinstance(selector, type) or not hasattr(selector, "_set_selection"):
-        raise TypeError(
-            "selector must be a selector of featsieve, for example JASFS(n_clusters=5); got "
-            f"{selector!r}."
+    n, d = X.shape
+    if d == 0 or n < 2:
+        raise ValueError(
+            f"Found array with {n} sample(s) and {d} feature(s): {owner} needs at least 2 samples "
+            "and 1 feature."
         )
-
-
-def check_sized_selector(selector: Any) -> None:
-    """Raise unless the selector ranks features and can be asked for a number of them."""
-    check_selector(selector)
-    if "n_features_to_select" not in selector.get_params(deep=False):
-        raise TypeError(
-            f"{type(selector).__name__} finds the number of features itself: pass the selector "
-            "inside of it."
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must hold real numbers; got dtype {X.dtype}: convert it with X.astype(float), or "
+            "leave out the columns that are not numbers."
         )
+    if X.numblocks[1] != 1:
+        n_rows = max(1, CHUNK_BYTES // (d * X.dtype.itemsize))
+        raise ValueError(
+            f"X has {X.numblocks[1]} chunks along the columns, and every row must lie in one: pass "
+            f"X.rechunk({{1: -1}}). If the chunks become too large for the workers, make them "
+            f"shorter as well: X.rechunk({{0: {n_rows}, 1: -1}})."
+        )
+    dtype = native(X.dtype)
+    if dtype != X.dtype:
+        X = X.astype(dtype)
+    X = measured(X)
+    moments = moments_of(X)
+    if moments.n_bad.any():
+        raise ValueError(not_finite(moments.n_bad, nan=moments.has_nan, owner=owner))
+    return X
 
 
-def check_callback(callback: Any) -> None:
-    """Raise unless callback is None or callable."""
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable or None; got {callback!r}.")
+def check_dask_rows(estimator: Any, X: Any) -> Any:
+    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong.
+
+    Nothing is computed yet: numbers that are not finite are refused when their chunk is read.
+    """
+    from featsieve.arrays.dask_chunks import refuse_masked
+
+    refuse_masked(X._meta)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X.")
+    X = validate_data(estimator, X, skip_check_array=True, reset=False)
+    X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+    names = getattr(estimator, "feature_names_in_", None)
+    settings = {"owner": type(estimator).__name__, "names": names}
+    return X.map_blocks(_finite_chunk, **settings, dtype=X.dtype, meta=X._meta)
 
 
-def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None:
-    """Return n_features_to_select as a count: an integer, a fraction of the features, or None."""
-    value = n_features_to_select
-    if value is None:
-        return None
-    hint = (
-        f"n_features_to_select must be an integer between 1 and {n_features} (the number of "
-        f"features), a fraction in (0, 1], or 'auto'; got {value!r}."
-    )
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(hint)
-    if isinstance(value, Integral):
-        if not 1 <= int(value) <= n_features:
-            raise ValueError(hint)
-        return int(value)
-    if not 0.0 < float(value) <= 1.0:
-        raise ValueError(hint)
-    return max(1, round(float(value) * n_features))
+def _finite_chunk(chunk: Any, *, owner: str, names: np.ndarray | None) -> Any:
+    """Return a chunk, or say what in its columns is not finite."""
+    from featsieve.arrays.dask_chunks import refuse_masked
+
+    refuse_masked(chunk)
+    check_finite(chunk, owner=owner, names=names)
+    return chunk

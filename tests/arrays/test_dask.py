@@ -11,8 +11,8 @@ from sklearn.base import clone
 import featsieve
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.arrays import as_operator
+from featsieve.arrays.derived import shifted_to_zero
 from featsieve.arrays.namespace import take_rows
-from featsieve.arrays.shifted import shifted_to_zero
 from featsieve.datasets import make_planted
 from featsieve.tuning import suggest_n_clusters
 
@@ -22,8 +22,7 @@ if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
 from dask import array as da
 
 from featsieve.arrays import dask as operator_module
-from featsieve.arrays.dask_moments import moments_of
-from featsieve.arrays.dask_parts import FEW_PARTS, grouped_chunks
+from featsieve.arrays.dask_chunks import FEW_PARTS, grouped_chunks, moments_of
 
 CHUNKS = ((50, 5, 0, 68, 80), (31,))
 KINDS = ("dense", "sparse", "integers", "far")
@@ -147,9 +146,9 @@ def test_rows_stay_in_their_parts_and_sums_come_back():
 
 
 def test_columns_that_would_fill_the_memory_are_not_kept(monkeypatch):
-    from featsieve.arrays import dask_parts
+    from featsieve.arrays import dask
 
-    monkeypatch.setattr(dask_parts, "HOST_MEMORY", 1000)
+    monkeypatch.setattr(dask, "HOST_MEMORY", 1000)
     parts = as_operator(tables("dense")[1]).parts()
     assert parts.keep_columns(np.array([2, 9])) == [None] * 4
 

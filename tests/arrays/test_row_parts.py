@@ -93,7 +93,7 @@ def test_rows_go_out_and_come_back():
 
 
 def test_kept_columns_are_in_double_precision_only_if_the_table_is(monkeypatch):
-    monkeypatch.setattr("featsieve.arrays.operator.CONVERT_ELEMENTS", 1)  # as of a large table
+    monkeypatch.setattr("featsieve.arrays.dense.CONVERT_ELEMENTS", 1)  # as of a large table
     for name, dtype in [("float64", "float64"), ("float32", "float32"), ("uint8", "float32")]:
         operator = as_operator(tables()[name], scale="unit")
         (block,) = operator.parts().keep_columns(np.array([1, 3]))

@@ -1,4 +1,4 @@
-"""A sparse table gives the numbers of the same table stored densely, and is never densified."""
+"""A sparse table gives the numbers of the explicit Z, and is never densified."""
 
 import numpy as np
 import pytest
@@ -7,30 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import SparseOperator, as_operator
+from featsieve.arrays.sparse import ChosenColumns
+from tests.arrays.products import PRODUCTS, arguments, assert_products, explicit
 
 FORMATS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.lil_array)
 DTYPES = ("float64", "float32", "int64", "uint8", "bool")
-SCALES = ("unit", "sqrt", "none")
-
-PRODUCTS = {
-    "matmul": lambda A, W, R, J: A.matmul(W),
-    "matmul, live rows named": lambda A, W, R, J: A.matmul(W, live=np.flatnonzero(W.any(axis=1))),
-    "rmatmul": lambda A, W, R, J: A.rmatmul(R),
-    "columns": lambda A, W, R, J: A.columns(J),
-    "columns_gram": lambda A, W, R, J: A.columns_gram(J),
-    "columns_matmul": lambda A, W, R, J: A.columns_matmul(J, W[J]),
-    "columns_rmatmul": lambda A, W, R, J: A.columns_rmatmul(J, R),
-    "rows": lambda A, W, R, J: A.rows(1, A.shape[0]),
-    "row_blocks": lambda A, W, R, J: np.concatenate(list(A.row_blocks())),
-    "gram": lambda A, W, R, J: A.gram(),
-    "sample_gram": lambda A, W, R, J: A.sample_gram(),
-    "column_norms": lambda A, W, R, J: A.column_norms(),
-    "row_norms": lambda A, W, R, J: A.row_norms(),
-    "lipschitz": lambda A, W, R, J: np.asarray(A.lipschitz()),
-    "varies": lambda A, W, R, J: A.varies,
-    "inverse_scale": lambda A, W, R, J: A.inverse_scale,
-    "original_mean": lambda A, W, R, J: A.original_mean,
-}
+SCALES = ("unit", "std", "sqrt", "none")
 
 
 def counts(rng, shape, *, dtype="float64", density=0.3):
@@ -42,21 +24,6 @@ def counts(rng, shape, *, dtype="float64", density=0.3):
     return X / np.asarray(4, dtype) if X.dtype.kind == "f" else X
 
 
-def arguments(shape, *, seed=0, alive=1.0):
-    rng = np.random.default_rng(seed)
-    n, d = shape
-    W = rng.standard_normal((d, 3)) * (rng.random(d) < alive)[:, None]
-    return W, rng.standard_normal((n, 2)), rng.integers(0, d, rng.integers(1, d + 2))
-
-
-def assert_same(sparse, dense, *, args, names=PRODUCTS, tolerance=1e-11):
-    for name in names:
-        got, expected = PRODUCTS[name](sparse, *args), PRODUCTS[name](dense, *args)
-        assert isinstance(got, np.ndarray)
-        atol = tolerance * max(1.0, float(np.abs(expected).max()))
-        np.testing.assert_allclose(got, expected, rtol=0, atol=atol, err_msg=name)
-
-
 @pytest.mark.parametrize("product", PRODUCTS)
 @settings(max_examples=30, deadline=None)
 @given(
@@ -65,20 +32,25 @@ def assert_same(sparse, dense, *, args, names=PRODUCTS, tolerance=1e-11):
     dtype=st.sampled_from(DTYPES),
     density=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     scale=st.sampled_from(SCALES),
+    center=st.booleans(),
     container=st.sampled_from(FORMATS),
     alive=st.sampled_from([0.0, 0.1, 1.0]),
 )
-def test_sparse_product_equals_dense(product, shape, seed, dtype, density, scale, container, alive):
+def test_product_equals_that_of_the_explicit_table(
+    product, shape, seed, dtype, density, scale, center, container, alive
+):
     X = counts(np.random.default_rng(seed), shape, dtype=dtype, density=density)
-    sparse, dense = as_operator(container(X), scale=scale), as_operator(X, scale=scale)
+    sparse = as_operator(container(X), scale=scale, center=center)
     assert isinstance(sparse, SparseOperator)
+    Z = explicit(X, scale=scale, center=center)
+    np.testing.assert_array_equal(sparse.varies, np.ptp(X.astype(float), axis=0) > 0)
     args = arguments(shape, seed=seed, alive=alive)
-    tolerance = 1e-4 if dtype == "float32" else 1e-11
-    assert_same(sparse, dense, args=args, names=[product], tolerance=tolerance)
+    tolerance = 1e-5 if dtype == "float32" else 1e-11
+    assert_products(sparse, Z, names=[product], args=args, tolerance=tolerance)
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_stored_zeros_and_unsorted_indices_change_nothing(scale, seed):
     rng = np.random.default_rng(seed)
@@ -90,28 +62,31 @@ def test_stored_zeros_and_unsorted_indices_change_nothing(scale, seed):
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
     sparse = sp.csr_array((X[row, column], column, indptr), shape=X.shape)
     assert sparse.nnz == stored.sum()
-    operator = as_operator(sparse, scale=scale)
-    assert_same(operator, as_operator(X, scale=scale), args=arguments(X.shape, seed=seed))
+    assert_products(as_operator(sparse, scale=scale), explicit(X, scale=scale), tolerance=1e-11)
 
 
-def test_repeated_coordinates_are_summed():
+def test_an_entry_stored_in_pieces_is_one_entry():
     row, column = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 0])
-    sparse = sp.coo_array((np.array([1.0, 2.0, 4.0, 5.0]), (row, column)), shape=(4, 2))
-    assert_same(as_operator(sparse), as_operator(sparse.toarray()), args=arguments((4, 2)))
+    pieces = sp.coo_array((np.array([1.0, 2.0, 4.0, 5.0]), (row, column)), shape=(4, 2))
+    table = sp.csr_array(([1.0, 1.0, 2.0], [0, 0, 1], [0, 2, 3, 3]), shape=(3, 2))
+    for X in (pieces, table):
+        assert_products(as_operator(X), explicit(X.toarray()), tolerance=1e-11)
+    assert table.nnz == 3  # the caller's table is as it was
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
-def test_the_table_is_never_written_to(container, dtype, scale):
+def test_nothing_is_written_to(container, dtype, scale):
     X = container(counts(np.random.default_rng(0), (15, 10), dtype=dtype))
-    before = X.copy()
-    for part in (X.data, X.indices, X.indptr):
-        part.flags.writeable = False
-    dense = as_operator(X.toarray(), scale=scale)
-    assert_same(as_operator(X, scale=scale), dense, args=arguments(X.shape), tolerance=1e-4)
-    for part in ("data", "indices", "indptr"):
-        np.testing.assert_array_equal(getattr(X, part), getattr(before, part))
+    args = arguments(X.shape)
+    for matrix in (X, args.S):
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    for array in (args.W, args.R, args.J, args.p, args.e):
+        array.flags.writeable = False
+    Z = explicit(X.toarray(), scale=scale)
+    assert_products(as_operator(X, scale=scale), Z, args=args, tolerance=1e-5)
 
 
 def test_floating_csr_tables_are_not_copied():
@@ -124,9 +99,7 @@ def test_floating_csr_tables_are_not_copied():
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
 def test_products_and_norms_never_densify(container, alive, scale, monkeypatch):
     X = counts(np.random.default_rng(2), (30, 40))
-    dense = as_operator(X, scale=scale)
-    names = ["matmul", "matmul, live rows named", "rmatmul", "column_norms", "row_norms"]
-    table = container(X)
+    args, table = arguments(X.shape, alive=alive), container(X)
 
     def refuse(self, *args, **kwargs):
         raise AssertionError("the table was densified")
@@ -138,8 +111,9 @@ def test_products_and_norms_never_densify(container, alive, scale, monkeypatch):
                     monkeypatch.setattr(owner, method, refuse)
     with pytest.raises(AssertionError, match="densified"):
         table.toarray()
-    args = arguments(X.shape, alive=alive)
-    assert_same(as_operator(table, scale=scale), dense, args=args, names=names)
+    names = ["matmul", "matmul, live rows", "rmatmul", "column_norms", "row_norms"]
+    A = as_operator(table, scale=scale)
+    assert_products(A, explicit(X, scale=scale), args=args, names=names, tolerance=1e-11)
 
 
 def test_a_table_too_large_to_densify_is_multiplied():
@@ -153,114 +127,7 @@ def test_a_table_too_large_to_densify_is_multiplied():
     assert abs(image.sum()) < 1e-9  # columns of Z are centred
     np.testing.assert_allclose(A.column_norms()[A.varies], 1.0, rtol=1e-12)
     assert A.row_norms().sum() == pytest.approx(1000.0, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("shape", "scale"), [((60, 40), "none"), ((40, 60), "unit"), ((501, 510), "unit")]
-)
-def test_lipschitz_bounds_the_curvature_from_just_above(scale, shape):
-    X = counts(np.random.default_rng(4), shape, density=0.05)
-    true = np.linalg.eigvalsh(as_operator(X, scale=scale).sample_gram())[-1]
-    estimate = as_operator(sp.csr_array(X), scale=scale).lipschitz()
-    assert true * (1 - 1e-9) <= estimate <= 1.05 * true
-
-
-def test_an_entry_stored_in_pieces_is_one_entry():
-    X = sp.csr_array(([1.0, 1.0, 2.0], [0, 0, 1], [0, 2, 3, 3]), shape=(3, 2))
-    assert_same(as_operator(X), as_operator(X.toarray()), args=arguments((3, 2)))
-    assert X.nnz == 3  # the caller's table is as it was
-
-
-# Centring and scaling apart, and products with weights and with graphs ---------------------------
-
-LAYOUTS = [(scale, center) for scale in ("unit", "std", "none") for center in (True, False)]
-
-FORMS = {
-    "weighted_gram": lambda Z, p, e, A: Z.weighted_gram(p),
-    "weighted_gram, no weights": lambda Z, p, e, A: Z.weighted_gram(None),
-    "sample_gram": lambda Z, p, e, A: Z.sample_gram(e),
-    "sample_gram, no weights": lambda Z, p, e, A: Z.sample_gram(),
-    "column_forms": lambda Z, p, e, A: Z.column_forms(A),
-    "column_forms, a diagonal": lambda Z, p, e, A: Z.column_forms(p),
-    "graph_forms": lambda Z, p, e, A: np.stack(Z.graph_forms(A, p)),
-    "quadratic": lambda Z, p, e, A: Z.quadratic(A),
-    "rows": lambda Z, p, e, A: Z.rows(0, Z.shape[0]),
-    "row_norms": lambda Z, p, e, A: Z.row_norms(),
-    "column_norms": lambda Z, p, e, A: Z.column_norms(),
-    "original_mean": lambda Z, p, e, A: Z.original_mean,
-    "inverse_scale": lambda Z, p, e, A: Z.inverse_scale,
-}
-
-
-def weights_and_graph(shape, *, seed=0):
-    """Return weights of samples and columns, some of them zero, and a signed symmetric matrix."""
-    rng = np.random.default_rng(seed)
-    n, d = shape
-    p, e = (rng.random(size) * (rng.random(size) < 0.8) for size in (n, d))
-    A = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3)
-    return p, e, sp.csr_array(A + A.T)
-
-
-def assert_same_forms(sparse, dense, args, *, names=FORMS, tolerance=1e-11):
-    size = max(1.0, float(np.abs(args[2].toarray()).max()))
-    for name in names:
-        got, expected = FORMS[name](sparse, *args), FORMS[name](dense, *args)
-        assert isinstance(got, np.ndarray)
-        atol = tolerance * size * max(1.0, float(np.abs(expected).max()))
-        np.testing.assert_allclose(got, expected, rtol=0, atol=atol, err_msg=name)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("scale", "center"), LAYOUTS)
-@settings(max_examples=10)
-@given(
-    shape=st.tuples(st.integers(2, 25), st.integers(1, 25)),
-    seed=st.integers(0, 2**32 - 1),
-    dtype=st.sampled_from(DTYPES),
-    density=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
-    container=st.sampled_from(FORMATS),
-)
-def test_sparse_weighted_product_equals_dense(
-    form, scale, center, shape, seed, dtype, density, container
-):
-    X = counts(np.random.default_rng(seed), shape, dtype=dtype, density=density)
-    sparse = as_operator(container(X), scale=scale, center=center)
-    dense = as_operator(X.astype(np.float64), scale=scale, center=center)
-    tolerance = 1e-4 if dtype == "float32" else 1e-11
-    args = weights_and_graph(shape, seed=seed)
-    assert_same_forms(sparse, dense, args, names=[form], tolerance=tolerance)
-
-
-@pytest.mark.parametrize("scale", ["unit", "std", "none"])
-def test_full_columns_far_from_zero_keep_the_accuracy_of_weighted_products(scale):
-    rng = np.random.default_rng(5)
-    X = counts(rng, (40, 12), density=0.4)
-    X[:, :4] = rng.standard_normal((40, 4)) + 1e8 * np.array([1, -1, 1, -1])
-    exact = X.copy()
-    exact[:, :4] -= 1e8 * np.array([1, -1, 1, -1])  # without rounding
-    sparse, dense = as_operator(sp.csr_array(X), scale=scale), as_operator(exact, scale=scale)
-    names = ("weighted_gram", "sample_gram", "column_forms", "quadratic", "rows", "row_norms")
-    args = weights_and_graph(X.shape)
-    assert_same_forms(sparse, dense, args, names=names, tolerance=1e-11)
-
-
-def test_constant_columns_of_a_sparse_table_have_zero_forms():
-    X = counts(np.random.default_rng(6), (30, 8), density=0.6)
-    X[:, 2], X[:, 5] = 0.0, 7.3
-    A = as_operator(sp.csr_array(X), scale="std")
-    p, _, graph = weights_and_graph(X.shape)
-    np.testing.assert_array_equal(A.column_forms(graph)[[2, 5]], 0.0)
-    for square in (A.weighted_gram(p), A.quadratic(graph)):
-        np.testing.assert_array_equal(square[[2, 5]], 0.0)
-        np.testing.assert_array_equal(square[:, [2, 5]], 0.0)
-
-
-def test_column_forms_of_a_table_too_large_to_densify():
-    # With A = I they are the squared norms; with A = 11'/4 on the first two samples, (sum/2)^2.
-    n = 100_000
-    rng = np.random.default_rng(3)
-    entries = (rng.random(1000), (rng.integers(0, n, 1000), rng.permutation(n)[:1000]))
-    A = as_operator(sp.csr_array(entries, shape=(n, n)), scale="unit")
+    # With A = I forms are the squared norms; with A = 11'/4 on the first two samples, (sum/2)^2.
     np.testing.assert_allclose(
         A.column_forms(sp.csr_array(sp.eye_array(n))), A.column_norms(), rtol=1e-9, atol=1e-12
     )
@@ -270,14 +137,48 @@ def test_column_forms_of_a_table_too_large_to_densify():
     np.testing.assert_allclose(A.column_forms(pair), A.rmatmul(half)[:, 0] ** 2, atol=1e-12)
 
 
-@pytest.mark.parametrize("scale", ["unit", "std", "none"])
-def test_weighted_products_of_a_sparse_table_write_to_nothing_they_are_given(scale):
-    X = sp.csr_array(counts(np.random.default_rng(0), (15, 10)))
-    args = weights_and_graph(X.shape)
-    dense = as_operator(X.toarray(), scale=scale)
-    for matrix in (X, args[2]):
-        for part in (matrix.data, matrix.indices, matrix.indptr):
-            part.flags.writeable = False
-    for weights in args[:2]:
-        weights.flags.writeable = False
-    assert_same_forms(as_operator(X, scale=scale), dense, args)
+def test_lipschitz_bounds_the_curvature_from_just_above():
+    X = counts(np.random.default_rng(4), (501, 510), density=0.05)
+    true = np.linalg.norm(explicit(X, scale="unit"), 2) ** 2
+    estimate = as_operator(sp.csr_array(X), scale="unit").lipschitz()
+    assert true * (1 - 1e-9) <= estimate <= 1.05 * true
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_full_columns_far_from_zero_keep_accuracy(scale):
+    rng = np.random.default_rng(5)
+    X = counts(rng, (40, 12), density=0.4)
+    X[:, :4] = rng.standard_normal((40, 4)) + 1e8 * np.array([1, -1, 1, -1])
+    exact = X.copy()
+    exact[:, :4] -= 1e8 * np.array([1, -1, 1, -1])  # without rounding
+    A = as_operator(sp.csr_array(X), scale=scale)
+    assert_products(A, explicit(exact, scale=scale), tolerance=1e-12)
+
+
+def test_constant_columns_have_zero_forms():
+    X = counts(np.random.default_rng(6), (30, 8), density=0.6)
+    X[:, 2], X[:, 5] = 0.0, 7.3
+    A, args = as_operator(sp.csr_array(X), scale="std"), arguments((30, 8))
+    for found in (A.column_forms(args.S), A.weighted_gram(args.p), A.quadratic(args.S)):
+        np.testing.assert_array_equal(found[[2, 5]], 0.0)
+
+
+@pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
+@settings(max_examples=25, deadline=None)
+@given(moves=st.lists(st.integers(0, 14), min_size=1, max_size=40), seed=st.integers(0, 999))
+def test_columns_chosen_one_by_one(scale, moves, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.4, (12, 15)) * 1.5
+    operator = as_operator(sp.csr_array(X), scale=scale)
+    Z = operator.rows(0, 12)
+    chosen = ChosenColumns(operator)
+    for j in moves:  # a column that is there goes, one that is not comes
+        (chosen.remove if j in chosen.features else chosen.append)(j)
+        np.testing.assert_allclose(chosen.column(j), Z[:, j], atol=1e-12)
+        if len(chosen) == 0:
+            continue
+        Z_S, r = Z[:, chosen.features], rng.standard_normal(12)
+        w = rng.standard_normal(len(chosen))
+        np.testing.assert_allclose(chosen.matmul(w), Z_S @ w, atol=1e-11)
+        np.testing.assert_allclose(chosen.rmatmul(r), Z_S.T @ r, atol=1e-11)
+    assert set(chosen.features) == {j for j in moves if moves.count(j) % 2}

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from featsieve import RUFS
 from featsieve.arrays import as_operator
-from featsieve.arrays.shifted import shifted_to_zero, unshifted
+from featsieve.arrays.derived import shifted_to_zero, unshifted
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, row_normalised_laplacian, sample_graph, smoothness
 from featsieve.graphs.local_learning import local_learning_laplacian

@@ -151,7 +151,7 @@ def test_a_step_takes_who_is_first_of_all_and_keeps_the_correlations_right(spars
 
 
 def test_the_gram_matrix_of_a_single_precision_table_has_double_precision(monkeypatch):
-    monkeypatch.setattr("featsieve.arrays.operator.KEEP_ELEMENTS", 0)  # as if it were large
+    monkeypatch.setattr("featsieve.arrays.dense.KEEP_ELEMENTS", 0)  # as if it were large
     X = (1.0 + 1e-3 * np.random.default_rng(0).standard_normal((400, 5))).astype(np.float32)
     operator = as_operator(X)
     Z = operator.rows(0, 400).astype(np.float64)

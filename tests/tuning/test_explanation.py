@@ -26,7 +26,7 @@ from featsieve import (
     RandomSelector,
     StabilitySelection,
 )
-from featsieve.arrays import operator as operator_module
+from featsieve.arrays import dense as operator_module
 from featsieve.datasets import make_planted
 from featsieve.tuning import explanation as explain_module
 from featsieve.tuning.explanation import explain

@@ -162,13 +162,13 @@ def _times_chunk(chunk: Any, *, factors: np.ndarray) -> Any:
 
 def _measured(X: Any) -> Any:
     """Return a Dask array that knows its moments."""
-    from featsieve.arrays.dask_moments import measured
+    from featsieve.arrays.dask_chunks import measured
 
     return measured(X)
 
 
 def _moments_of(X: Any) -> Any:
     """Return the moments of a Dask array."""
-    from featsieve.arrays.dask_moments import moments_of
+    from featsieve.arrays.dask_chunks import moments_of
 
     return moments_of(X)

@@ -10,12 +10,14 @@ that it can be sent to another process. With ``table=False`` it promises to look
 alone: it may be handed a part without rows, and nothing is read.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.arrays.namespace import is_sparse, namespace_of, on_host, to_numpy
+from featsieve.arrays.namespace import is_sparse, namespace_of, to_numpy
 
 if TYPE_CHECKING:
     from featsieve.arrays.operator import DataOperator
@@ -30,8 +32,8 @@ DEVICE_ELEMENTS = 2**32
 FEWEST_ROWS = 4096
 
 
-class RowParts(Protocol):
-    """The parts of a table."""
+class RowParts(ABC):
+    """The parts of a table; ``bounds`` holds the first row of each, and the one after its last."""
 
     bounds: list[tuple[int, int]]
 
@@ -43,63 +45,55 @@ class RowParts(Protocol):
         table: bool = True,
     ) -> Rows:
         """Return function(part, *blocks, *shared) of every part, kept where the part lives."""
+        return self._keep(self._calls(function, states, shared=shared, table=table))
 
     def total(
-        self,
-        function: Callable[..., tuple],
-        *states: Rows,
-        shared: Sequence[Any] = (),
-        table: bool = True,
-    ) -> tuple:
-        """Return the sum over the parts of the tuples that the function returns, on the host."""
-
-    def gather(self, rows: Rows) -> Any:
-        """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
-
-    def scatter(self, values: np.ndarray) -> Rows:
-        """Return an array with one row per sample as blocks beside the parts."""
-
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
-
-
-class MemoryParts:
-    """:class:`RowParts` of a table in memory, or on one device: ranges of rows, without copies."""
-
-    def __init__(self, operator: "DataOperator", *, n_rows: int | None = None) -> None:
-        self.operator = operator
-        n, d = operator.shape
-        if n_rows is None:
-            most = HOST_ELEMENTS if on_host(operator.inverse_scale) else DEVICE_ELEMENTS
-            n_rows = max(FEWEST_ROWS, most // max(d, 1))
-        self.bounds = [(start, min(start + n_rows, n)) for start in range(0, n, n_rows)]
-
-    def map(
         self,
         function: Callable[..., Any],
         *states: Rows,
         shared: Sequence[Any] = (),
         table: bool = True,
-    ) -> Rows:
-        """Return function(part, *blocks, *shared) of every part."""
-        return [
-            function(self.operator.part(start, stop), *blocks, *shared)
-            for (start, stop), *blocks in zip(self.bounds, *states, strict=True)
-        ]
+    ) -> Any:
+        """Return the sum over the parts of the arrays (or tuples of such) returned, on the host."""
+        return to_host(self._sum(self._calls(function, states, shared=shared, table=table)))
 
-    def total(
-        self,
-        function: Callable[..., tuple],
-        *states: Rows,
-        shared: Sequence[Any] = (),
-        table: bool = True,
-    ) -> tuple:
-        """Return the sum over the parts of the tuples that the function returns, on the host."""
-        sums: tuple = ()
-        for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
-            found = function(self.operator.part(start, stop), *blocks, *shared)
-            sums = added(sums, found) if sums else found
-        return tuple(to_host(value) for value in sums)
+    def keep_columns(self, indices: np.ndarray) -> Rows:
+        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
+        return self.map(columns_of, shared=(indices,))
+
+    @abstractmethod
+    def gather(self, rows: Rows) -> Any:
+        """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
+
+    @abstractmethod
+    def scatter(self, values: np.ndarray) -> Rows:
+        """Return an array with one row per sample as blocks beside the parts."""
+
+    @abstractmethod
+    def _calls(
+        self, function: Callable[..., Any], states: Sequence[Rows], *, shared: Any, table: bool
+    ) -> Iterable[Any]:
+        """Return function(part, *blocks, *shared) of every part: a task each, or its result."""
+
+    @abstractmethod
+    def _keep(self, calls: Iterable[Any]) -> Rows:
+        """Run the calls, and keep their results where the parts live."""
+
+    @abstractmethod
+    def _sum(self, calls: Iterable[Any]) -> Any:
+        """Run the calls, and return the sum of their results."""
+
+
+class MemoryParts(RowParts):
+    """The parts of a table in memory, or on one device: ranges of rows, without copies."""
+
+    def __init__(self, operator: "DataOperator", *, n_rows: int | None = None) -> None:
+        self.operator = operator
+        n, d = operator.shape
+        if n_rows is None:
+            most = HOST_ELEMENTS if operator.on_host else DEVICE_ELEMENTS
+            n_rows = max(FEWEST_ROWS, most // max(d, 1))
+        self.bounds = [(start, min(start + n_rows, n)) for start in range(0, n, n_rows)]
 
     def gather(self, rows: Rows) -> Any:
         """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
@@ -110,9 +104,17 @@ class MemoryParts:
         xp, device = self.operator.xp, self.operator.device
         return [xp.asarray(values[start:stop], device=device) for start, stop in self.bounds]
 
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts."""
-        return self.map(columns_of, shared=(indices,))
+    def _calls(
+        self, function: Callable[..., Any], states: Sequence[Rows], *, shared: Any, table: bool
+    ) -> Iterable[Any]:
+        for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
+            yield function(self.operator.part(start, stop), *blocks, *shared)
+
+    def _keep(self, calls: Iterable[Any]) -> Rows:
+        return list(calls)
+
+    def _sum(self, calls: Iterable[Any]) -> Any:
+        return reduce(added, calls)
 
 
 def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
@@ -122,9 +124,11 @@ def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
     return xp.astype(part.columns(part.place(indices)), dtype, copy=False)
 
 
-def added(one: tuple, other: tuple) -> tuple:
-    """Return the sums of two tuples of arrays or numbers."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+def added(one: Any, other: Any) -> Any:
+    """Return the sum of two arrays or numbers, or of two tuples of such."""
+    if isinstance(one, tuple):
+        return tuple(a + b for a, b in zip(one, other, strict=True))
+    return one + other
 
 
 def joined(rows: Rows) -> Any:
@@ -140,5 +144,7 @@ def joined(rows: Rows) -> Any:
 
 def to_host(value: Any) -> Any:
     """Return an array as a NumPy array; numbers and sparse matrices stay what they are."""
+    if isinstance(value, tuple):
+        return tuple(to_host(entry) for entry in value)
     known = isinstance(value, (int, float, np.generic)) or is_sparse(value)
     return value if known else to_numpy(value)

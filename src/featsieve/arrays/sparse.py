@@ -7,10 +7,10 @@ import array_api_compat.numpy as xnp
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.operator import LARGEST_OFFSET, DataOperator
+from featsieve.arrays.operator import LARGEST_OFFSET, RawOperator
 
 
-class SparseOperator(DataOperator):
+class SparseOperator(RawOperator):
     """:class:`~featsieve.arrays.DataOperator` for scipy.sparse.
 
     The non-zeros stay as they are; the mean enters every product as a rank-one correction, so that
@@ -68,7 +68,7 @@ class SparseOperator(DataOperator):
         if far.any():
             shift = np.where(far, self.mean, 0.0)
             data = (self._X.data - shift[self._X.indices]).astype(self.dtype)
-            self._X = sp.csr_array((data, self._X.indices, self._X.indptr), shape=self.shape)
+            self._X = _with_data(self._X, data)
             left = np.bincount(self._X.indices, weights=data, minlength=self.shape[1])
             share = 0.0 if self._is_part else 1.0 / self.shape[0]  # a part does not know
             self.mean = np.where(far, share * left, self.mean)
@@ -80,12 +80,6 @@ class SparseOperator(DataOperator):
         product = self._X.T @ R.astype(self.dtype, copy=False)
         # The long side d stays contiguous: what follows runs along it.
         return product.astype(np.float64, order="F", copy=False)
-
-    def stored_column(self, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows and the values of the entries of a column of the table: views."""
-        table = self._by_column
-        inside = slice(table.indptr[j], table.indptr[j + 1])
-        return table.indices[inside], table.data[inside]
 
     def sparse_columns(self, indices: np.ndarray) -> sp.csc_array:
         """Return X[:, indices], sparse."""
@@ -193,6 +187,49 @@ class SparseOperator(DataOperator):
         cross = np.outer(Y.T @ A_one, s)
         product = _dense(Y.T @ (A @ Y)) - cross - cross.T + A_one.sum() * np.outer(s, s)
         return 0.5 * (product + product.T)
+
+
+class ChosenColumns:
+    """Z_S for a set S that grows and shrinks, as products with its few stored entries."""
+
+    def __init__(self, operator: SparseOperator) -> None:
+        self.operator = operator
+        self.features: list[int] = []
+        self._table: sp.csc_array | None = None
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def column(self, j: int) -> np.ndarray:
+        """Return z_j."""
+        return self.operator.columns([j])[:, 0]
+
+    def append(self, j: int) -> None:
+        """Choose a column."""
+        self.features.append(j)
+        self._table = None
+
+    def remove(self, j: int) -> None:
+        """Give a column back; those after it move up."""
+        self.features.remove(j)
+        self._table = None
+
+    def matmul(self, w: np.ndarray) -> np.ndarray:
+        """Return Z_S w."""
+        w = self.operator.inverse_scale[self.features] * w
+        return self.table @ w - self.operator.mean[self.features] @ w
+
+    def rmatmul(self, r: np.ndarray) -> np.ndarray:
+        """Return Z_S'r."""
+        mean, scale = self.operator.mean[self.features], self.operator.inverse_scale[self.features]
+        return scale * (self.table.T @ r - mean * r.sum())
+
+    @property
+    def table(self) -> sp.csc_array:
+        """X_S in double precision."""
+        if self._table is None:
+            self._table = self.operator.sparse_columns(self.features).astype(np.float64)
+        return self._table
 
 
 def _with_data(X: sp.csr_array, data: np.ndarray) -> sp.csr_array:

@@ -63,7 +63,7 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         weights = (centers * self._selected_scale).T
         offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
         if is_dask_array(X):
-            from featsieve.arrays.dask_table import map_rows, select_columns
+            from featsieve.arrays.dask_chunks import map_rows, select_columns
 
             nearest = partial(_nearest_center, weights=weights, offset=offset)
             selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))

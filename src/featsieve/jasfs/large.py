@@ -22,7 +22,7 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.column_gram import ColumnGram
+from featsieve.arrays.derived import ColumnGram
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.arrays.row_parts import Rows
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums

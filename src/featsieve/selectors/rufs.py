@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.derived import shifted_to_zero, unshifted
 from featsieve.arrays.namespace import is_sparse, to_numpy
-from featsieve.arrays.shifted import shifted_to_zero, unshifted
 from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian, sample_graph

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.derived import ShiftedTable
 from featsieve.arrays.namespace import Array
-from featsieve.arrays.shifted import ShiftedTable
 from featsieve.graphs.affinity import smoothness
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.terms.row_shrinkage import smoothed_norm

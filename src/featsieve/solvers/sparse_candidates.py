@@ -6,9 +6,8 @@ Of an active feature the path stores its index only; the products come from the 
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.chosen_columns import ChosenColumns
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.sparse import SparseOperator
+from featsieve.arrays.sparse import ChosenColumns, SparseOperator
 from featsieve.solvers import lars_candidates
 from featsieve.solvers.lars_candidates import Columns, PoolCandidates
 

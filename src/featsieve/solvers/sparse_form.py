@@ -8,9 +8,8 @@ A step costs the entries of Z_S, k^2, and one product with the table; no dense n
 
 import numpy as np
 
-from featsieve.arrays.chosen_columns import ChosenColumns
 from featsieve.arrays.namespace import Array
-from featsieve.arrays.sparse import SparseOperator
+from featsieve.arrays.sparse import ChosenColumns, SparseOperator
 
 
 class SparseForm:

@@ -1,16 +1,14 @@
-"""Weighted samples:  Z~ = diag(sqrt(w)) (Z - 1 m'),  m = Z'w / sum(w),  without forming it.
+"""Tables that are derived from another operator's, without forming them."""
 
-A least-squares problem with weighted samples and an intercept is an ordinary one in Z~: the
-weighted means m are what the intercept removes. Both corrections are of rank one, so that every
-product is one product of the operator underneath, dense or sparse.
-"""
-
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import array_api_compat.numpy as xnp
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 
 # A weighted spread below this share of the sum of squares it is the difference of is rounding.
@@ -18,10 +16,13 @@ NEGLIGIBLE = {"float32": 1e-6, "float64": 1e-14}
 
 
 class WeightedOperator(DataOperator):
-    """:class:`DataOperator` of another operator's table with weighted, re-centred samples.
+    """Weighted samples:  Z~ = diag(sqrt(w)) (Z - 1 m'),  m = Z'w / sum(w).
 
-    The columns keep the scale that the operator underneath gives them; ``inverse_scale`` is 1 and
-    ``original_mean`` 0, because Z~ itself is the table here. ``center`` holds m.
+    A least-squares problem with weighted samples and an intercept is an ordinary one in Z~: the
+    weighted means m are what the intercept removes. Both corrections are of rank one, so that every
+    product is one product of the operator underneath, of any kind. The columns keep the scale that
+    it gives them; ``inverse_scale`` is 1 and ``original_mean`` 0, because Z~ itself is the table
+    here. ``center`` holds m.
     """
 
     base: DataOperator
@@ -52,15 +53,11 @@ class WeightedOperator(DataOperator):
         shift = self.center @ W
         return self.root[:, None] * (self.base.matmul(W, live=live) - shift[None, :])
 
-    def _dot(self, W: Array) -> Array:
-        return self.matmul(W)
-
-    def _tdot(self, R: Array) -> Array:
+    def rmatmul(self, R: Array) -> Array:
+        """Return Z~' R."""
         R = self.root[:, None] * R
-        return self.base.rmatmul(R) - (self.xp.sum(R, axis=0)[:, None] * self.center[None, :]).T
-
-    def _dot_columns(self, indices: Array, W: Array) -> Array:
-        return self.columns(indices) @ W
+        along = (self.xp.sum(R, axis=0)[:, None] * self.center[None, :]).T
+        return self.inverse_scale[:, None] * (self.base.rmatmul(R) - along)
 
     def columns(self, indices: Array) -> Array:
         """Return Z~[:, indices]."""
@@ -122,3 +119,86 @@ class WeightedOperator(DataOperator):
         B = sp.csr_array(scaling @ A @ scaling)
         B_one = np.asarray(B.sum(axis=1)).ravel()
         return B, self.xp.asarray(B_one, device=self.device), float(B_one.sum())
+
+
+@dataclass(frozen=True)
+class ShiftedTable:
+    """Products with Z + 1s', Z being the table of an operator, without forming it.
+
+    Arguments and results are NumPy arrays.
+    """
+
+    operator: DataOperator
+    shift: np.ndarray
+
+    def matmul(self, B: np.ndarray) -> np.ndarray:
+        """Return (Z + 1s') B."""
+        product = self.operator.matmul(self.operator.place(B))
+        return to_numpy(product) + self.shift @ B
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        """Return (Z + 1s')' R."""
+        product = self.operator.rmatmul(self.operator.place(R))
+        return to_numpy(product) + np.outer(self.shift, R.sum(axis=0))
+
+    @cached_property
+    def row_norms(self) -> np.ndarray:
+        """The squared norms of the rows: ||z_i||^2 + 2 z_i's + ||s||^2."""
+        operator, s = self.operator, self.shift
+        plain = to_numpy(operator.row_norms())
+        cross = operator.matmul(operator.place(s[:, None]))
+        return np.maximum(plain + 2.0 * to_numpy(cross)[:, 0] + s @ s, 0.0)
+
+
+def unshifted(operator: DataOperator) -> ShiftedTable:
+    """Return the operator's own table."""
+    return ShiftedTable(operator, np.zeros(operator.shape[1]))
+
+
+def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
+    """Return the operator's columns shifted to minimum 0, whatever they were centred on.
+
+    ``X`` is the table that the operator was made from: z = (x - mean)/scale is smallest where x
+    is. The entries of a sparse table that are not stored count as zeros.
+    """
+    if is_dask_array(X):
+        from featsieve.arrays.dask_chunks import moments_of
+
+        smallest = moments_of(X).smallest
+    elif is_sparse(X):
+        smallest = X.min(axis=0).toarray().ravel().astype(np.float64)
+    else:
+        smallest = to_numpy(namespace_of(X).min(X, axis=0)).astype(np.float64)
+    distance = to_numpy(operator.original_mean) - smallest
+    return ShiftedTable(operator, distance * to_numpy(operator.inverse_scale))
+
+
+class ColumnGram:
+    """What a search for columns asks of a :class:`~featsieve.arrays.DataOperator`, as NumPy.
+
+    Forward selection makes many small steps on d x c numbers. On a device each of them costs
+    several launches, and takes longer than on the processor: so the Gram matrix comes to the host.
+    """
+
+    xp = xnp
+    device = "cpu"
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.shape, self.n_stored = operator.shape, operator.n_stored
+        single = operator.dtype == operator.xp.float32
+        self.dtype: Any = np.dtype(np.float32 if single else np.float64)
+        self.varies = to_numpy(operator.varies)
+        self._norms = to_numpy(operator.column_norms())
+        self._gram = to_numpy(operator.gram())
+
+    def column_norms(self) -> np.ndarray:
+        """Return the squared norms of the columns."""
+        return self._norms
+
+    def gram(self) -> np.ndarray:
+        """Return Z'Z."""
+        return self._gram
+
+    def place(self, values: np.ndarray) -> np.ndarray:
+        """Return the values, which are on the host already."""
+        return np.asarray(values)
