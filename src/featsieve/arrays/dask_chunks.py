@@ -194,10 +194,9 @@ def block_moments(chunks: list[Any], n_columns: int) -> Moments:
     largest = np.maximum(_extremes(X.max(axis=0)), -smallest) if X.dtype.kind == "f" else ones
     n_bad, has_nan = np.zeros(d, dtype=np.int64), False
     if not finite.all():
-        values, columns = (X.data, X.tocoo().col) if is_sparse(X) else (X, None)
-        bad = ~np.isfinite(values)
-        has_nan = bool(np.isnan(values).any())
-        n_bad = np.bincount(columns[bad], minlength=d) if is_sparse(X) else bad.sum(axis=0)
+        values = X.tocoo().data if is_sparse(X) else X
+        bad, has_nan = ~np.isfinite(values), bool(np.isnan(values).any())
+        n_bad = np.bincount(X.tocoo().col[bad], minlength=d) if is_sparse(X) else bad.sum(axis=0)
     return Moments(n, operator.n_stored, mean, spread, smallest, largest, n_bad, has_nan)
 
 

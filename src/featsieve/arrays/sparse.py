@@ -202,7 +202,7 @@ class ChosenColumns:
 
     def column(self, j: int) -> np.ndarray:
         """Return z_j."""
-        return self.operator.columns([j])[:, 0]
+        return self.operator.columns(np.array([j]))[:, 0]
 
     def append(self, j: int) -> None:
         """Choose a column."""
@@ -228,7 +228,8 @@ class ChosenColumns:
     def table(self) -> sp.csc_array:
         """X_S in double precision."""
         if self._table is None:
-            self._table = self.operator.sparse_columns(self.features).astype(np.float64)
+            some = self.operator.sparse_columns(np.array(self.features))
+            self._table = some.astype(np.float64)
         return self._table
 
 
