@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.derived import WeightedOperator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
 from featsieve.docstrings import fill_doc

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
+from featsieve.arrays.derived import WeightedOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.weighted import WeightedOperator
 from featsieve.graphs.affinity import smoothness
 from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
