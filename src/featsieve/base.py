@@ -25,6 +25,7 @@ from featsieve.arrays.ranges import column_exponents, in_range, with_room
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
+from featsieve.docstrings import fill_doc
 from featsieve.progress import SILENT, Progress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
@@ -89,6 +90,7 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
     vars(estimator).update(vars(fresh))
 
 
+@fill_doc
 class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
@@ -106,20 +108,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     ----------
     scores_ : ndarray of shape (`n_features_in_`,)
         Importance of every feature, larger is better; 0 for a column that does not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature: 1 is the best. All ranks differ; ties in the scores are broken by
-        the lower index.
-    support_ : ndarray of shape (`n_features_in_`,), dtype bool
-        The selected features.
-    n_features_selected_ : int
-        Their number.
-    path_ : RankedPath
-        With ``n_features_to_select="auto"``: the criterion for every number that was looked at.
-    equivalent_range_ : tuple of int
-        The smallest and the largest number that are nearly as good as the one chosen.
-    n_clusters_ : int
-        The number of clusters that was used; with ``n_clusters="auto"``, ``cluster_count_`` says
-        how it was found.
+    %(ranking_)s
+        All ranks differ; ties in the scores are broken by the lower index.
+    %(support_, n_features_selected_, automatic, n_clusters_)s
     """
 
     # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.

@@ -28,6 +28,14 @@ from featsieve.tuning import NoStructureWarning
 NAMES = tuple(featsieve.selectors.__all__)
 CONTROLS = ("RandomSelector", "MaxVariance")
 
+# The others go through the same code of the base class.
+QUICK = ("JASFS", "MCFS", "LaplacianScore")
+
+
+def most_are_slow(names):
+    """Return the names as parameters of a test; those that are not quick only for `test-all`."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
 
 def make(name, **settings):
     cls = getattr(featsieve, name)
@@ -47,7 +55,7 @@ def clear():
     return make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", most_are_slow(NAMES))
 def test_every_selector_finds_its_number_of_features(name, clear):
     sieve = quiet(make(name, n_features_to_select="auto"), clear.X)
     curve = sieve.path_.curve
@@ -64,7 +72,7 @@ def test_every_selector_finds_its_number_of_features(name, clear):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if "n_clusters" in make(name).get_params()]
+    "name", most_are_slow(name for name in NAMES if "n_clusters" in make(name).get_params())
 )
 def test_every_selector_finds_its_number_of_clusters(name, clear):
     extra = {"criterion": "leading"} if name == "SPEC" else {}
@@ -85,6 +93,7 @@ def test_unknown_words_are_refused(clear):
         JASFS("many").fit(clear.X)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_the_user(clear):
     """No parameter at all: clusters and features are found."""
     sieve = JASFS(n_clusters="auto", sparsity="auto", random_state=0).fit(clear.X)
@@ -121,7 +130,9 @@ def test_mixed_units_do_not_mislead_the_number():
     assert planted.informative[sieve.support_].all()
 
 
-@pytest.mark.parametrize("shape", [(100, 50), (60, 300), (300, 20)])
+@pytest.mark.parametrize(
+    "shape", [(100, 50), *(pytest.param(s, marks=pytest.mark.slow) for s in ((60, 300), (300, 20)))]
+)
 def test_noise_is_named(shape):
     X = np.random.default_rng(3).standard_normal(shape)
     for sieve in (JASFS(4, random_state=0), LaplacianScore("auto"), AutoSelector(MaxVariance())):
@@ -130,6 +141,7 @@ def test_noise_is_named(shape):
         assert caught[0].filename == __file__
 
 
+@pytest.mark.slow
 def test_planted_features_are_not_called_noise():
     for seed in range(3):
         planted = make_planted(random_state=seed)
@@ -145,6 +157,7 @@ def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
     np.testing.assert_allclose(found.scores_, fixed.scores_)
 
 
+@pytest.mark.slow
 def test_sparse_tables_and_frames(clear):
     X = np.where(clear.X > 0.3, clear.X, 0.0)
     dense = AutoSelector(LaplacianScore()).fit(X)
@@ -163,7 +176,7 @@ def test_sparse_tables_and_frames(clear):
 # AutoSelector ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("RUFS", "AUFS")])
+@pytest.mark.parametrize("name", most_are_slow(NAMES))
 def test_around_every_selector(name, clear):
     selector = make(name)
     sieve = quiet(AutoSelector(selector, sizes=[3, 10, 30]), clear.X)
@@ -209,6 +222,7 @@ def test_columns_that_do_not_vary_are_not_counted(clear):
     assert AutoSelector(LaplacianScore(), sizes=[2, 4]).fit(only).n_features_selected_ == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_checks_pass():
@@ -218,6 +232,7 @@ def test_scikit_learn_checks_pass():
     assert sum(r["status"] == "passed" for r in results) >= 40
 
 
+@pytest.mark.slow
 def test_around_a_stability_selection(clear):
     inner = StabilitySelection(MCFS(3, n_features_to_select=10), n_subsamples=5, random_state=0)
     sieve = AutoSelector(inner, sizes=[5, 20]).fit(clear.X)
@@ -238,6 +253,7 @@ def test_the_criterion_is_that_of_the_selector_inside():
     assert default_criterion(StabilitySelection(LaplacianScore())) == "agreement"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [-800, 800])
 def test_columns_of_extreme_size_are_judged_as_well(power):
     # Squares of 2^800 overflow, those of 2^-800 vanish.

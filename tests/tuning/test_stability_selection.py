@@ -308,6 +308,7 @@ def test_wrong_parameters_are_refused(small_planted):
     assert StabilitySelection(MaxVariance(1), n_subsamples=3).fit(X[:3, :1]).support_.all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "selector", [LaplacianScore(0.5), NDFS(2, n_features_to_select=0.5, max_iter=5)], ids=str
 )

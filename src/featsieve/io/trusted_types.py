@@ -40,7 +40,6 @@ PARTS = {
     "featsieve.criteria.curve.CriterionCurve",
     "featsieve.criteria.n_clusters.ClusterCount",
     "featsieve.tuning.search.LabelFreeScorer",
-    "featsieve.tuning.search.WholeTable",
 }
 # Steps before a selector that hold numbers only, and folds of a search.
 SCIKIT_LEARN = {

@@ -8,9 +8,11 @@ from sklearn.base import MetaEstimatorMixin, clone
 from featsieve.base import UnsupervisedSelector
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import check_sizes
+from featsieve.docstrings import fill_doc
 from featsieve.validation import check_sized_selector
 
 
+@fill_doc
 class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     """Keep as many features of a selector's ranking as a criterion finds best, without labels.
 
@@ -47,9 +49,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         Those of ``selector_``.
     labels_ : ndarray of shape (n_samples,)
         Those of ``selector_``, if it finds clusters.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(input)s
 
     See Also
     --------

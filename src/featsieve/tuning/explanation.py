@@ -158,14 +158,14 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
             "correlation": correlation,
             "status": status,
             "reason": [
-                _in_words(*facts)
+                _reason(*facts)
                 for facts in zip(reason.tolist(), rank, correlation, closest_name, strict=True)
             ],
         }
     )
 
 
-def _in_words(word: str, rank: int, correlation: float, closest: str) -> str:
+def _reason(word: str, rank: int, correlation: float, closest: str) -> str:
     """Return the reason with what it refers to."""
     if word == "redundant":
         return f"redundant: r={correlation:.2f} with {closest}"

@@ -1,6 +1,5 @@
 """LabelFreeSearchCV: scikit-learn's parameter search, scored without labels."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,21 +20,6 @@ from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.graphs.views import sample_view
 from featsieve.progress import Progress
 from featsieve.validation import as_table, check_selector, check_varying
-
-
-class WholeTable:
-    """The "split" of a search that fits and judges on all rows: without labels nothing leaks."""
-
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield all rows, twice."""
-        rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
-        yield rows, rows
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return 1."""
-        return 1
 
 
 class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
@@ -155,7 +139,9 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
             criterion = criterion.on_graph(self._graph(table, count, criterion))
         self._scorer = LabelFreeScorer(criterion, count.n_clusters, fitted_rows=self.cv is None)
         given = self.cv
-        self.cv = WholeTable() if given is None else given
+        if given is None:  # fit and judge on all rows: without labels nothing leaks
+            rows = np.arange(table.shape[0])
+            self.cv = [(rows, rows)]
         try:
             super().fit(X, None, **params)
         finally:

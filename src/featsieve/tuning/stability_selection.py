@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from threading import current_thread, main_thread
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector
 from featsieve.criteria.plots import plot_frequencies
+from featsieve.docstrings import fill_doc
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
@@ -21,11 +22,13 @@ from featsieve.validation import check_number, resolve_n_features, warn
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
+@fill_doc
 class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     """Select the features that a selector chooses again and again on subsamples of the rows.
 
     The selector is fitted anew to random subsets of the rows, drawn without replacement. Each fit
     finds its own pseudo-labels, so that their uncertainty counts as well as that of the selection.
+    Data frames reach the selector as data frames.
 
     Parameters
     ----------
@@ -84,14 +87,8 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         is a warning).
     n_features_selected_ : int
         Their number.
-    path_ : RankedPath
-        With "auto": the ``order`` of the features, best first, and the ``curve`` of the criterion
-        over their number.
-    equivalent_range_ : tuple of int
-        With "auto": the smallest and the largest number that are nearly as good as the one chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had string column names.
+    %(automatic)s
+    %(input)s
 
     See Also
     --------
@@ -154,22 +151,6 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the selector to all rows and to each subsample; count the selections.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples. Data frames reach the selector as data frames.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X)
 
     def _fit_all(self, X: Any) -> None:
         """Fit as :meth:`_fit_rows` does, and report on it."""
