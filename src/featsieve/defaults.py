@@ -70,6 +70,33 @@ NOISE_SCORE_TIMES_ROOT = 0.5
 STRUCTURE_SAMPLES = 1000
 ONE_PERMUTATION_SAMPLES = 300
 
+# Clusters that are shown for a method that finds none: k-means on the selected columns. Their
+# number is suggested by at most this many samples, and is at most 12, what one picture can show.
+# Chosen on: no data: a matter of seconds, and of colours.
+SELECTED_SAMPLES = 1000
+SELECTED_MOST_CLUSTERS = 12
+
+# Starts of that k-means; the tightest clustering counts.
+# Chosen on: no data: scikit-learn's former default.
+SELECTED_STARTS = 10
+
+# evaluation ---------------------------------------------------------------------------------------
+
+# Known classes judge columns by k-means on at most this many entries and samples of the table, but
+# at least this many samples: more would take longer than the selection.
+# Chosen on: no data: about ten seconds on one core.
+JUDGE_ENTRIES = 2 * 10**7
+JUDGE_SAMPLES = 5000
+JUDGE_FEWEST_SAMPLES = 200
+
+# Starts of that k-means, as for the clusters that are shown.
+# Chosen on: no data: scikit-learn's former default.
+JUDGE_STARTS = 10
+
+# Scores that differ by less, or by less than 1 / sqrt(n), are called equal.
+# Chosen on: no data: about the spread of the accuracy of a few hundred samples.
+JUDGE_SMALLEST_DIFFERENCE = 0.05
+
 # graphs -------------------------------------------------------------------------------------------
 
 # jasfs --------------------------------------------------------------------------------------------
@@ -150,3 +177,41 @@ EXCHANGE_CANDIDATES = 512
 SENSITIVITY_FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
 
 # workflow, report ---------------------------------------------------------------------------------
+
+# tuning, workflow, report -------------------------------------------------------------------------
+
+# workflow -----------------------------------------------------------------------------------------
+
+# Selections are repeated this many times on this share of the rows; not at all where the table has
+# more than 2e7 elements, on which ten more fits take many minutes.
+# Chosen on: no data: 0.8 is the share of StabilitySelection, ten the fewest with a useful interval.
+SUBSAMPLES = 10
+SUBSAMPLE_SHARE = 0.8
+SUBSAMPLED_ELEMENTS = 20_000_000
+
+# The structure score of longer tables is that of this many random samples.
+# Chosen on: no data: a few seconds on one core.
+SCORED_SAMPLES = 1500
+
+# Structure scores of less than this many times what noise reaches are called doubtful.
+# Chosen on: no data: a matter of words.
+DOUBTFUL_STRUCTURE = 2.0
+
+# `inspect` looks for clusters in at most this many samples and elements, by the clusters of a JASFS
+# of one iteration with this many features.
+# Chosen on: no data: a look that takes seconds.
+INSPECTED_SAMPLES = 600
+INSPECTED_ELEMENTS = 3_000_000
+INSPECTED_FEATURES = 50
+
+# A note about units: the widest column varies this many times more than all but the narrowest tenth
+# (clusters alone widen a column, too, but by less).
+# Chosen on: planted tables (tests/workflow/test_select.py).
+WIDE_SPREAD = 5.0
+NARROW_SHARE = 0.1
+
+# Columns that look like row numbers: of fewer rows than the first they are too likely by chance; so
+# many rows as the second in the order of some feature, no two of them equal, are not likely.
+# Chosen on: no data: small tables of people sorted by age must not be warned about.
+ROW_NUMBERS_FEWEST = 5
+ROW_NUMBERS_ENOUGH = 30

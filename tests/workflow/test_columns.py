@@ -12,8 +12,8 @@ from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,
     count_missing,
-    counts_by_name,
     duplicate_columns,
+    named_as_row_number,
     row_number_columns,
 )
 
@@ -108,7 +108,7 @@ def test_a_few_people_in_the_order_of_their_age_are_no_count():
     ],
 )
 def test_names_of_row_numbers(name):
-    assert counts_by_name(name)
+    assert named_as_row_number(name)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_names_of_row_numbers(name):
     ],
 )
 def test_names_of_features(name):
-    assert not counts_by_name(name)
+    assert not named_as_row_number(name)
 
 
 def test_few_rows_have_no_row_numbers():

@@ -9,6 +9,8 @@ from sklearn.metrics import jaccard_score
 
 import featsieve
 from featsieve import JASFS, MCFS, LaplacianScore
+from featsieve.datasets import Dataset
+from featsieve.evaluation.judging import Judge
 from featsieve.workflow import compare_methods
 
 
@@ -127,3 +129,33 @@ def test_a_method_named_twice_counts_once(small_planted):
         compare_methods(small_planted.X, [])
     with pytest.raises(ValueError, match="no method"):
         compare_methods(small_planted.X, ["nothing"])
+
+
+def test_methods_and_all_features_are_judged(small_planted):
+    table = Dataset("t", small_planted.X, y=small_planted.labels)
+    arguments = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
+    compared = compare_methods(table, ["maxvariance", "randomselector"], **arguments)
+    judge = Judge(table.X, table.y)
+    for entry in compared.entries:
+        accuracy, nmi, _ = judge.scores(np.flatnonzero(entry.support)).mean()
+        assert entry.agreement == {"accuracy": accuracy, "nmi": nmi}
+    assert compared.all_features["nmi"] == judge.scores().mean()[1]
+    good, bad = (entry.agreement["nmi"] for entry in compared.entries)
+    assert good > bad
+    unknown = compare_methods(small_planted.X, ["maxvariance", "randomselector"], **arguments)
+    assert unknown.all_features is None
+    for one, other in zip(compared.entries, unknown.entries, strict=True):
+        np.testing.assert_array_equal(one.support, other.support)  # they have not seen the classes
+        assert other.agreement is None
+
+
+def test_classes_that_cannot_judge(small_planted):
+    X = small_planted.X
+    arguments = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
+    alone = Dataset("t", X, y=np.zeros(len(X), dtype=int))
+    compared = compare_methods(alone, ["maxvariance"], **arguments)
+    assert compared.all_features is None
+    assert "The classes judge nothing: all samples are of one class." in compared.notes
+    each = Dataset("t", X, y=np.arange(len(X)))
+    compared = compare_methods(each, ["maxvariance"], **arguments)
+    assert f"{len(X)} classes of {len(X)} samples" in compared.notes[-1]

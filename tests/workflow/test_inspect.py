@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
+from featsieve import defaults
 from featsieve.datasets import Dataset, make_planted, read_table
-from featsieve.workflow import inspect, inspect_table
+from featsieve.workflow import inspect_table
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +99,8 @@ def test_memory_and_zeros(planted):
 
 
 def test_large_tables_are_sampled_and_it_is_said(monkeypatch, planted):
-    monkeypatch.setattr(inspect, "MOST_SAMPLES", 60)
-    monkeypatch.setattr(inspect, "MOST_ELEMENTS", 60 * 40)
+    monkeypatch.setattr(defaults, "INSPECTED_SAMPLES", 60)
+    monkeypatch.setattr(defaults, "INSPECTED_ELEMENTS", 60 * 40)
     for X in (planted.X, sp.csr_array(planted.X)):
         seen = inspect_table(X).structure
         assert (seen.n_samples, seen.n_features, seen.sampled_columns) == (60, 40, True)

@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
-from featsieve import JASFS, MCFS, explain, structure_score
+from featsieve import JASFS, MCFS, MaxVariance, defaults, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
 from featsieve.tuning import NoStructureWarning
 from featsieve.workflow import method_names, prepare_table, select_features
-from featsieve.workflow.select import note_about_units
+from featsieve.workflow.select import find_clusters, note_about_units, score_structure
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
@@ -223,3 +223,19 @@ def test_stopping_comes_through(table):
 
     with pytest.raises(KeyboardInterrupt):
         select_features(table, **FAST | {"n_subsamples": 3}, progress=stop)
+
+
+def test_constant_columns_are_one_cluster():
+    sieve = MaxVariance(1).fit(np.column_stack([np.arange(6.0), np.ones(6)]))
+    sieve.support_ = np.array([False, True])
+    X = np.column_stack([np.arange(6.0), np.ones(6)])
+    assert find_clusters(sieve, X).tolist() == [0] * 6
+    assert score_structure(X, np.zeros(6, dtype=int)) == 0.0
+
+
+def test_the_structure_of_long_tables_is_that_of_a_sample(small_planted, monkeypatch):
+    monkeypatch.setattr(defaults, "SCORED_SAMPLES", 50)
+    assert score_structure(small_planted.X, small_planted.labels) > 0.2
+    noise = np.random.default_rng(0).standard_normal((80, 30))
+    with pytest.warns(NoStructureWarning, match="no clearer"):
+        score_structure(noise, np.arange(80) % 3)

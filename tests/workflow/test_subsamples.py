@@ -6,13 +6,12 @@ import scipy.sparse as sp
 
 from featsieve import JASFS, LaplacianScore, RandomSelector
 from featsieve.tuning import StabilitySelection
-from featsieve.workflow.progress import Steps
+from featsieve.workflow.messages import Steps
 from featsieve.workflow.subsamples import (
     Repeats,
     check_subsamples,
-    default_subsamples,
     repeat_selection,
-    settled,
+    with_found_numbers,
 )
 
 
@@ -52,12 +51,12 @@ def test_the_numbers_are_those_of_the_fit(small_planted):
     selector = JASFS("auto", random_state=0).fit(small_planted.X)
     repeats = repeat_selection(selector, sp.csr_array(small_planted.X), 2, steps=quiet())
     assert repeats.selections.sum(axis=1).tolist() == 2 * [selector.n_features_selected_]
-    again = settled(selector, random_state=5)
+    again = with_found_numbers(selector, random_state=5)
     assert again.n_clusters == selector.n_clusters_
     assert again.random_state == 5
-    assert settled(LaplacianScore(0.1).fit(small_planted.X), random_state=5).get_params() == {
-        **LaplacianScore(6).get_params()
-    }
+    assert with_found_numbers(
+        LaplacianScore(0.1).fit(small_planted.X), random_state=5
+    ).get_params() == {**LaplacianScore(6).get_params()}
 
 
 def test_fits_that_fail_are_told_and_do_not_stop_the_others():
@@ -79,8 +78,7 @@ def test_one_selection_has_no_stability():
 
 def test_how_many(monkeypatch):
     small, large = np.broadcast_to(0.0, (100, 20)), np.broadcast_to(0.0, (10**5, 201))
-    assert default_subsamples(small) == 10
-    assert default_subsamples(large) == 0
+    assert check_subsamples(None, small) == 10
     assert check_subsamples(None, large) == 0
     assert check_subsamples(3, large) == 3
     for wrong in (1, -1):

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from featsieve.datasets import Dataset
+from featsieve.evaluation.judging import Judge
 from featsieve.workflow import save_run, select_features
 from featsieve.workflow.summary import outcome, read_summary, render_again, summarize, unreported
 
@@ -33,6 +35,17 @@ def test_clusters_are_the_same_everywhere(small_planted):
     rows = summarize(run)["clusters"]["rows"]
     assert [row["size"] for row in rows] == np.bincount(run.labels).tolist()
     assert len(rows) == 4
+
+
+def test_the_report_judges_as_compare_does(small_planted):
+    table = Dataset("t", small_planted.X, y=small_planted.labels, class_names=list("abc"))
+    run = select_features(table, n_clusters=3, n_features=8, n_subsamples=0)
+    selected, everything, *_ = summarize(run)["evaluation"]["rows"]
+    judge = Judge(table.X, table.y)
+    for row, columns in ((selected, np.flatnonzero(run.selector.support_)), (everything, None)):
+        accuracy, nmi, _ = judge.scores(columns).mean()
+        assert row["accuracy"] == pytest.approx(accuracy, abs=1e-4)
+        assert row["nmi"] == pytest.approx(nmi, abs=1e-4)
 
 
 def test_notes_that_the_report_tells_are_left_to_it(small_planted):

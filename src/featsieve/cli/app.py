@@ -5,40 +5,50 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import featsieve
-from featsieve.cli.apply import apply_command
-from featsieve.cli.bench import bench
-from featsieve.cli.compare import compare_command
 from featsieve.cli.console import open_streams, show_all_letters
-from featsieve.cli.demo import demo_command
-from featsieve.cli.doctor import doctor_command
-from featsieve.cli.inspect import inspect_command
-from featsieve.cli.report import report_command
-from featsieve.cli.select import select_command
 from featsieve.io.files import legible
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
 # A mistake of the user, or input that cannot be used; 1 is for checks that failed.
 MISTAKE = 2
+# Each is a module of this folder, with a function (or a group of commands) of its name.
+COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "markdown",
+}
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.command("select")(select_command)
-app.command("apply")(apply_command)
-app.command("inspect")(inspect_command)
-app.command("compare")(compare_command)
-app.command("report")(report_command)
-app.command("demo")(demo_command)
-app.command("doctor")(doctor_command)
-app.add_typer(bench, name="bench")
+
+class LazyCommands(TyperGroup):
+    """Commands that are imported when they are named: `select` needs nothing of `bench`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; for a name that is none, all are loaded, and similar ones suggested."""
+        for name in (cmd_name,) if cmd_name in COMMANDS else COMMANDS:
+            if name not in self.commands:
+                found = getattr(import_module(f"featsieve.cli.{name}"), name)
+                one = typer.Typer(**SETTINGS)
+                if isinstance(found, typer.Typer):
+                    one.add_typer(found, name=name)
+                else:
+                    one.command(name)(found)
+                self.add_command(typer.main.get_group(one).commands[name], name)
+        return self.commands.get(cmd_name)
+
+
+app = typer.Typer(cls=LazyCommands, no_args_is_help=True, **SETTINGS)
 
 
 def _print_version(wanted: bool) -> None:

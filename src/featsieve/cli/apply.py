@@ -11,7 +11,7 @@ from featsieve.cli.console import output, print_json, print_notes
 from featsieve.cli.stopping import stoppable
 
 
-def apply_command(
+def apply(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="model.skops that `featsieve select` wrote.")
     ],
@@ -25,12 +25,10 @@ def apply_command(
     ],
     output_file: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The reduced table; its ending says the format: .csv .tsv (also .gz) .parquet "
-            ".npz .mat .h5ad",
+        options.output_option(
+            "FILE",
+            "The reduced table; its ending says the format: .csv .tsv (also .gz) .parquet .npz "
+            ".mat .h5ad",
         ),
     ],
     clusters: Annotated[

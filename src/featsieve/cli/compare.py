@@ -1,5 +1,6 @@
 """``featsieve compare``: several methods on one table."""
 
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,9 +9,11 @@ import typer
 from featsieve.cli import options
 from featsieve.cli.console import (
     output,
+    plain_table,
     print_json,
     print_notes,
     progress_bar,
+    read_input,
     with_interval,
 )
 from featsieve.cli.stopping import stoppable
@@ -19,13 +22,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    from featsieve.workflow.comparison import Comparison
-    from featsieve.workflow.judge import Agreement
+    from featsieve.workflow import Comparison
 
 MOST_TOGETHER = 5  # methods whose agreement has place beside the other numbers
 
 
-def compare_command(
+def compare(
     table: options.TableFile,
     methods: Annotated[
         str,
@@ -36,10 +38,8 @@ def compare_command(
     clusters: options.Clusters = "auto",
     features: Annotated[
         str,
-        typer.Option(
-            metavar="auto|K|SHARE",
-            help="How many features each method selects: a count, a share, or as many as JASFS "
-            "finds.",
+        options.features_option(
+            "How many features each method selects: a count, a share, or as many as JASFS finds."
         ),
     ] = "auto",
     standardize: options.Standardize = False,
@@ -53,11 +53,8 @@ def compare_command(
     seed: options.Seed = 0,
     output_file: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.csv",
-            help="Write the numbers, and the selected features, as a table.",
+        options.output_option(
+            "FILE.csv", "Write the numbers, and the selected features, as a table."
         ),
     ] = None,
     force: options.Force = False,
@@ -77,11 +74,10 @@ def compare_command(
 
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
-    n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
-    fill = options.read_impute(impute)
+    settings = options.read_selection(clusters, features, impute)
     names = options.read_methods(methods)
     with stoppable() as stop:
-        from featsieve.datasets import read_table
+        from featsieve.io.files import write_text
         from featsieve.workflow.compare import compare_methods
         from featsieve.workflow.destinations import check_outputs
         from featsieve.workflow.methods import find_method
@@ -90,28 +86,28 @@ def compare_command(
             find_method(name)  # mistakes are told before a large table is read
         check_outputs([output_file], sources=[table], tables=False, overwrite=force)
         with progress_bar(stop, quiet=as_json) as progress:
-            progress(f"reading {table.name}", 0, 1)
-            data = read_table(
+            data = read_input(
                 table,
+                progress,
                 label_column=label_column,
                 id_column=id_column,
-                drop=drop or (),
+                drop=drop,
                 drop_text=drop_text,
                 header=header,
             )
             compared = compare_methods(
                 data,
                 names,
-                n_clusters=n_clusters,
-                n_features=n_features,
                 standardize=standardize,
-                impute=fill,
                 n_subsamples=subsamples,
                 random_state=seed,
                 progress=progress,
+                **settings,
             )
         if output_file is not None:
-            compared.table().to_csv(output_file)
+            text = StringIO()
+            compared.table().to_csv(text)
+            write_text(output_file, text.getvalue())
     if as_json:
         print_json(compared.as_dict())
     else:
@@ -152,43 +148,29 @@ def _show(console: "Console", compared: "Comparison") -> None:
 
 def _tables(compared: "Comparison", *, together: bool) -> list["RichTable"]:
     """Return the methods and their agreement, in one table or in two with numbered methods."""
-    from rich import box
-    from rich.table import Table as RichTable
-
-    methods = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    agreement = methods if together else RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    if not together:
-        methods.add_column("#", justify="right")
-        agreement.add_column("#", justify="right")
-    methods.add_column("method")
-    methods.add_column("seconds", justify="right")
-    methods.add_column("stability", justify="right")
     judged = compared.all_features is not None
-    if judged:
-        methods.add_column("accuracy", justify="right")
-        methods.add_column("NMI", justify="right")
-    for number, entry in enumerate(compared.entries, start=1):
-        agreement.add_column(entry.method if together else str(number), justify="right")
+    numbers = [] if together else ["#"]
+    names = [entry.method for entry in compared.entries]
+    shared = [[f"{v:.2f}" if v == v else "" for v in row] for row in compared.agreement]
+    head = ["seconds", "stability", *(["accuracy", "NMI"] if judged else [])]
+    methods = plain_table([*numbers, "method", *head, *(names if together else [])])
     for i, entry in enumerate(compared.entries):
         cells = [entry.method, f"{entry.seconds:.2f}" if entry.support is not None else "failed"]
         cells.append("" if entry.stability is None else with_interval(entry.stability))
-        if judged:
-            cells += _scores(entry.agreement)
-        shared = [f"{value:.2f}" if value == value else "" for value in compared.agreement[i]]
-        if together:
-            methods.add_row(*cells, *shared)
-        else:
-            methods.add_row(str(i + 1), *cells)
-            agreement.add_row(str(i + 1), *shared)
+        cells += _scores(entry.agreement) if judged else []
+        methods.add_row(*([] if together else [str(i + 1)]), *cells, *(shared[i] * together))
     if judged:
-        reference = ["all features", "", "", *_scores(compared.all_features)]
         methods.add_section()
-        methods.add_row(*([] if together else [""]), *reference)
-    return [methods] if together else [methods, agreement]
+        blank = [""] * len(numbers)
+        methods.add_row(*blank, "all features", "", "", *_scores(compared.all_features))
+    if together:
+        return [methods]
+    agreement = plain_table(["#", *(str(i + 1) for i in range(len(names)))])
+    for i, row in enumerate(shared):
+        agreement.add_row(str(i + 1), *row)
+    return [methods, agreement]
 
 
-def _scores(agreement: "Agreement | None") -> list[str]:
+def _scores(agreement: dict[str, float] | None) -> list[str]:
     """Return accuracy and mutual information as cells."""
-    if agreement is None:
-        return ["", ""]
-    return [f"{agreement.accuracy:.2f}", f"{agreement.nmi:.2f}"]
+    return ["", ""] if agreement is None else [f"{score:.2f}" for score in agreement.values()]

@@ -5,12 +5,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from featsieve.cli.stopping import Stop
+    from featsieve.datasets import Dataset
     from featsieve.evaluation import Stability
 
 # A pipe has no width of its own.
@@ -86,6 +89,38 @@ def bar(console: "Console", share: float) -> str:
     """Return a bar of a length between 0 and 1, in letters that the console can show."""
     full = "█" if "utf" in console.encoding.lower() else "#"
     return full * max(1, round(BAR_WIDTH * min(max(share, 0.0), 1.0)))
+
+
+def facts_grid(rows: Iterable[tuple[str, str]], *, style: str = "") -> "Table":
+    """Return two columns: a word, and what there is to say; names are no markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style=style)
+    grid.add_column(overflow="fold")
+    for name, text in rows:
+        grid.add_row(Text(name), Text(text))
+    return grid
+
+
+def plain_table(head: Iterable[str]) -> "Table":
+    """Return a table without borders: a column of names, numbers on its right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in head:
+        table.add_column(name, justify="left" if name == "method" else "right")
+    return table
+
+
+def read_input(table: Path, progress: Any, *, drop: list[str] | None, **options: Any) -> "Dataset":
+    """Read a table of the user, and say that this is going on."""
+    from featsieve.datasets import read_table
+
+    progress(f"reading {table.name}", 0, 1)
+    return read_table(table, drop=drop or (), **options)
 
 
 def with_interval(stability: "Stability") -> str:

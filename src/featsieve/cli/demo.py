@@ -9,7 +9,7 @@ from featsieve.cli import options
 from featsieve.cli.stopping import stoppable
 
 
-def demo_command(
+def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the reports.")] = Path(
         "demo-report"
     ),

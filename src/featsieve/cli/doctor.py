@@ -3,12 +3,12 @@
 from typing import Any
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json
+from featsieve.cli.console import facts_grid, output, print_json
 
 STYLES = {"found": "green", "missing": "yellow", "broken": "red"}
 
 
-def doctor_command(as_json: options.Json = False) -> None:
+def doctor(as_json: options.Json = False) -> None:
     """Say which versions and optional parts are installed, and what the missing ones are for.
 
     Send this along when you report a problem. It holds the name of the folder for downloads and
@@ -23,8 +23,8 @@ def doctor_command(as_json: options.Json = False) -> None:
     found = examine()
     if as_json:
         print_json(found)
-        return
-    _show(found)
+    else:
+        _show(found)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -33,12 +33,7 @@ def _show(found: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = output()
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, text in _facts(found):
-        facts.add_row(Text(name), Text(text))
-    console.print(facts)
+    console.print(facts_grid(_facts(found)))
     console.print("\nOptional parts", style="bold")
     parts = Table.grid(padding=(0, 2))
     for part in found["parts"]:

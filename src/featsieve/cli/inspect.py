@@ -1,22 +1,21 @@
 """``featsieve inspect``: a fast look at a table before anything heavy."""
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, progress_bar
+from featsieve.cli.console import facts_grid, output, print_json, progress_bar, read_input
 from featsieve.cli.stopping import stoppable
 
 if TYPE_CHECKING:
-    from featsieve.workflow.inspection import Inspection
+    from featsieve.workflow import Inspection
 
 MOST_NAMES = 6  # columns that a line names
 
 
-def inspect_command(
+def inspect(
     table: options.TableFile,
     drop: options.Drop = None,
     header: options.Header = None,
@@ -41,16 +40,15 @@ def inspect_command(
     Example: `featsieve inspect cells.h5ad --label-column cell_type --json`
     """
     with stoppable() as stop:
-        from featsieve.datasets import read_table
         from featsieve.workflow.inspect import inspect_table
 
         with progress_bar(stop, quiet=as_json) as progress:
-            progress(f"reading {table.name}", 0, 1)
-            data = read_table(
+            data = read_input(
                 table,
+                progress,
                 label_column=label_column,
                 id_column=id_column,
-                drop=drop or (),
+                drop=drop,
                 drop_text=True,
                 header=header,
             )
@@ -72,30 +70,19 @@ def inspect_command(
     if as_json:
         print_json({**look.as_dict(), "file": str(table), "next": command})
         return
-    _show(look, table, command)
-
-
-def _show(look: "Inspection", path: Path, command: str) -> None:
-    """Print what was seen, a line for each thing."""
-    from rich.table import Table
     from rich.text import Text
 
     console = output()
-    rows = Table.grid(padding=(0, 2))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    for name, text in lines(look):
-        rows.add_row(Text(name, style="bold"), Text(text))
-    console.print(Text(str(path), style="bold"), soft_wrap=True)
-    console.print(rows)
+    console.print(Text(str(table), style="bold"), soft_wrap=True)
+    console.print(facts_grid(lines(look), style="bold"))
     console.print("\nNext", style="bold")
     console.print(Text(command), soft_wrap=True)
 
 
 def lines(look: "Inspection") -> list[tuple[str, str]]:
     """Return what was seen as pairs of a word and a sentence."""
+    from featsieve.workflow.messages import count_of
     from featsieve.workflow.prepare import count_repeated
-    from featsieve.workflow.words import count_of
 
     table = look.table
     n, d = table.X.shape
@@ -140,7 +127,7 @@ def lines(look: "Inspection") -> list[tuple[str, str]]:
 
 def _structure(look: "Inspection") -> list[tuple[str, str]]:
     """Return what there is to say about clusters."""
-    from featsieve.workflow.clusters import verdict
+    from featsieve.workflow.messages import structure_verdict
 
     seen = look.structure
     if seen is None:
@@ -150,7 +137,7 @@ def _structure(look: "Inspection") -> list[tuple[str, str]]:
     part = ""
     if seen.n_samples < n or seen.sampled_columns:
         part = f"; from {seen.n_samples:,} of the rows and {seen.n_features:,} of the columns"
-    words = verdict(seen.score, seen.noise, certain=seen.certain)
+    words = structure_verdict(seen.score, seen.noise, certain=seen.certain)
     told = [("structure", f"{seen.score:.2f} (noise reaches {seen.noise:.2f}{part}): {words}")]
     if seen.sampled_columns and seen.score < seen.noise and not seen.certain:
         told.append(("", "clusters that few columns carry can be missed in a sample of columns"))

@@ -1,7 +1,7 @@
-"""Options that several commands share, and how their words are read."""
+"""Arguments and options that several commands share, and how their words are read."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,14 +57,6 @@ Standardize = Annotated[
 Clusters = Annotated[
     str, typer.Option(metavar="auto|K", help="How many clusters of samples to look for.")
 ]
-Features = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|K|SHARE",
-        help="How many features: a count, a share such as 0.1, or what suffices to show the "
-        "clusters.",
-    ),
-]
 Subsamples = Annotated[
     int | None,
     typer.Option(
@@ -80,32 +72,47 @@ Force = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 
 
-def read_clusters(text: str) -> int | str:
+def features_option(help_text: str) -> Any:
+    """Return --features, which means something else to every command."""
+    return typer.Option(metavar="auto|K|SHARE", help=help_text)
+
+
+def output_option(metavar: str, help_text: str) -> Any:
+    """Return --output, or -o for short."""
+    return typer.Option("--output", "-o", metavar=metavar, help=help_text)
+
+
+def read_selection(clusters: str, features: str, impute: str | None) -> dict[str, Any]:
+    """Return --clusters, --features and --impute as `featsieve.workflow` wants them."""
+    if impute is not None and impute.strip().lower() != "median":
+        raise ValueError(f"--impute takes median; got {impute!r}.")
+    return {
+        "n_clusters": read_clusters(clusters),
+        "n_features": read_features(features),
+        "impute": impute and "median",
+    }
+
+
+def read_clusters(text: str) -> Any:
     """Return what --clusters means."""
-    word = text.strip().lower()
-    if word == "auto":
-        return word
-    try:
-        return int(word)
-    except ValueError:
-        raise ValueError(f"--clusters takes a number such as 5, or auto; got {text!r}.") from None
+    return _number(text, (int,), "--clusters takes a number such as 5, or auto")
 
 
-def read_features(text: str) -> int | float | str:
+def read_features(text: str) -> Any:
     """Return what --features means."""
+    hint = "--features takes a count such as 50, a share such as 0.1, or auto"
+    return _number(text, (int, float), hint)
+
+
+def _number(text: str, kinds: tuple[type, ...], hint: str) -> Any:
+    """Return "auto", or a number of the first kind that can be read."""
     word = text.strip().lower()
-    if word == "auto":
-        return word
-    try:
-        return int(word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
-    except ValueError:
-        raise ValueError(
-            f"--features takes a count such as 50, a share such as 0.1, or auto; got {text!r}."
-        ) from None
+    for kind in kinds if word != "auto" else (str,):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    raise ValueError(f"{hint}; got {text!r}.")
 
 
 def read_image(text: str | None) -> tuple[int, int] | None:
@@ -126,13 +133,6 @@ def read_format(text: str | None) -> str | None:
     if word not in FORMATS:
         raise ValueError(f"--format takes one of {', '.join(FORMATS)}; got {text!r}.")
     return f".{word}"
-
-
-def read_impute(text: str | None) -> str | None:
-    """Return what --impute means."""
-    if text is None or text.strip().lower() == "median":
-        return None if text is None else "median"
-    raise ValueError(f"--impute takes median; got {text!r}.")
 
 
 def read_methods(text: str) -> list[str]:

@@ -14,16 +14,13 @@ SUMMARY = "summary.json"
 PAGE = "report.html"
 
 
-def report_command(
+def report(
     run: Annotated[
         Path,
         typer.Argument(metavar="RUN", help="Folder that `select` or `bench run` wrote."),
     ],
     output_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="HTML file [default: RUN/report.html]."
-        ),
+        Path | None, options.output_option("FILE", "HTML file [default: RUN/report.html].")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

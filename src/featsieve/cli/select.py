@@ -7,24 +7,27 @@ from typing import Annotated
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, print_notes, progress_bar
+from featsieve.cli.console import output, print_json, print_notes, progress_bar, read_input
 from featsieve.cli.stopping import stoppable
 
 
-def select_command(
+def select(
     context: typer.Context,
     table: options.TableFile,
     output_folder: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Folder of the results; made if needed."
-        ),
+        Path, options.output_option("FOLDER", "Folder of the results; made if needed.")
     ],
     method: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {options.METHODS}.")
     ] = "jasfs",
     clusters: options.Clusters = "auto",
-    features: options.Features = "auto",
+    features: Annotated[
+        str,
+        options.features_option(
+            "How many features: a count, a share such as 0.1, or what suffices to show the "
+            "clusters."
+        ),
+    ] = "auto",
     standardize: options.Standardize = False,
     drop: options.Drop = None,
     drop_text: options.DropText = False,
@@ -72,13 +75,11 @@ def select_command(
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
-    n_clusters, n_features = options.read_clusters(clusters), options.read_features(features)
-    fill = options.read_impute(impute)
+    settings = options.read_selection(clusters, features, impute)
     image_shape = options.read_image(image)
     ending = options.read_format(file_format)
     with stoppable() as stop:
         from featsieve.cli.selection_view import show_run
-        from featsieve.datasets import read_table
         from featsieve.workflow.methods import find_method
         from featsieve.workflow.outputs import (
             check_image,
@@ -96,12 +97,12 @@ def select_command(
         check_source(table, output_folder, names.values())
         check_libraries(names, table)
         with progress_bar(stop, quiet=as_json) as progress:
-            progress(f"reading {table.name}", 0, 1)
-            data = read_table(
+            data = read_input(
                 table,
+                progress,
                 label_column=label_column,
                 id_column=id_column,
-                drop=drop or (),
+                drop=drop,
                 drop_text=drop_text,
                 header=header,
             )
@@ -114,13 +115,11 @@ def select_command(
                 run = select_features(
                     data,
                     method=method,
-                    n_clusters=n_clusters,
-                    n_features=n_features,
                     standardize=standardize,
-                    impute=fill,
                     n_subsamples=subsamples,
                     random_state=seed,
                     progress=progress,
+                    **settings,
                 )
                 progress("writing", 1, 1)
                 summary = write_files(

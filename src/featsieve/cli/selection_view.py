@@ -99,7 +99,7 @@ def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
     from rich.table import Table
 
     from featsieve.criteria.structure import noise_level
-    from featsieve.workflow.clusters import MOST_SAMPLES, verdict
+    from featsieve.workflow.messages import structure_verdict
 
     table = Table.grid(padding=(0, 2))
     count = getattr(run.selector, "cluster_count_", None)
@@ -112,9 +112,9 @@ def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
     equal = getattr(run.selector, "equivalent_range_", None)
     told = "" if equal is None else f" (found; {equal[0]:,} to {equal[1]:,} are about as good)"
     table.add_row("features", f"{len(run.selected):,}{told}")
-    noise = noise_level(min(len(run.labels), MOST_SAMPLES))
+    noise = noise_level(len(run.labels))
     certain = (summary.get("structure") or {}).get("certain")
-    words = verdict(run.structure, noise, certain=certain)
+    words = structure_verdict(run.structure, noise, certain=certain)
     table.add_row("structure", f"{run.structure:.2f} (noise reaches {noise:.2f}): {words}")
     stability = run.stability
     if stability is not None and not np.isnan(stability.value):
@@ -130,9 +130,10 @@ def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
 
 def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]:
     """Say how far clusters agree with known classes: those of the method, and of k-means."""
-    from featsieve.report.selection.judgement import clear_difference, too_many_classes
+    from featsieve.evaluation.judging import clear_difference, too_many_classes
 
-    if run.agreement is None:
+    y = run.table.complete_y
+    if y is None or run.agreement is None:
         return []
     own = getattr(run.selector, "labels_", None) is not None
     whose = run.model.method if own else "k-means"
@@ -144,10 +145,10 @@ def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]
             told.append(f"k-means on {where}: {_scores(rows[kind])}")
     if evaluation and {"selected", "all"} <= set(rows):
         lost = rows["all"]["accuracy"] - rows["selected"]["accuracy"]
-        if lost >= clear_difference(evaluation):
+        if lost >= clear_difference(evaluation["samples"]):
             told[-1] += " (clearly better: the selection lost some of what tells classes apart)"
-    if evaluation and too_many_classes(evaluation):
-        count, n = len(evaluation["classes"]), sum(evaluation["sizes"])
+    count, n = len(np.unique(y)), len(y)
+    if too_many_classes(count, n):
         told.append(f"{count:,} classes of {n:,} samples: these numbers mean nothing")
     return [*told, "labels used to judge only: the selection has not seen them"]
 

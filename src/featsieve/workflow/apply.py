@@ -15,8 +15,8 @@ from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
-from featsieve.workflow.prepare import as_dataset
-from featsieve.workflow.words import count_of, in_words, missing_facts, sentence
+from featsieve.workflow.messages import columns_sentence, count_of, filled_note, missing_facts
+from featsieve.workflow.prepare import as_dataset, sample_table
 
 MODEL = "model.skops"
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -50,31 +50,24 @@ class Applied:
         """One row per sample: its name (or its row number, from 0) and its cluster."""
         if self.clusters is None:
             raise ValueError("There are no clusters: apply the model with predict=True.")
-        names = self.table.sample_names
-        rows = np.arange(len(self.clusters)) if names is None else np.asarray(names, dtype=str)
-        return Table({"sample": rows, "cluster": self.clusters})
+        return sample_table(self.table, self.clusters)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know, a sentence each."""
-        told = []
+        found = []
         if self.no_names is not None:
-            told.append(
+            found.append(
                 f"There is no column {self.no_names!r}, which named the samples: the rows stay "
                 "without names, in the order of the table."
             )
         if self.ignored:
-            verb = "is" if len(self.ignored) == 1 else "are"
-            told.append(
-                sentence(f"{in_words(self.ignored, 'column')} {verb} not needed and left out.")
-            )
+            rest = "not needed and left out."
+            found.append(columns_sentence(self.ignored, "is", "are", rest))
         if self.n_filled:
-            verb = "was" if self.n_filled == 1 else "were"
-            told.append(
-                f"{count_of(self.n_filled, 'missing value')} {verb} filled with the medians of the "
-                "table that the features were selected from."
-            )
-        return tuple(told)
+            whose = "medians of the table that the features were selected from"
+            found.append(filled_note(self.n_filled, whose))
+        return tuple(found)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the essence as plain values for JSON."""

@@ -3,20 +3,147 @@
 import time
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from featsieve.evaluation import Stability
+from featsieve.evaluation.judging import Judge, too_many_classes
+from featsieve.tables import Table
 from featsieve.tuning import NoStructureWarning, suggest_n_clusters
-from featsieve.workflow.comparison import Comparison, Entry
-from featsieve.workflow.counts import check_counts
-from featsieve.workflow.judge import Judge, too_many_classes
-from featsieve.workflow.methods import DEFAULT_METHOD, find_method
-from featsieve.workflow.prepare import prepare_table
-from featsieve.workflow.progress import Progress, Steps
+from featsieve.workflow.messages import Progress, Steps
+from featsieve.workflow.methods import DEFAULT_METHOD, check_counts, find_method
+from featsieve.workflow.prepare import Prepared, prepare_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
 
 DEFAULT_METHODS = ("JASFS", "LaplacianScore", "MCFS", "MaxVariance")
+ALL_FEATURES = "all features"
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What one method made of the table."""
+
+    method: str
+    support: np.ndarray | None  # None: it failed, for this reason
+    seconds: float
+    stability: Stability | None = None
+    reason: str = ""
+    agreement: dict[str, float] | None = None  # of k-means on its columns with known classes
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several methods on one table.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    entries : tuple of Entry
+        In the order that was asked for.
+    n_clusters, n_features : int
+        For all methods alike.
+    n_subsamples : int
+    notes : tuple of str
+        What a user should know, a sentence each.
+    all_features : dict or None
+        Accuracy and mutual information of k-means on all columns with the known classes, to
+        compare with.
+    """
+
+    prepared: Prepared
+    entries: tuple[Entry, ...]
+    n_clusters: int
+    n_features: int
+    n_subsamples: int
+    notes: tuple[str, ...] = ()
+    all_features: dict[str, float] | None = None
+
+    @property
+    def agreement(self) -> np.ndarray:
+        """Jaccard index of every pair of methods: shared features over all that either selects.
+
+        NaN for methods that failed.
+        """
+        m = len(self.entries)
+        jaccard = np.full((m, m), np.nan)
+        for i, one in enumerate(self.entries):
+            for j, other in enumerate(self.entries):
+                if one.support is not None and other.support is not None:
+                    both = np.sum(one.support & other.support)
+                    jaccard[i, j] = both / np.sum(one.support | other.support)
+        return jaccard
+
+    @property
+    def by_chance(self) -> float:
+        """About the Jaccard index of two random selections of as many features."""
+        d = len(self.prepared.feature_names)
+        shared = self.n_features**2 / d
+        return shared / (2 * self.n_features - shared)
+
+    def table(self) -> Table:
+        """Return one row per method, with its agreement with every other one.
+
+        Where classes are known, the last row is for all features, to compare with.
+        """
+        rows = []
+        for entry, shared in zip(self.entries, self.agreement, strict=True):
+            stable = entry.stability
+            low, high = (np.nan, np.nan) if stable is None else stable.interval
+            row: dict[str, Any] = {
+                "method": entry.method,
+                "status": "failed" if entry.support is None else "done",
+                "seconds": entry.seconds,
+                "n_features": len(self.selected(entry)),
+                "stability": np.nan if stable is None else stable.value,
+                "stability_low": low,
+                "stability_high": high,
+            }
+            if self.all_features is not None:
+                row |= entry.agreement or {"accuracy": np.nan, "nmi": np.nan}
+            row |= {f"jaccard_{e.method}": j for e, j in zip(self.entries, shared, strict=True)}
+            row |= {"selected": ";".join(self.selected(entry)), "reason": entry.reason}
+            rows.append(row)
+        if self.all_features is not None:
+            reference = {"method": ALL_FEATURES, "status": "reference", **self.all_features}
+            reference["n_features"] = len(self.prepared.feature_names)
+            empty = {key: "" if isinstance(cell, str) else np.nan for key, cell in row.items()}
+            rows.append(empty | reference)
+        return Table({name: [row[name] for row in rows] for name in rows[0]})
+
+    def selected(self, entry: Entry) -> list[str]:
+        """Return the names of the features that a method selected, in the order of the columns."""
+        names = self.prepared.feature_names
+        return [] if entry.support is None else [names[j] for j in np.flatnonzero(entry.support)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        methods = []
+        for entry in self.entries:
+            about: dict[str, Any] = {"method": entry.method, "seconds": entry.seconds}
+            if entry.support is None:
+                about |= {"status": "failed", "reason": entry.reason}
+            else:
+                about |= {"status": "done", "stability": None, "selected": self.selected(entry)}
+                about["classes"] = entry.agreement
+            if entry.stability is not None:
+                value, interval = entry.stability.value, entry.stability.interval
+                about["stability"] = {"value": _plain([value])[0], "interval": _plain(interval)}
+            methods.append(about)
+        return {
+            "table": self.prepared.table.name,
+            "n_samples": int(self.prepared.X.shape[0]),
+            "n_features": int(self.prepared.X.shape[1]),
+            "n_selected": self.n_features,
+            "n_clusters": self.n_clusters,
+            "n_subsamples": self.n_subsamples,
+            "methods": methods,
+            "all_features": self.all_features,
+            "jaccard": [_plain(row) for row in self.agreement],
+            "jaccard_by_chance": self.by_chance,
+            "notes": list(self.notes),
+        }
 
 
 def compare_methods(
@@ -77,7 +204,8 @@ def compare_methods(
     X = prepared.X
     n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
     n_subsamples = check_subsamples(n_subsamples, X)
-    judge = Judge(X, prepared.table.complete_y)
+    y = prepared.table.complete_y
+    judge = None if y is None else Judge(X, y)
     steps = Steps(1 + len(chosen) * (1 + n_subsamples), progress)
     steps.next("counting clusters and features")
     notes: list[str] = list(prepared.notes)
@@ -87,11 +215,11 @@ def compare_methods(
             n_clusters = suggest_n_clusters(X, random_state=random_state).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
         if isinstance(n_features, str):
-            n_features, told = _find_count(X, n_clusters, random_state)
-            notes += told
+            n_features, found = _find_count(X, n_clusters, random_state)
+            notes += found
         entries = []
-        for method in chosen.values():
-            steps.next(method.name)
+        for name, method in chosen.items():
+            steps.next(name)
             selector = method.make(
                 n_clusters=n_clusters, n_features=n_features, random_state=random_state
             )
@@ -99,29 +227,25 @@ def compare_methods(
             reason = _why_not(selector, X)
             seconds = time.perf_counter() - start
             if reason:
-                entries.append(Entry(method.name, None, seconds, reason=reason))
+                entries.append(Entry(name, None, seconds, reason=reason))
                 steps.skip(n_subsamples)
                 continue
             repeats = repeat_selection(
                 selector, X, n_subsamples, random_state=random_state, steps=steps
             )
-            notes += [f"{method.name}: {note}" for note in repeats.notes]
-            agreement = judge.of(selector.support_)
-            entries.append(
-                Entry(
-                    method.name,
-                    selector.support_,
-                    seconds,
-                    repeats.stability,
-                    agreement=agreement,
-                )
-            )
-        all_features = judge.of()
+            notes += [f"{name}: {note}" for note in repeats.notes]
+            support = selector.support_
+            agreement = _agreement(judge, np.flatnonzero(support))
+            entries.append(Entry(name, support, seconds, repeats.stability, agreement=agreement))
+        all_features = _agreement(judge)
     steps.end()
-    if prepared.table.complete_y is not None:
-        if judge.why_not:
-            notes.append(f"The classes judge nothing: {judge.why_not}.")
-        notes += filter(None, [too_many_classes(prepared.table.y)])
+    if judge is not None and not judge.can:
+        notes.append("The classes judge nothing: all samples are of one class.")
+    if y is not None and too_many_classes(len(np.unique(y)), len(y)):
+        notes.append(
+            f"{len(np.unique(y)):,} classes of {len(y):,} samples: nearly every sample is its own "
+            "class, so such numbers mean nothing."
+        )
     return Comparison(
         prepared,
         tuple(entries),
@@ -133,6 +257,14 @@ def compare_methods(
     )
 
 
+def _agreement(judge: Judge | None, columns: Any = None) -> dict[str, float] | None:
+    """Return how well k-means on some columns finds the known classes, if there are any."""
+    if judge is None or not judge.can:
+        return None
+    accuracy, nmi, _ = judge.scores(columns).mean()
+    return {"accuracy": float(accuracy), "nmi": float(nmi)}
+
+
 def _find_count(X: Any, n_clusters: int, random_state: int) -> tuple[int, list[str]]:
     """Return how many features JASFS finds, and what there is to say about that."""
     selector = find_method(DEFAULT_METHOD).make(
@@ -141,8 +273,8 @@ def _find_count(X: Any, n_clusters: int, random_state: int) -> tuple[int, list[s
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NoStructureWarning)
         count = selector.fit(X).n_features_selected_
-    told = [f"{count} features for every method: as many as {DEFAULT_METHOD} finds."]
-    return count, told + [str(w.message) for w in caught if w.category is NoStructureWarning]
+    notes = [f"{count} features for every method: as many as {DEFAULT_METHOD} finds."]
+    return count, notes + [str(w.message) for w in caught if w.category is NoStructureWarning]
 
 
 def _why_not(selector: Any, X: Any) -> str:
@@ -152,3 +284,8 @@ def _why_not(selector: Any, X: Any) -> str:
     except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
         return str(error) or type(error).__name__
     return ""
+
+
+def _plain(values: Any) -> list[float | None]:
+    """Return numbers for JSON, which has no NaN."""
+    return [None if np.isnan(value) else float(value) for value in values]

@@ -1,13 +1,16 @@
-"""A fast look at a table before anything heavy."""
+"""A fast look at a table before anything heavy, and the options that it calls for."""
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
 from featsieve.criteria.structure import excess_modularity, noise_level
+from featsieve.datasets import Dataset
 from featsieve.selectors import JASFS
 from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.columns import (
@@ -17,19 +20,121 @@ from featsieve.workflow.columns import (
     duplicate_columns,
     row_number_columns,
 )
-from featsieve.workflow.inspection import Inspection, Structure
+from featsieve.workflow.messages import Progress, Steps
 from featsieve.workflow.prepare import as_dataset
-from featsieve.workflow.progress import Progress, Steps
 
-# The structure is looked for in at most so many samples and elements.
-MOST_SAMPLES = 600
-MOST_ELEMENTS = 3_000_000
-# Among so many samples, one permuted table is like another.
-MANY_SAMPLES = 300
-# Features that are selected for a first clustering; only the clusters are used.
-FEW_FEATURES = 50
 # Fewer rows or columns than this have no structure to speak of.
 FEWEST = 4, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Clusters that a table may have."""
+
+    score: float
+    noise: float  # what noise reaches
+    n_clusters: int
+    plausible_range: tuple[int, int]
+    n_samples: int  # that were looked at
+    n_features: int
+    sampled_columns: bool
+    certain: bool  # nearly all neighbours agree on the clusters, whatever the score
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What a fast look at a table shows.
+
+    Attributes
+    ----------
+    table : Dataset
+    names : list of str
+        Of the columns.
+    n_bytes : int
+        Memory of the table.
+    zeros : float
+        Share of the values that are zero.
+    missing, infinite : dict of str to int
+        Values that are missing or infinite, by column, the most first.
+    constant, row_numbers : tuple of str
+        Columns that do not vary, and those that look like row numbers.
+    duplicates : list of list of str
+        Groups of equal columns.
+    text : tuple of str
+        Columns that are not numbers; they were left out.
+    structure : Structure or None
+        None where it could not be looked for; ``why_not`` says why.
+    why_not : str
+    """
+
+    table: Dataset
+    names: list[str]
+    n_bytes: int
+    zeros: float
+    missing: dict[str, int]
+    infinite: dict[str, int]
+    constant: tuple[str, ...]
+    row_numbers: tuple[str, ...]
+    duplicates: list[list[str]]
+    text: tuple[str, ...]
+    structure: Structure | None
+    why_not: str = ""
+
+    @property
+    def names_samples(self) -> str | None:
+        """A column of text that could name the samples, if nothing else does."""
+        if self.table.sample_names is not None:
+            return None
+        return next((name for name in self.table.identifying if name in self.text), None)
+
+    @property
+    def options(self) -> list[str]:
+        """Options of ``featsieve select`` that the table needs, as words of a command line."""
+        words: list[str] = []
+        text = list(self.text)
+        if self.names_samples is not None:
+            words += ["--id-column", self.names_samples]
+            text.remove(self.names_samples)
+        if text:
+            words.append("--drop-text")
+        for name in self.row_numbers:
+            named = self.table.sample_names is not None or "--id-column" in words
+            words += ["--drop" if named else "--id-column", name]
+        for name in self.infinite:
+            words += ["--drop", name]
+        for name, count in self.missing.items():
+            if count == self.table.X.shape[0]:
+                words += ["--drop", name]
+        if any(count < self.table.X.shape[0] for count in self.missing.values()):
+            words += ["--impute", "median"]
+        return words
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        n, d = self.table.X.shape
+        seen = self.structure
+        structure = None
+        if seen is not None:
+            structure = vars(seen) | {"plausible_range": list(seen.plausible_range)}
+        return {
+            "table": self.table.name,
+            "n_samples": n,
+            "n_features": d,
+            "dtype": str(self.table.X.dtype),
+            "sparse": bool(is_sparse(self.table.X)),
+            "bytes": self.n_bytes,
+            "zeros": self.zeros,
+            "missing": self.missing,
+            "infinite": self.infinite,
+            "constant": list(self.constant),
+            "duplicates": self.duplicates,
+            "text": list(self.text),
+            "row_numbers": list(self.row_numbers),
+            "names_samples": self.names_samples,
+            "structure": structure,
+            "why_no_structure": self.why_not,
+            "options": self.options,
+        }
 
 
 def inspect_table(
@@ -93,8 +198,8 @@ def inspect_table(
     return Inspection(
         table,
         names,
-        n_bytes=_n_bytes(X),
-        zeros=_share_of_zeros(X),
+        n_bytes=sum(part.nbytes for part in _parts(X)),
+        zeros=1.0 - np.count_nonzero(_parts(X)[0]) / (X.shape[0] * X.shape[1]),
         missing=_most_first(missing, names),
         infinite=_most_first(infinite, names),
         constant=tuple(names[j] for j in np.flatnonzero(constant)),
@@ -116,7 +221,7 @@ def _look_for_structure(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say is what is reported
         count = suggest_n_clusters(X, random_state=random_state)
-        few = min(FEW_FEATURES, X.shape[1])
+        few = min(defaults.INSPECTED_FEATURES, X.shape[1])
         sieve = JASFS(
             min(count.n_clusters, X.shape[0]),
             n_features_to_select=few,
@@ -127,21 +232,21 @@ def _look_for_structure(
         score, certain = excess_modularity(
             X,
             sieve.labels_,
-            n_permutations=1 if X.shape[0] >= MANY_SAMPLES else 3,
+            n_permutations=1 if X.shape[0] >= defaults.ONE_PERMUTATION_SAMPLES else 3,
             random_state=random_state,
         )
-    n, d = X.shape
-    number, plausible = count.n_clusters, count.plausible_range
-    noise = float(noise_level(n))
-    return Structure(score, noise, number, plausible, n, d, sampled, bool(certain)), ""
+    noise = float(noise_level(X.shape[0]))
+    number, plausible, (n, d) = count.n_clusters, count.plausible_range, X.shape
+    found = Structure(score, noise, number, plausible, n, d, sampled, bool(certain))
+    return found, ""
 
 
 def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
     """Return some rows and columns that vary, gaps filled, and whether columns were sampled."""
     rng = np.random.RandomState(random_state)
-    if X.shape[0] > MOST_SAMPLES:
-        X = X[np.sort(rng.permutation(X.shape[0])[:MOST_SAMPLES])]
-    most = max(1, MOST_ELEMENTS // X.shape[0])
+    if X.shape[0] > defaults.INSPECTED_SAMPLES:
+        X = X[np.sort(rng.permutation(X.shape[0])[: defaults.INSPECTED_SAMPLES])]
+    most = max(1, defaults.INSPECTED_ELEMENTS // X.shape[0])
     sampled = len(columns) > most
     if sampled:
         columns = np.sort(rng.permutation(columns)[:most])
@@ -162,12 +267,6 @@ def _most_first(counts: np.ndarray, names: list[str]) -> dict[str, int]:
     return {names[j]: int(counts[j]) for j in order if counts[j]}
 
 
-def _n_bytes(X: Any) -> int:
-    """Return the memory of a table."""
-    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes
-
-
-def _share_of_zeros(X: Any) -> float:
-    """Return the share of values that are zero."""
-    filled = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
-    return 1.0 - int(filled) / (X.shape[0] * X.shape[1])
+def _parts(X: Any) -> tuple[np.ndarray, ...]:
+    """Return the arrays that a table is made of, that of its values first."""
+    return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)

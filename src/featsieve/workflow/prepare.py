@@ -1,4 +1,4 @@
-"""A table made ready for a selector: gaps filled or refused, columns scaled, oddities told."""
+"""A table made ready for a selector: gaps filled or refused, columns scaled, notes taken."""
 
 import os
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from featsieve.arrays.ranges import in_range
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
+from featsieve.tables import Table
 from featsieve.validation import check_option, refuse_text
 from featsieve.workflow.columns import (
     constant_columns,
@@ -22,7 +23,15 @@ from featsieve.workflow.columns import (
     count_missing,
     row_number_columns,
 )
-from featsieve.workflow.words import Note, count_of, in_words, missing_facts, sentence, shell_word
+from featsieve.workflow.messages import (
+    Note,
+    columns_sentence,
+    count_of,
+    filled_note,
+    list_columns,
+    missing_facts,
+    quoted,
+)
 
 IMPUTE = ("median",)
 
@@ -63,7 +72,7 @@ class Prepared:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a user should know about the table, a sentence each."""
-        told = []
+        found = []
         repeated = count_repeated(self.table)
         if repeated:
             text = (
@@ -71,32 +80,29 @@ class Prepared:
                 f"the name of another one in column {self.table.id_name!r}: names of samples "
                 "should differ."
             )
-            told.append(Note(text, "names"))
+            found.append(Note(text, "names"))
         y = self.table.y
         if y is not None and self.table.complete_y is None:
             text = (
                 f"{count_of(int(np.sum(y < 0)), 'label')} of {len(y):,} missing in the column of "
                 "the classes: the result is not compared with them."
             )
-            told.append(Note(text, "classes"))
+            found.append(Note(text, "classes"))
         if self.row_numbers:
-            names, one = in_words(self.row_numbers, "column"), shell_word(self.row_numbers[0])
-            verb = "counts" if len(self.row_numbers) == 1 else "count"
-            text = (
-                f"{names} {verb} the rows and would be taken as a feature: leave a row number out "
-                f"with --drop {one}, or make it the name of the samples with --id-column {one} (in "
-                "Python drop, id_column)."
+            one = quoted(self.row_numbers[0])
+            rest = (
+                "the rows and would be taken as a feature: leave a row number out with --drop "
+                f"{one}, or make it the name of the samples with --id-column {one} (in Python "
+                "drop, id_column)."
             )
-            told.append(Note(sentence(text), "row-numbers"))
+            text = columns_sentence(self.row_numbers, "counts", "count", rest)
+            found.append(Note(text, "row-numbers"))
         if self.constant:
-            verb = "is" if len(self.constant) == 1 else "are"
-            text = f"{in_words(self.constant, 'column')} {verb} constant: nothing to select."
-            told.append(Note(sentence(text), "constant"))
+            rest = "constant: nothing to select."
+            found.append(Note(columns_sentence(self.constant, "is", "are", rest), "constant"))
         if self.n_filled:
-            verb = "was" if self.n_filled == 1 else "were"
-            values = count_of(self.n_filled, "missing value")
-            told.append(Note(f"{values} {verb} filled with the median of the column.", "filled"))
-        return tuple(told)
+            found.append(Note(filled_note(self.n_filled, "median of the column"), "filled"))
+        return tuple(found)
 
 
 def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
@@ -143,7 +149,14 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
             "Rows are samples, columns are features: if the table is the other way round, "
             "transpose it."
         )
-    _refuse_infinite(table.X, names)
+    infinite = count_infinite(table.X)
+    if infinite.any():
+        where = [names[j] for j in np.flatnonzero(infinite)]
+        raise ValueError(
+            f"The table has {count_of(int(infinite.sum()), 'infinite value')}, in "
+            f"{list_columns(where)}: mend them in the file (an empty cell counts as missing), or "
+            "leave such columns out (--drop COLUMN; in Python drop)."
+        )
     missing = count_missing(table.X)
     if missing.any() and impute is None:
         raise ValueError(
@@ -153,11 +166,9 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         )
     fill = None
     if impute is not None:
-        fill, filled = _fill(table.X, missing, names)
+        fill, filled = _filled(table.X, missing, names)
         table = replace(table, X=filled)
-    X, centre, scale = table.X, None, None
-    if standardize:
-        X, centre, scale = _standardized(X)
+    X, centre, scale = _standardized(table.X) if standardize else (table.X, None, None)
     return Prepared(
         table,
         X,
@@ -219,6 +230,13 @@ def as_dataset(table: Any) -> Dataset:
     return Dataset("table", as_table(table), feature_names=names, sample_names=rows)
 
 
+def sample_table(table: Dataset, labels: np.ndarray) -> Table:
+    """Return one row per sample: its name (or its row number, from 0) and its cluster."""
+    names = table.sample_names
+    rows = np.arange(len(labels)) if names is None else np.asarray(names, dtype=str)
+    return Table({"sample": rows, "cluster": labels})
+
+
 def count_repeated(table: Dataset) -> int:
     """Return how many samples have a name that an earlier one has, in a column that names them."""
     if table.id_name is None or table.sample_names is None:
@@ -226,33 +244,16 @@ def count_repeated(table: Dataset) -> int:
     return len(table.sample_names) - len(set(table.sample_names))
 
 
-def _refuse_infinite(X: Any, names: list[str]) -> None:
-    """Raise if the table holds infinite values, naming the columns."""
-    infinite = count_infinite(X)
-    if infinite.any():
-        where = [names[j] for j in np.flatnonzero(infinite)]
-        total = int(infinite.sum())
-        raise ValueError(
-            f"The table has {count_of(total, 'infinite value')}, in "
-            f"{in_words(where, 'column')}: mend them in the file (an empty cell counts as "
-            "missing), or leave such columns out (--drop COLUMN; in Python drop)."
-        )
-
-
-def _fill(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, Any]:
+def _filled(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, Any]:
     """Return the medians of the columns, and the table with its gaps filled by them."""
     empty = [names[j] for j in np.flatnonzero(missing == X.shape[0])]
     if empty:
-        verb = "has" if len(empty) == 1 else "have"
-        raise ValueError(
-            sentence(
-                f"{in_words(empty, 'column')} {verb} no value at all: leave out what is empty "
-                f"(--drop {shell_word(empty[0])}; in Python drop)."
-            )
+        rest = (
+            f"no value at all: leave out what is empty (--drop {quoted(empty[0])}; in Python drop)."
         )
-    imputer = SimpleImputer(strategy="median").fit(X.tocsc() if is_sparse(X) else X)
-    if not missing.any():
-        return imputer.statistics_, X
-    if is_sparse(X):
-        return imputer.statistics_, sp.csr_array(imputer.transform(X.tocsc()))
-    return imputer.statistics_, imputer.transform(X)
+        raise ValueError(columns_sentence(empty, "has", "have", rest))
+    table = X.tocsc() if is_sparse(X) else X
+    imputer = SimpleImputer(strategy="median").fit(table)
+    if missing.any():
+        X = sp.csr_array(imputer.transform(table)) if is_sparse(X) else imputer.transform(table)
+    return imputer.statistics_, X

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.arrays.ranges import in_range
+from featsieve.criteria.selected_clusters import selected_clusters
 from featsieve.datasets import Dataset
 from featsieve.evaluation import (
     Stability,
@@ -21,22 +23,15 @@ from featsieve.evaluation import (
 )
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
-from featsieve.tuning import explain
+from featsieve.tuning import explain, structure_score
 from featsieve.validation import check_number, warn
-from featsieve.workflow.clusters import clusters_of, score_structure
-from featsieve.workflow.counts import check_counts
-from featsieve.workflow.methods import find_method
-from featsieve.workflow.prepare import Prepared, prepare_table
-from featsieve.workflow.progress import Progress, Steps
+from featsieve.workflow.messages import Note, Progress, Steps
+from featsieve.workflow.methods import check_counts, find_method
+from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
-from featsieve.workflow.words import Note
 
 # Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
 FIXED_STEPS = 3
-# Where the widest column varies by this much more than the narrow ones, units decide distances
-# (clusters alone widen a column, too, but by less). One column in ten may be narrower.
-WIDE_SPREAD = 5.0
-NARROW = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +96,11 @@ class SelectionRun:
     @property
     def samples(self) -> Table:
         """One row per sample: its name (or its row number, from 0), cluster and class, if known."""
-        names, y, classes = self.table.sample_names, self.table.y, self.table.class_names
-        rows = np.arange(len(self.labels)) if names is None else np.asarray(names, dtype=str)
-        columns = {"sample": rows, "cluster": self.labels}
+        found = sample_table(self.table, self.labels)
+        y, classes = self.table.y, self.table.class_names
         if y is not None and classes is not None:
-            columns["class"] = np.array([*classes, ""])[y]  # -1: missing
-        return Table(columns)
+            found["class"] = np.array([*classes, ""])[y]  # -1: missing
+        return found
 
     @property
     def agreement(self) -> dict[str, float] | None:
@@ -199,7 +193,7 @@ def select_features(
             selector, X, n_subsamples, random_state=random_state, steps=steps
         )
         steps.next("looking for structure")
-        labels = clusters_of(
+        labels = find_clusters(
             selector, X, n_clusters=None if isinstance(n_clusters, str) else n_clusters
         )
         structure = score_structure(X, labels, random_state=random_state)
@@ -243,6 +237,26 @@ def select_features(
     )
 
 
+def find_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
+    """Return the cluster of every sample, also for methods that find none themselves."""
+    own = getattr(selector, "labels_", None)
+    if own is not None:
+        return np.asarray(own)
+    found = selected_clusters(selector, X, n_clusters=n_clusters)
+    return np.zeros(X.shape[0], dtype=np.intp) if found is None else found.codes
+
+
+def score_structure(X: Any, labels: np.ndarray, *, random_state: int = 0) -> float:
+    """Return the structure score of a table, or of random samples of a long one."""
+    if len(np.unique(labels)) == 1:
+        return 0.0
+    most = defaults.SCORED_SAMPLES
+    if X.shape[0] > most:
+        rows = np.sort(np.random.RandomState(random_state).permutation(X.shape[0])[:most])
+        X, labels = X[rows], labels[rows]
+    return structure_score(X, labels, random_state=random_state)
+
+
 def explain_run(
     prepared: Prepared, selector: Any, labels: np.ndarray, frequency: np.ndarray | None
 ) -> Table:
@@ -266,7 +280,8 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
     spread = np.sqrt(to_numpy(operator.column_norms()))
     varying = spread[spread > 0.0]
     widest = int(spread.argmax())
-    if spread[widest] <= WIDE_SPREAD * np.quantile(varying, NARROW, method="lower"):
+    narrow = np.quantile(varying, defaults.NARROW_SHARE, method="lower")
+    if spread[widest] <= defaults.WIDE_SPREAD * narrow:
         return ()
     text = (
         "The clusters were found in distances of the columns as they are, in which those that vary "

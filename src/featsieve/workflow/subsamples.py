@@ -7,21 +7,14 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from sklearn.base import clone
 
+from featsieve import defaults
 from featsieve.evaluation import Stability, selection_stability
-from featsieve.workflow.progress import Steps
-from featsieve.workflow.words import Note
-
-# Share of the rows in a subsample: see featsieve.tuning.StabilitySelection.
-SHARE = 0.8
-# Tables up to this many elements are looked at again and again unless the user says otherwise.
-MOST_ELEMENTS = 20_000_000
-DEFAULT_SUBSAMPLES = 10
-LARGEST_SEED = np.iinfo(np.int32).max
+from featsieve.workflow.messages import Note, Steps
 
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Selections from subsamples."""
+    """Selections from subsamples, and why others failed."""
 
     selections: np.ndarray
     failures: tuple[str, ...] = ()
@@ -49,16 +42,11 @@ class Repeats:
         return (Note(text, "subsamples"),)
 
 
-def default_subsamples(X: Any) -> int:
-    """Return how many subsamples suit a table: 10, or none where it is large."""
-    n, d = X.shape
-    return DEFAULT_SUBSAMPLES if n * d <= MOST_ELEMENTS else 0
-
-
 def check_subsamples(n_subsamples: int | None, X: Any) -> int:
-    """Return the number of subsamples; None means the default, and 1 is refused."""
+    """Return the number of subsamples; None is 10, or 0 for a large table, and 1 is an error."""
     if n_subsamples is None:
-        return default_subsamples(X)
+        large = X.shape[0] * X.shape[1] > defaults.SUBSAMPLED_ELEMENTS
+        return 0 if large else defaults.SUBSAMPLES
     if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer):
         raise TypeError(f"n_subsamples must be 0 or an integer above 1; got {n_subsamples!r}.")
     if n_subsamples < 0 or n_subsamples == 1:
@@ -79,22 +67,22 @@ def repeat_selection(
     """
     rng = np.random.RandomState(random_state)
     n = X.shape[0]
-    n_rows = min(max(round(SHARE * n), 2), n - 1)
+    n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)
     selections, failures = [], []
     for i in range(n_subsamples):
         rows = np.sort(rng.permutation(n)[:n_rows])
-        again = settled(selector, random_state=rng.randint(LARGEST_SEED))
+        again = with_found_numbers(selector, random_state=rng.randint(np.iinfo(np.int32).max))
         steps.next(f"subsample {i + 1} of {n_subsamples}")
         try:
             with catch_warnings():
-                simplefilter("ignore")  # what all rows give is told; this would be the same again
+                simplefilter("ignore")  # the fit to all rows has reported the same
                 selections.append(again.fit(X[rows]).get_support())
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))
     return Repeats(np.array(selections, dtype=bool).reshape(-1, X.shape[1]), tuple(failures))
 
 
-def settled(selector: Any, *, random_state: int) -> Any:
+def with_found_numbers(selector: Any, *, random_state: int) -> Any:
     """Return an unfitted copy that looks for as many clusters and features as were found."""
     values = {"n_features_to_select": selector.n_features_selected_}
     parameters = selector.get_params(deep=False)

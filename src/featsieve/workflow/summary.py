@@ -10,8 +10,8 @@ import numpy as np
 from featsieve.io.files import legible, write_text
 from featsieve.io.readers.guard import read_small
 from featsieve.report import render_selection, summarize_selection
+from featsieve.workflow.messages import Note
 from featsieve.workflow.select import SelectionRun
-from featsieve.workflow.words import Note
 
 # Kinds of notes that are among the caveats of a report.
 REPORTED = {"constant", "filled", "NoStructureWarning", "ConvergenceWarning"}

@@ -5,8 +5,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, confusion_matrix
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import JASFS, MaxVariance
-from featsieve.report.selection import evaluation as selection_evaluation
+from featsieve import JASFS, MaxVariance, defaults
 from featsieve.report.selection.evaluation import check_classes, evaluation
 from featsieve.report.selection.inputs import gather
 from tests.report.selection.cases import planted
@@ -38,8 +37,8 @@ def test_the_clusters_of_the_method_are_judged_too():
 
 
 def test_of_very_large_tables_some_samples_are_judged(monkeypatch):
-    monkeypatch.setattr(selection_evaluation, "FEWEST_SAMPLES", 20)
-    monkeypatch.setattr(selection_evaluation, "MOST_ENTRIES", 40 * 30)
+    monkeypatch.setattr(defaults, "JUDGE_FEWEST_SAMPLES", 20)
+    monkeypatch.setattr(defaults, "JUDGE_ENTRIES", 40 * 30)
     selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=3)
     judged = evaluation(selection, planted().labels, ["a", "b", "c"])
     assert judged["samples"] == 30

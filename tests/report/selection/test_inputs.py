@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance
-from featsieve.report.selection.inputs import gather, layers, scaled_columns
+from featsieve import JASFS, LaplacianScore, MaxVariance
+from featsieve.report.selection.inputs import gather
 from tests.report.selection.cases import planted, stable
 
 
@@ -39,23 +39,6 @@ def test_the_number_of_clusters_is_suggested_where_nobody_knows_it():
     clusters = gather(MaxVariance(8).fit(planted().X), planted().X).clusters
     assert clusters.number == "suggested"
     assert len(clusters.names) == 3  # the planted number
-
-
-def test_columns_that_do_not_vary_have_no_clusters():
-    X = np.column_stack([np.arange(6.0), np.ones(6)])
-    sieve = MaxVariance(1).fit(X)
-    sieve.support_ = np.array([False, True])
-    assert gather(sieve, X).clusters is None
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_scaled_columns_have_unit_variance_and_stay_sparse(sparse):
-    X = np.where(planted().X > 0.3, 7.0 * planted().X, 0.0)
-    scaled = scaled_columns(sp.csr_array(X) if sparse else X, np.array([3, 1]))
-    assert sp.issparse(scaled) == sparse
-    dense = scaled.toarray() if sparse else scaled
-    centred = dense - dense.mean(axis=0)
-    np.testing.assert_allclose(centred, StandardScaler().fit_transform(X[:, [3, 1]]), atol=1e-12)
 
 
 def test_names_come_from_the_frame_that_was_fitted():
@@ -123,5 +106,3 @@ def test_attributes_are_found_inside_of_meta_estimators():
     selection = gather(sieve, planted().X)
     assert selection.fitted("label_accuracy_") == sieve.selector_.label_accuracy_
     assert selection.fitted("no_such_") is None
-    auto = AutoSelector(JASFS(3), sizes=[2, 4]).fit(planted().X)
-    assert [type(layer).__name__ for layer in layers(auto)] == ["AutoSelector", "JASFS"]

@@ -6,7 +6,8 @@ import numpy as np
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.report.selection.inputs import Clusters, Selection
+from featsieve.criteria.selected_clusters import Clusters
+from featsieve.report.selection.inputs import Selection
 from featsieve.report.selection.numbers import plain, plains
 
 # Features that are shown, and marks that are named for every cluster.

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.report.selection.inputs import Selection, layers
+from featsieve.criteria.selected_clusters import layers
+from featsieve.report.selection.inputs import Selection
 from featsieve.report.selection.numbers import plains
 
 # Points of a path that are drawn.

@@ -4,16 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.evaluation import ClusteringScores, practical_protocol
+from featsieve.evaluation import ClusteringScores
 from featsieve.evaluation.checks import as_classes
-from featsieve.report.selection.inputs import Selection, scaled_columns
+from featsieve.evaluation.judging import Judge
+from featsieve.report.selection.inputs import Selection
 from featsieve.report.selection.numbers import plains
-
-# k-means looks at so many entries of the table, hence at fewer samples of a wide one.
-MOST_ENTRIES = 2 * 10**7
-MOST_SAMPLES = 5000
-FEWEST_SAMPLES = 200
-N_STARTS = 10
 
 
 def check_classes(
@@ -50,20 +45,14 @@ def evaluation(selection: Selection, codes: np.ndarray, names: list[str]) -> dic
     if len(names) < 2:
         found["skipped"] = "All samples are of one class, so there is nothing to compare with."
         return found
-    n, d = selection.X.shape
-    rows = np.arange(n)
-    most = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_ENTRIES // d))
-    if n > most:
-        rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
-    found["samples"] = len(rows)
-    if len(np.unique(codes[rows])) < 2 or len(names) > len(rows):
+    judge = Judge(selection.X, codes)
+    found["samples"] = judge.n_samples
+    if not judge.can or len(names) > judge.n_samples:
         found["skipped"] = "There are too few samples of every class to compare with."
         return found
-    X = selection.X[rows]
-    for kind, columns in (("selected", selection.chosen), ("all", np.arange(d))):
-        points = scaled_columns(X, columns)
-        scores = practical_protocol(points, codes[rows], n_starts=N_STARTS)
-        found["rows"].append(_row(kind, scores, len(columns)))
+    everything = np.arange(selection.X.shape[1])
+    for kind, columns in (("selected", selection.chosen), ("all", everything)):
+        found["rows"].append(_row(kind, judge.scores(columns), len(columns)))
     if clusters is not None:
         if clusters.source == "method":
             scores = ClusteringScores.of_labels(codes, clusters.codes)

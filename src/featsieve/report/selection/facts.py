@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from featsieve import defaults
+from featsieve.criteria.selected_clusters import layers
 from featsieve.criteria.structure import noise_level, quick_structure
 from featsieve.evaluation import Stability
-from featsieve.report.selection.inputs import Selection, layers
+from featsieve.report.selection.inputs import Selection
 from featsieve.report.selection.numbers import plain
 
 # Settings with longer values (arrays, matrices) are only named.

@@ -1,42 +1,23 @@
 """What a report of a selection is made from: the fitted selector, its table, names and clusters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, to_numpy
-from featsieve.criteria.n_clusters import suggest_n_clusters
-from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.selected_clusters import (
+    Clusters,
+    best_first,
+    layers,
+    selected_clusters,
+)
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import as_table
-
-# Where the number of clusters is not known it is looked for among so few, in so many samples.
-MOST_CLUSTERS = 12
-MOST_SAMPLES = 1000
-N_STARTS = 10
-
-
-@dataclass(frozen=True)
-class Clusters:
-    """Clusters of the samples."""
-
-    codes: np.ndarray
-    names: list[str]
-    source: str
-    number: str
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of samples of every cluster."""
-        return np.bincount(self.codes, minlength=len(self.names))
 
 
 @dataclass(frozen=True)
@@ -81,19 +62,6 @@ class Selection:
         return next((getattr(s, name) for s in layers(self.selector) if hasattr(s, name)), None)
 
 
-def layers(selector: Any) -> Iterator[Any]:
-    """Yield the selector, the fitted one inside it, and so on."""
-    while selector is not None:
-        yield selector
-        selector = getattr(selector, "selector_", None)
-
-
-def best_first(support: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Return the indices of the selected features in the order of their ranks."""
-    chosen = np.flatnonzero(support)
-    return chosen[np.argsort(rank[chosen], kind="stable")]
-
-
 def gather(
     selector: Any,
     X: Any,
@@ -116,8 +84,7 @@ def gather(
     ):
         explain(selector, X)  # says what is wrong
     names, named = _feature_names(feature_names, own_names, table.shape[1], pixels)
-    chosen = best_first(selector.get_support(), selector.ranking_)
-    clusters = _clusters(selector, table, chosen, n_clusters)
+    clusters = selected_clusters(selector, table, n_clusters=n_clusters)
     by_k_means = clusters is not None and clusters.source == "k-means"
     facts = explain(selector, X, labels=clusters.codes if clusters and by_k_means else None)
     return Selection(
@@ -129,57 +96,6 @@ def gather(
         clusters=clusters,
         facts=facts,
     )
-
-
-def scaled_columns(X: Any, indices: Any) -> Any:
-    """Return columns of X with unit variance: dense ones centred, sparse ones kept sparse."""
-    part = X[:, indices]
-    if not is_sparse(part):
-        operator = as_operator(part, scale="std")
-        return to_numpy(operator.columns(np.arange(part.shape[1])))
-    inverse = to_numpy(as_operator(part, scale="std").inverse_scale)
-    return part.astype(np.float64).multiply(inverse[None, :]).tocsr()  # distances know no origin
-
-
-def k_means_labels(points: Any, n_clusters: int) -> np.ndarray:
-    """Return the labels of the tightest of several k-means runs with fixed seeds."""
-    n_clusters = min(n_clusters, points.shape[0])
-    with catch_warnings():
-        simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
-        model = KMeans(n_clusters, n_init=N_STARTS, random_state=0).fit(points)
-    return model.labels_
-
-
-def _clusters(selector: Any, X: Any, chosen: np.ndarray, n_clusters: int | None) -> Clusters | None:
-    """Return the selector's clusters, or those of k-means on the selected columns."""
-    found = next((s for s in layers(selector) if hasattr(s, "labels_")), None)
-    automatic = any(hasattr(s, "cluster_count_") for s in layers(selector))
-    if found is not None:
-        values, codes = np.unique(np.asarray(found.labels_), return_inverse=True)
-        names = [str(value) for value in values.tolist()]
-        return Clusters(codes, names, "method", "found" if automatic else "asked")
-    part = X[:, chosen]
-    varies = to_numpy(as_operator(part).varies)
-    if not varies.any():
-        return None
-    points = scaled_columns(X, chosen[varies])
-    known = next((s.n_clusters_ for s in layers(selector) if hasattr(s, "n_clusters_")), n_clusters)
-    number = "found" if automatic else "asked"
-    if known is None:
-        number, known = "suggested", _suggest(points)
-    codes = by_first_sample(k_means_labels(points, int(known)))
-    names = [str(code) for code in range(int(codes.max()) + 1)]
-    return Clusters(codes, names, "k-means", number)
-
-
-def _suggest(points: Any) -> int:
-    """Return how many clusters the selected columns suggest."""
-    n = points.shape[0]
-    if n > MOST_SAMPLES:
-        points = points[np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLES])]
-    if not to_numpy(as_operator(points).varies).any():
-        return 2
-    return suggest_n_clusters(points, most=MOST_CLUSTERS, random_state=0).n_clusters
 
 
 def _feature_names(

@@ -3,26 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Scores that differ by less are equal, however many samples there are.
-SMALLEST_DIFFERENCE = 0.05
+from featsieve.evaluation.judging import clear_difference, too_many_classes
 
 
-def too_many_classes(judged: Mapping[str, Any]) -> bool:
+def is_meaningless(judged: Mapping[str, Any]) -> bool:
     """Say whether there are so many classes that agreement with them means nothing."""
-    return 2 * len(judged["classes"]) > sum(judged["sizes"])
-
-
-def clear_difference(judged: Mapping[str, Any]) -> float:
-    """Return how far apart two scores must be to count as different."""
-    return max(SMALLEST_DIFFERENCE, float(judged["samples"]) ** -0.5)
+    return too_many_classes(len(judged["classes"]), sum(judged["sizes"]))
 
 
 def best_cells(judged: Mapping[str, Any], keys: tuple[str, ...]) -> set[tuple[str, str]]:
     """Return which scores are best in a sense worth marking."""
     rows = judged["rows"]
-    if not rows or too_many_classes(judged):
+    if not rows or is_meaningless(judged):
         return set()
-    margin = clear_difference(judged)
+    margin = clear_difference(judged["samples"])
     found = set()
     for key in keys:
         values = [row[key] for row in rows]
@@ -38,7 +32,7 @@ def class_caveats(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     judged = summary["evaluation"]
     if judged is None:
         return
-    if len(judged["classes"]) > 1 and too_many_classes(judged):
+    if len(judged["classes"]) > 1 and is_meaningless(judged):
         yield (
             "many-classes",
             "warning",
@@ -50,7 +44,7 @@ def class_caveats(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     rows = {row["kind"]: row for row in judged["rows"]}
     if "selected" not in rows or "all" not in rows:
         return
-    margin, chosen, whole = clear_difference(judged), rows["selected"], rows["all"]
+    margin, chosen, whole = clear_difference(judged["samples"]), rows["selected"], rows["all"]
     if whole["ari"] >= margin and whole["accuracy"] - chosen["accuracy"] >= margin:
         yield (
             "all-better",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from featsieve.report.selection.charts import charts, objective_note
-from featsieve.report.selection.judgement import best_cells, too_many_classes
+from featsieve.report.selection.judgement import best_cells, is_meaningless
 from featsieve.report.selection.markers import N_COLOURS, key_mark, markers
 from featsieve.report.selection.numbers import readable
 from featsieve.report.selection.pictures import (
@@ -53,7 +53,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "pixel_range": [readable(end) for end in (summary["image"] or {}).get("range", [])],
         "objective_note": objective_note(summary),
         "scores": _scores(summary),
-        "meaningless": bool(summary["evaluation"]) and too_many_classes(summary["evaluation"]),
+        "meaningless": bool(summary["evaluation"]) and is_meaningless(summary["evaluation"]),
         "settings": _settings(summary),
         "settings_note": _settings_note(summary),
         "more": [_entry(name, value) for name, value in summary["reproduce"]["more"].items()],

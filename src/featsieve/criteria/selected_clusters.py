@@ -1,0 +1,91 @@
+"""Clusters that go with a selection: those of the method, or of k-means on its columns."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from featsieve import defaults
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.n_clusters import suggest_n_clusters
+from featsieve.evaluation.judging import scaled_columns
+from featsieve.graphs.spectral_labels import by_first_sample
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of the samples."""
+
+    codes: np.ndarray  # cluster of every sample: 0, 1, ...
+    names: list[str]
+    source: str  # "method" or "k-means"
+    number: str  # how many: "asked", "found" or "suggested"
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of samples of every cluster."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+
+def layers(selector: Any) -> Iterator[Any]:
+    """Yield the selector, the fitted one inside it, and so on."""
+    while selector is not None:
+        yield selector
+        selector = getattr(selector, "selector_", None)
+
+
+def best_first(support: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Return the indices of the selected features in the order of their ranks."""
+    chosen = np.flatnonzero(support)
+    return chosen[np.argsort(rank[chosen], kind="stable")]
+
+
+def selected_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -> Clusters | None:
+    """Return the clusters of a fitted selector, or those of k-means on the selected columns.
+
+    None if there are neither: no selected column varies.
+    """
+    found = next((s for s in layers(selector) if hasattr(s, "labels_")), None)
+    automatic = any(hasattr(s, "cluster_count_") for s in layers(selector))
+    if found is not None:
+        values, codes = np.unique(np.asarray(found.labels_), return_inverse=True)
+        names = [str(value) for value in values.tolist()]
+        return Clusters(codes, names, "method", "found" if automatic else "asked")
+    chosen = best_first(selector.get_support(), selector.ranking_)
+    varies = to_numpy(as_operator(X[:, chosen]).varies)
+    if not varies.any():
+        return None
+    points = scaled_columns(X, chosen[varies])
+    known = next((s.n_clusters_ for s in layers(selector) if hasattr(s, "n_clusters_")), n_clusters)
+    number = "found" if automatic else "asked"
+    if known is None:
+        number, known = "suggested", _suggest(points)
+    codes = by_first_sample(_k_means_labels(points, int(known)))
+    names = [str(code) for code in range(int(codes.max()) + 1)]
+    return Clusters(codes, names, "k-means", number)
+
+
+def _k_means_labels(points: Any, n_clusters: int) -> np.ndarray:
+    """Return the labels of the tightest of several k-means runs with fixed seeds."""
+    n_clusters = min(n_clusters, points.shape[0])
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
+        model = KMeans(n_clusters, n_init=defaults.SELECTED_STARTS, random_state=0).fit(points)
+    return model.labels_
+
+
+def _suggest(points: Any) -> int:
+    """Return how many clusters the selected columns suggest."""
+    n, most = points.shape[0], defaults.SELECTED_SAMPLES
+    if n > most:
+        points = points[np.sort(np.random.default_rng(0).permutation(n)[:most])]
+    if not to_numpy(as_operator(points).varies).any():
+        return 2
+    return suggest_n_clusters(
+        points, most=defaults.SELECTED_MOST_CLUSTERS, random_state=0
+    ).n_clusters

@@ -1,0 +1,54 @@
+"""Known classes judge a selection: k-means in its columns, and in all. They never select."""
+
+from typing import Any
+
+import numpy as np
+
+from featsieve import defaults
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.evaluation.protocol import ClusteringScores, practical_protocol
+
+
+class Judge:
+    """Judges columns of a table by classes; of long tables, a random part of the rows is used."""
+
+    def __init__(self, X: Any, y: np.ndarray) -> None:
+        n, d = X.shape
+        most = min(defaults.JUDGE_SAMPLES, defaults.JUDGE_ENTRIES // d)
+        most = max(defaults.JUDGE_FEWEST_SAMPLES, most)
+        rows = np.arange(n)
+        if n > most:
+            rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        self.n_samples = len(rows)
+        self.X, self.y = X[rows], y[rows]
+        self.can = len(np.unique(self.y)) > 1  # one class alone judges nothing
+
+    def scores(self, columns: np.ndarray | None = None) -> ClusteringScores:
+        """Return how well k-means on some columns (by default all) finds the classes.
+
+        Columns are given variance 1, and k-means the number of classes.
+        """
+        columns = np.arange(self.X.shape[1]) if columns is None else columns
+        points = scaled_columns(self.X, columns)
+        return practical_protocol(points, self.y, n_starts=defaults.JUDGE_STARTS)
+
+
+def scaled_columns(X: Any, indices: Any) -> Any:
+    """Return columns of X with unit variance: dense ones centred, sparse ones kept sparse."""
+    part = X[:, indices]
+    operator = as_operator(part, scale="std")
+    if not is_sparse(part):
+        return to_numpy(operator.columns(np.arange(part.shape[1])))
+    inverse = to_numpy(operator.inverse_scale)
+    return part.astype(np.float64).multiply(inverse[None, :]).tocsr()  # distances know no origin
+
+
+def too_many_classes(n_classes: int, n_samples: int) -> bool:
+    """Say whether there are so many classes that agreement with them means nothing."""
+    return 2 * n_classes > n_samples
+
+
+def clear_difference(n_samples: int) -> float:
+    """Return how far apart two scores must be to count as different."""
+    return max(defaults.JUDGE_SMALLEST_DIFFERENCE, float(n_samples) ** -0.5)
