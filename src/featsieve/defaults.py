@@ -149,6 +149,11 @@ MAX_LABEL_STEPS = 200
 # Chosen on: no data.
 LABELS_MOVED = 1e-2
 
+# Labels whose columns have less than this squared length have vanished (orthonormal ones have 1): a
+# warning says so.
+# Chosen on: no data.
+VANISHED_LABELS = 0.01
+
 # With a ridge below this (in units of the mean squared column norm) single precision cannot tell a
 # dependent column from a new one: AUFS and UGFS convert the table.
 # Chosen on: no data: the precision of float32 against sums over a column.

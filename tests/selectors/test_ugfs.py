@@ -13,9 +13,9 @@ from featsieve import UGFS
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.selectors.ugfs import (
-    UGFSProblem,
-    solve_ugfs,
+from featsieve.selectors.label_support import (
+    SupportProblem,
+    solve_support,
     update_features,
     update_labels,
     warn_collapsed,
@@ -63,7 +63,9 @@ def first_matrix(n, c, seed=0):
 def make_problem(X, *, ridge=10.0, k=3, alpha=1.0, nu=10.0):
     operator = as_operator(X, scale="std")
     L = laplacian(sample_graph(operator, "heat", n_neighbors=4))
-    return UGFSProblem(operator, L, alpha, ridge=ridge, n_features=k, orthogonality=nu)
+    return SupportProblem(
+        operator, L, alpha, ridge=ridge, n_features=k, orthogonality=nu, w_step="exchange"
+    )
 
 
 def make_split(X, *, k=3, alpha=0.7):
@@ -97,7 +99,7 @@ def test_the_alternation_is_that_of_dense_matrices(shape):
     problem = make_problem(X, ridge=12.0, k=2)
     Z, L = problem.operator.rows(0, shape[0]), problem.laplacian.toarray()
     F = first_matrix(shape[0], 3)
-    found = solve_ugfs(problem, F, penalties=(10.0,), max_iter=3, tol=0.0).state
+    found = solve_support(problem, F, penalties=(10.0,), max_iter=3, tol=0.0).state
     for _ in range(3):  # the best pair of features, by trying all of them
         pairs = list(combinations(range(shape[1]), 2))
         support = list(pairs[int(np.argmin([ridge_value(Z, F, 12.0, S)[0] for S in pairs]))])
@@ -182,14 +184,14 @@ def test_the_alternation_improves_on_the_support_of_the_multipliers(shape):
         problem = make_problem(X, ridge=1.0, alpha=0.7, nu=100.0)
         polished = ridge_value(problem.operator.rows(0, shape[0]), F, 1.0, support)[0]
         polished += rest_of_objective(problem, F)
-        found = solve_ugfs(problem, F, penalties=(100.0,), support=support, max_iter=20)
+        found = solve_support(problem, F, penalties=(100.0,), support=support, max_iter=20)
         assert found.objective[-1] <= polished + 1e-9
 
 
 def test_all_features_and_no_graph_are_orthogonal_regression():
     X = np.random.default_rng(0).standard_normal((40, 6))
     problem = make_problem(X, k=6, alpha=0.0, ridge=0.0, nu=1e3)
-    solution = solve_ugfs(
+    solution = solve_support(
         problem, first_matrix(40, 3), penalties=(10.0, 1e2, 1e3), max_iter=500, tol=1e-10
     )
     state = solution.state
@@ -542,7 +544,7 @@ def test_a_single_cluster_ends_at_once():
 def test_no_convergence_while_the_label_step_is_cut_short(small_planted, monkeypatch):
     settings = {"n_features_to_select": 8, "random_state": 0, "orthogonality": 10.0, "tol": 1.0}
     assert UGFS(3, max_iter=2, **settings).fit(small_planted.X).status_ is Status.CONVERGED
-    monkeypatch.setattr("featsieve.selectors.ugfs.MAX_LABEL_STEPS", 1)
+    monkeypatch.setattr("featsieve.defaults.MAX_LABEL_STEPS", 1)
     sieve = UGFS(3, max_iter=2, **settings).fit(small_planted.X)
     assert sieve.status_ is Status.ITERATION_LIMIT
 

@@ -17,8 +17,12 @@ from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian, sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.label_support import SupportProblem, row_lengths, solve_support
-from featsieve.selectors.ugfs import warn_collapsed
+from featsieve.selectors.label_support import (
+    SupportProblem,
+    row_lengths,
+    solve_support,
+    warn_collapsed,
+)
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.nonnegative_labels import label_of_row
 from featsieve.solvers.projected_labels import penalty_sequence

@@ -29,6 +29,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import NONE, find_support, refit
 from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
 from featsieve.terms.regression import square
+from featsieve.validation import warn
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,27 @@ def update_labels(problem: SupportProblem, state: SupportState) -> SupportState:
     step = LabelProblem(A.__matmul__, linear, problem.orthogonality, A)
     solution = run(ProjectedNewton(state.F), step, max_iter=defaults.MAX_LABEL_STEPS)
     return replace(state, F=solution.state.F, settled=solution.status.success)
+
+
+def warn_collapsed(F: np.ndarray, labels: np.ndarray) -> None:
+    """Warn where the labels F tell (nearly) no samples apart, or leave a cluster empty.
+
+    A single cluster has its own warning.
+    """
+    n_clusters = F.shape[1]
+    n_used = len(np.unique(labels))
+    vanished = (
+        square(F - F.mean(axis=0)) < defaults.VANISHED_LABELS * n_clusters
+    )  # orthonormal ones have c - 1
+    if n_clusters == 1 or not (vanished or n_used < n_clusters):
+        return
+    what = "are the same for all samples" if vanished else f"use {n_used} of {n_clusters} clusters"
+    fewer = "" if vanished else ", or choose a smaller n_clusters"
+    warn(
+        f"The pseudo-labels have collapsed: they {what}, so that the ranking means little. "
+        f"Decrease alpha, or increase orthogonality{fewer}.",
+        UserWarning,
+    )
 
 
 def row_lengths(R: np.ndarray) -> np.ndarray:

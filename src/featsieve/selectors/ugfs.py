@@ -1,11 +1,9 @@
 """UGFS: the group of exactly k features that predicts smooth pseudo-labels best."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve import defaults
@@ -13,10 +11,10 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import laplacian, sample_graph, smoothness
+from featsieve.graphs.affinity import laplacian, sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.penalties import VANISHED
+from featsieve.selectors.label_support import SupportProblem, solve_support, warn_collapsed
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
     SplitProblem,
@@ -24,30 +22,16 @@ from featsieve.selectors.ugfs_paper import (
     ridge_solver,
     solve_split,
 )
-from featsieve.solvers.alternate import Alternation, Block
 from featsieve.solvers.forward_selection import SelectionPath
-from featsieve.solvers.nonnegative_labels import label_of_row, orthogonality_gap
-from featsieve.solvers.projected_labels import (
-    LabelProblem,
-    ProjectedNewton,
-    hardly_changes,
-    penalty_sequence,
-)
-from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
-from featsieve.solvers.supports import find_support, rank_features, refit
+from featsieve.solvers.nonnegative_labels import label_of_row
+from featsieve.solvers.projected_labels import penalty_sequence
+from featsieve.solvers.row_sparse import mean_column_norm
+from featsieve.solvers.supports import rank_features
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.regression import square
-from featsieve.validation import check_callback, check_number, check_option, warn
+from featsieve.validation import check_callback, check_number, check_option
 
 SOLVERS = ("alternation", "paper")
 UPDATES = tuple(SETTINGS)
-MAX_LABEL_STEPS = 200
-# Relative change of the objective at which a penalty below the last one is done with.
-ROUGH = 1e-3
-# Forward selection starts anew once the labels have moved by this share of ||F||^2; exchanges from
-# the current support follow smaller movements.
-MOVED = 1e-2
 
 
 @fill_doc
@@ -248,13 +232,13 @@ class UGFS(UnsupervisedSelector):
         if self.solver == "alternation":
             if not center:  # the intercept of the model is a centring
                 operator = as_operator(X, scale=scale)
-            problem = UGFSProblem(
+            problem = SupportProblem(
                 operator,
-                laplacian=L,
-                alpha=self.alpha,
+                L,
+                self.alpha,
                 ridge=self.ridge * mean_column_norm(operator),
                 n_features=k,
-                orthogonality=penalties[-1],
+                w_step="exchange",
             )
             F = normalised_indicator(labels, n_clusters)
             labels = self._fit_alternation(problem, F, penalties=penalties)
@@ -265,12 +249,12 @@ class UGFS(UnsupervisedSelector):
         self.labels_ = labels if given else by_first_sample(labels)
 
     def _fit_alternation(
-        self, problem: "UGFSProblem", F: np.ndarray, *, penalties: Sequence[float]
+        self, problem: SupportProblem, F: np.ndarray, *, penalties: Sequence[float]
     ) -> np.ndarray:
         """Fit by descent; return the labels."""
         self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         runs = [f"orthogonality={nu:g}" for nu in penalties]
-        solution = solve_ugfs(
+        solution = solve_support(
             problem,
             F,
             penalties=penalties,
@@ -283,9 +267,10 @@ class UGFS(UnsupervisedSelector):
         self._set_outcome(solution)
         self.label_matrix_, self.ridge_ = state.F, problem.ridge
         self._set_regression(problem.operator, state.W, state.b)
-        k = problem.n_features
+        k = self._n_to_select()
+        regression = problem.regression(state.F, problem.weights(state))
         ranking = rank_features(
-            problem.regression(state.F), state.support, length=max(self.path_length, k), unit=2.0
+            regression, state.support, length=max(self.path_length, k), unit=2.0
         )
         self.path_ = ranking.path
         self._set_selection(ranking.scores, k, order=ranking.order)
@@ -340,138 +325,3 @@ class UGFS(UnsupervisedSelector):
         check_number("tol", self.tol, low=0.0)
         check_number("path_length", self.path_length, low=0, integer=True)
         check_callback(self.callback)
-
-
-@dataclass(frozen=True)
-class UGFSProblem:
-    """What the alternation minimises."""
-
-    operator: DataOperator
-    laplacian: sp.csr_array
-    alpha: float
-    ridge: float
-    n_features: int
-    orthogonality: float
-
-    def regression(self, F: np.ndarray) -> RowSparseRegression:
-        """Return half the objective as a problem of W; centring eliminates b."""
-        return RowSparseRegression(
-            self.operator,
-            self.operator.xp.asarray(F - F.mean(axis=0), device=self.operator.device),
-            ridge=self.ridge,
-            n_features=self.n_features,
-        )
-
-    def objective(self, state: "UGFSState") -> float:
-        """Return ||ZW + 1b' - F||^2 + mu ||W||^2 + alpha tr(F'LF) + nu/2 ||F'F - I||^2."""
-        return (
-            square(state.fitted - state.F)
-            + self.ridge * square(state.W)
-            + self.alpha * smoothness(self.laplacian, state.F)
-            + 0.5 * self.orthogonality * orthogonality_gap(state.F)
-        )
-
-    def start(self, F: np.ndarray) -> "UGFSState":
-        """Return the labels F without any feature."""
-        b = F.mean(axis=0)
-        none = np.zeros(0, dtype=np.intp)
-        W = np.zeros((self.operator.shape[1], F.shape[1]))
-        return UGFSState(F, W, b, none, np.tile(b, (len(F), 1)))
-
-
-@dataclass(frozen=True)
-class UGFSState:
-    """The variables of the alternation."""
-
-    F: np.ndarray
-    W: np.ndarray
-    b: np.ndarray
-    support: np.ndarray
-    fitted: np.ndarray  # ZW + 1b'
-    searched: np.ndarray | None = None  # the labels for which a support was last sought anew
-    settled: bool = True  # whether the last label step went to its end
-
-
-def solve_ugfs(
-    problem: UGFSProblem,
-    F: np.ndarray,
-    *,
-    penalties: Sequence[float],
-    support: np.ndarray | None = None,
-    max_iter: int = 500,
-    tol: float = 1e-5,
-    callback: Callback[UGFSState] | None = None,
-    rough_callback: Callback[UGFSState] | None = None,
-) -> Solution[UGFSState]:
-    """Run the alternation from the labels F, and a support to do better than, at the last penalty.
-
-    The runs at smaller ones, to a rough tolerance, only make its start (``rough_callback`` sees
-    them).
-    """
-    state = problem.start(F)
-    if support is not None:
-        state = replace(state, support=support)
-    *below, last = penalties
-    for nu in below:
-        rough = alternation(state, tol=max(tol, ROUGH))
-        at_nu = replace(problem, orthogonality=nu)
-        state = run(rough, at_nu, max_iter=max_iter, callback=rough_callback).state
-    problem = replace(problem, orthogonality=last)
-    return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
-
-
-def alternation(state: UGFSState, *, tol: float) -> Alternation[UGFSProblem, UGFSState]:
-    """Return the solver at one penalty, from a state on."""
-
-    def stop(state: UGFSState, history: Sequence[float]) -> Status | None:
-        done = state.settled and hardly_changes(history, tol, n_clusters=state.F.shape[1])
-        return Status.CONVERGED if done else None
-
-    return Alternation(
-        start=lambda problem: state,
-        blocks=(Block("features", update_features), Block("labels", update_labels)),
-        value=UGFSProblem.objective,
-        stop=stop,
-    )
-
-
-def update_features(problem: UGFSProblem, state: UGFSState) -> UGFSState:
-    """Find k features for the labels: exchanges from the current ones, and from a fresh search."""
-    operator, xp = problem.operator, problem.operator.xp
-    regression = problem.regression(state.F)
-    searched = state.searched
-    fresh = searched is None or square(state.F - searched) > MOVED * square(searched)
-    support = find_support(regression, "exchange", known=state.support, fresh=fresh).support
-    W = refit(regression, support)
-    live = xp.asarray(support, device=operator.device)
-    image = to_numpy(operator.matmul(xp.asarray(W, device=operator.device), live=live))
-    b = (state.F - image).mean(axis=0)
-    searched = state.F if fresh else searched
-    return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)
-
-
-def update_labels(problem: UGFSProblem, state: UGFSState) -> UGFSState:
-    """Minimise over F."""
-    A = sp.csr_array(sp.eye_array(len(state.F)) + problem.alpha * problem.laplacian)
-    step = LabelProblem(A.__matmul__, state.fitted, problem.orthogonality, A)
-    solution = run(ProjectedNewton(state.F), step, max_iter=MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F, settled=solution.status.success)
-
-
-def warn_collapsed(F: np.ndarray, labels: np.ndarray) -> None:
-    """Warn where the labels F tell (nearly) no samples apart, or leave a cluster empty.
-
-    A single cluster has its own warning.
-    """
-    n_clusters = F.shape[1]
-    n_used = len(np.unique(labels))
-    vanished = square(F - F.mean(axis=0)) < VANISHED * n_clusters  # orthonormal ones have c - 1
-    if n_clusters == 1 or not (vanished or n_used < n_clusters):
-        return
-    what = "are the same for all samples" if vanished else f"use {n_used} of {n_clusters} clusters"
-    fewer = "" if vanished else ", or choose a smaller n_clusters"
-    warn(
-        f"The pseudo-labels have collapsed: they {what}, so that the ranking means little. "
-        f"Decrease alpha, or increase orthogonality{fewer}.",
-        UserWarning,
-    )
