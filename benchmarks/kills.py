@@ -14,32 +14,36 @@ Usage: python benchmarks/kills.py [--output benchmarks/results/kills.md]
 """
 
 import argparse
+import contextlib
+import csv
+import io
+import json
 import os
 import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import kill_hook
+from featsieve.bench.run import run_plan  # noqa: F401 (so that no fork has to import it)
+from featsieve.bench.store import Store
+from featsieve.cli import main as featsieve
 from featsieve.datasets import Dataset, make_planted, write_table
-from featsieve.io.replacing import settle
-from kill_checks import (
-    benchmark_rows,
-    corrupt_files,
-    hidden_files,
-    parts_of,
-    selection_content,
-)
-from kill_runner import Runner
+from featsieve.io.models import load_model
+from featsieve.io.results import recover
+from featsieve.report import render_selection
 
 # What `Runner.run` takes.
 Moment = dict[str, Any]
@@ -61,7 +65,209 @@ name = "NDFS"
 selector = "NDFS"
 grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
 """
+# Columns of a benchmark that differ from run to run without being wrong.
+VARYING = [
+    "fit_seconds",
+    "evaluate_seconds",
+    "peak_mib",
+    "iteration_seconds",
+    "started",
+    "jobs",
+    "versions",
+]
 FIELDS = ("kills", "resumes", "losses", "mixtures", "corrupt", "leftovers", "not exact")
+
+
+class Runner:
+    """Start commands, and kill them."""
+
+    def __init__(self, home: Path, *, warm: bool) -> None:
+        self.home, self.warm, self.log = home, warm, home / "operations.log"
+        hooks = home / "hooks"
+        hooks.mkdir(parents=True)
+        shutil.copy(kill_hook.__file__, hooks / "sitecustomize.py")
+        paths = [str(hooks), os.environ.get("PYTHONPATH", "")]
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.variables = {
+            **os.environ,
+            **threads,
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        }
+
+    def run(
+        self,
+        command: list[str],
+        *,
+        watch: Path | None = None,
+        at: int = 0,
+        who: str = "main",
+        whom: str = "group",
+        after: float | None = None,
+    ) -> tuple[int, str]:
+        """Run a command to its end or to its kill; return its status and what it told."""
+        self.log.unlink(missing_ok=True)
+        settings = {"folder": str(watch), "at": at, "who": who, "whom": whom, "log": str(self.log)}
+        about = {} if watch is None else {kill_hook.VARIABLE: json.dumps(settings)}
+        told = self.home / "told.txt"
+        with told.open("w") as output:
+            if self.warm:
+                status = self._forked(command, settings if watch else None, output.fileno())
+            else:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "featsieve", *command],
+                    env=self.variables | about,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+                status = _wait(process, after)
+        return status, told.read_text()
+
+    def _forked(self, command: list[str], settings: dict[str, Any] | None, output: int) -> int:
+        """Run a command in a copy of this process, which has imported everything already."""
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            os.environ.update(self.variables)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            if settings is not None:
+                os.environ[kill_hook.VARIABLE] = json.dumps(settings)  # for the workers
+                kill_hook.install(settings)
+            status = 70
+            try:
+                featsieve(command)
+            except SystemExit as end:
+                status = int(end.code or 0)
+            except BaseException:
+                traceback.print_exc()
+            finally:  # it must never go on as its parent
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        _wait_for_group(child)
+        return status
+
+    def warm_up(self, command: list[str]) -> None:
+        """Run a command in this process: what it imports need not be imported after a fork."""
+        if self.warm:
+            with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+                featsieve(command)
+
+    def operations(self, kind: str) -> int:
+        """Count the file operations of one kind of process in the last run."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return sum(line.startswith(kind) for line in lines)
+
+
+def _wait(process: "subprocess.Popen[bytes]", after: float | None) -> int:
+    """Wait for the end of a process, which is killed with its group after some seconds."""
+    try:
+        return process.wait(timeout=after)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+    finally:
+        _wait_for_group(process.pid)
+
+
+def _wait_for_group(number: int) -> None:
+    """Wait until all processes of a group have gone, killed or by themselves."""
+    limit = time.monotonic() + 60.0
+    while time.monotonic() < limit:
+        try:
+            os.killpg(number, 0)
+        except (ProcessLookupError, PermissionError):
+            return
+        time.sleep(0.01)
+    raise RuntimeError("a process that was killed lives on")
+
+
+def corrupt_files(folder: Path) -> list[str]:
+    """Return the visible files below a folder that cannot be read to their end."""
+    bad = []
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part.startswith(".") for part in parts):
+            try:
+                _read(path)
+            except Exception as error:  # whatever a reader says: the file is not whole
+                bad.append(f"{path.name}: {error}")
+    return bad
+
+
+def _read(path: Path) -> None:
+    """Read a file as its ending says; raise if it is not whole."""
+    if path.suffix in (".csv", ".tsv"):
+        text = path.read_text(encoding="utf-8")
+        rows = list(csv.reader(text.splitlines(), delimiter="," if path.suffix == ".csv" else "\t"))
+        if not text.endswith("\n") or len({len(row) for row in rows}) != 1:
+            raise ValueError("not all rows are whole")
+    elif path.suffix == ".json":
+        json.loads(path.read_text(encoding="utf-8"))
+    elif path.suffix == ".skops":
+        with ZipFile(path) as archive:
+            if archive.testzip() is not None:
+                raise ValueError("a part is damaged")
+    elif path.suffix == ".html":
+        if not path.read_text(encoding="utf-8").rstrip().endswith("</html>"):
+            raise ValueError("the page has no end")
+    elif path.suffix == ".parquet":
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as part:
+            part.read(use_threads=False)
+
+
+def hidden_files(folder: Path) -> list[str]:
+    """Return what is hidden below a folder."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob(".*"))
+
+
+def selection_content(folder: Path) -> dict[str, Any] | None:
+    """Return what the files of a selection say, times aside; None if there is no folder.
+
+    The page is compared with the one that its summary makes, times included: two that do not belong
+    together give another content than either.
+    """
+    if not folder.is_dir():
+        return None
+    content: dict[str, Any] = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.name == "summary.json":
+            summary = json.loads(path.read_text(encoding="utf-8"))
+            page = folder / "report.html"
+            same = page.exists() and page.read_text(encoding="utf-8") == render_selection(summary)
+            content["report.html belongs to summary.json"] = same
+            content[path.name] = _without_times(summary)
+        elif path.name == "model.skops":
+            model = load_model(path)
+            scores = getattr(model.selector, "scores_", None)
+            content[path.name] = (list(model.selected), None if scores is None else scores.tolist())
+        elif path.name != "report.html":
+            content[path.name] = path.read_bytes()
+    return content
+
+
+def _without_times(value: Any) -> Any:
+    """Return JSON values without durations."""
+    if isinstance(value, dict):
+        return {key: _without_times(entry) for key, entry in value.items() if key != "seconds"}
+    return [_without_times(entry) for entry in value] if isinstance(value, list) else value
+
+
+def benchmark_rows(folder: Path) -> Any:
+    """Return the rows of a benchmark, times aside."""
+    return Store(folder).read().drop(columns=VARYING)
+
+
+def parts_of(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Return time and content of every finished cell's file."""
+    found = sorted((folder / "cells").glob("[!.]*"))
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in found}
 
 
 def kill_select(
@@ -85,7 +291,6 @@ def kill_select(
     if force:
         prepare()
         _expect_success(runner.run([*command, *OLD]))
-        (out / "mine.txt").write_text("mine")
         shutil.copytree(out, kept)
     prepare()
     old = selection_content(out)
@@ -102,7 +307,7 @@ def kill_select(
         _kill(runner, command, moment, prepare)
         count["kills"] += 1
         count["corrupt"] += len(corrupt_files(trial))
-        settle(out)
+        recover(out)
         found = selection_content(out)
         if found not in (old, new):
             some_of_each = found is not None and {"summary.json", "model.skops"} <= set(found)

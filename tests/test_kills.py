@@ -67,10 +67,10 @@ def checks():
     """Return the checks of the harness."""
     sys.path.append(str(ROOT / "benchmarks"))
     try:
-        import kill_checks
+        import kills
     finally:
         sys.path.remove(str(ROOT / "benchmarks"))
-    return kill_checks
+    return kills
 
 
 @pytest.fixture(scope="module")

@@ -273,7 +273,7 @@ def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
     arguments = ("select", table, "-o", out, "--drop-text", *FAST[:4], "--subsamples", 100000)
     process = spawn(*arguments, wait=False)
     try:
-        while not list(tmp_path.glob("deep/.out.*.tmp")):
+        while not list(tmp_path.glob("deep/.out.new")):
             assert process.poll() is None, process.communicate()
             time.sleep(0.02)
         time.sleep(1.0)

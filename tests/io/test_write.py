@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.table import READERS
-from featsieve.io.write import check_writer
+from featsieve.io.write import check_outputs, check_writer
 from tests.io.writers.tables import FEATURES, RNG, SAMPLES, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -140,3 +140,33 @@ def test_missing_libraries_are_told_before(monkeypatch):
         check_writer("t.h5ad", like="s.h5ad", instead="ask a friend")
     with pytest.raises(ImportError, match=r"needs pyarrow: .* alone\)\.$"):
         check_writer("t.parquet")
+
+
+def test_outputs_are_checked_before(tmp_path):
+    (tmp_path / "folder").mkdir()
+    source = tmp_path / "t.csv"
+    for outputs, message in (
+        ([source], "would be written over"),
+        ([tmp_path / "x.doc"], "does not say how to write it"),
+        ([tmp_path / "folder"], "is a folder"),
+        ([tmp_path / "gone" / "x.csv"], "There is no folder"),
+        ([tmp_path / "x.csv", tmp_path / "x.csv"], "named twice"),
+    ):
+        with pytest.raises((ValueError, FileNotFoundError), match=message):
+            check_outputs(outputs, sources=[source])
+    check_outputs([tmp_path / "x.csv", None, tmp_path / "c.CSV"], sources=[source])
+    check_outputs([tmp_path / "x.csv"], sources=[source], tables=False)
+    with pytest.raises(ValueError, match=r"c\.parquet would hold comma-separated text"):
+        check_outputs([tmp_path / "x.parquet", tmp_path / "c.parquet"], sources=[source])
+    with pytest.raises(ValueError, match=r"would hold comma-separated text: .* end in \.csv"):
+        check_outputs([tmp_path / "x.parquet"], sources=[source], tables=False)
+
+
+def test_files_that_are_there_are_kept(tmp_path):
+    there, new = tmp_path / "there.csv", tmp_path / "new.csv"
+    there.write_text("precious")
+    for outputs in ([there], [new, there]):
+        check_outputs(outputs, sources=[])
+        with pytest.raises(FileExistsError, match=r"there\.csv is there already: add --force"):
+            check_outputs(outputs, sources=[], overwrite=False)
+    check_outputs([new], sources=[], overwrite=False)

@@ -10,7 +10,7 @@ import pytest
 from featsieve import load_model
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.workflow import save_run, select_features
-from featsieve.workflow.outputs import check_image, check_libraries, file_names, replaced_files
+from featsieve.workflow.outputs import check_image, check_libraries, check_source, file_names
 
 NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
 
@@ -109,30 +109,23 @@ def test_all_of_a_h5ad_file_is_kept(run, table, tmp_path):
     assert kept.var["length"].tolist() == expected.var["length"].tolist()
 
 
-def test_old_results_are_replaced_on_request_and_other_files_stay(run, tmp_path):
-    save_run(run, tmp_path)
-    (tmp_path / "mine.csv").write_text("mine")
+def test_old_results_are_replaced_as_a_whole_and_on_request_only(run, tmp_path):
+    save_run(run, tmp_path / "out")
     with pytest.raises(FileExistsError, match="holds results already"):
-        save_run(run, tmp_path)
-    save_run(run, tmp_path, ending=".npz", overwrite=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        [*NAMES, "mine.csv", "selected.npz"]
+        save_run(run, tmp_path / "out")
+    save_run(run, tmp_path / "out", ending=".npz", overwrite=True)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        [*NAMES, "selected.npz"]
     )
+    (tmp_path / "out" / "mine.csv").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"holds mine\.csv, which is not a result"):
+        save_run(run, tmp_path / "out", overwrite=True)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", '{"format": 1}', '{"format": 1, "reproduce": {"more": {"files": 3}}}']
-)
-def test_a_summary_of_somebody_else_removes_nothing(text, tmp_path):
-    (tmp_path / "summary.json").write_text(text)
-    assert replaced_files(tmp_path, file_names()) == []
-
-
-def test_a_summary_can_only_name_our_files(tmp_path):
-    listed = {"a": "../up.csv", "b": "mine.csv", "c": "selected.npz", "d": "report.html"}
-    summary = {"format": 1, "reproduce": {"more": {"files": listed}}}
-    (tmp_path / "summary.json").write_text(json.dumps(summary))
-    assert replaced_files(tmp_path, file_names()) == [tmp_path / "selected.npz"]
+def test_results_that_would_replace_their_table_are_refused(tmp_path):
+    check_source(tmp_path / "table.csv", tmp_path / "out")
+    with pytest.raises(ValueError, match="would replace the table"):
+        check_source(tmp_path / "out" / "selected.csv", tmp_path / "out")
 
 
 def test_an_image_must_have_as_many_pixels_as_features(table):

@@ -55,14 +55,13 @@ def apply(
     """
     with stoppable():
         from featsieve.io.table import table_format
-        from featsieve.io.write import check_writer
+        from featsieve.io.write import check_outputs, check_writer
         from featsieve.workflow.apply import (
             MODEL,
             apply_model,
             load_selection,
             write_applied,
         )
-        from featsieve.workflow.destinations import check_outputs
 
         if table_format(model) is not None:
             raise ValueError(

@@ -9,8 +9,7 @@ from featsieve.bench.cells import DEPENDENT
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.report import PAGE, check_page
-from featsieve.io.files import check_free
-from featsieve.io.streams import is_stream
+from featsieve.io.files import check_free, is_stream
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary

@@ -1,6 +1,5 @@
 """``featsieve compare``: several methods on one table."""
 
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,9 +76,8 @@ def compare(
     settings = options.read_selection(clusters, features, impute)
     names = options.read_methods(methods)
     with stoppable() as stop:
-        from featsieve.io.files import write_text
+        from featsieve.io.write import check_outputs, write_csv
         from featsieve.workflow.compare import compare_methods
-        from featsieve.workflow.destinations import check_outputs
         from featsieve.workflow.methods import find_method
 
         for name in names:
@@ -105,9 +103,7 @@ def compare(
                 **settings,
             )
         if output_file is not None:
-            text = StringIO()
-            compared.table().to_csv(text)
-            write_text(output_file, text.getvalue())
+            write_csv(output_file, compared.table())
     if as_json:
         print_json(compared.as_dict())
     else:

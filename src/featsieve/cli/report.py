@@ -1,5 +1,6 @@
 """``featsieve report``: the page of a selection or of a benchmark, written again."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -35,14 +36,14 @@ def report(
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     with stoppable():
-        from featsieve.io.replacing import settled
+        from featsieve.io.results import recover
 
         folder = run.parent if run.name == SUMMARY else run
         target = output_file or folder / PAGE
         check_page(target, folder, force=force)
-        summary = settled(folder / SUMMARY)
-        if summary.is_file():
-            _write_selection(summary, target, folder=folder)
+        recover(folder)
+        if (folder / SUMMARY).is_file():
+            _write_selection(folder / SUMMARY, target)
         elif (folder / "cells").is_dir():
             from featsieve.cli.bench import write_report
 
@@ -64,15 +65,11 @@ def check_page(target: Path, folder: Path, *, force: bool) -> None:
     check_free(target, overwrite=force or own)
 
 
-def _write_selection(summary: Path, target: Path, *, folder: Path) -> None:
+def _write_selection(summary: Path, target: Path) -> None:
     """Write the page of a selection; nobody puts another summary beside it meanwhile."""
-    from featsieve.io.locks import locked
-    from featsieve.io.replacing import finish
+    from featsieve.io.results import results_locked
     from featsieve.workflow.summary import render_again
 
-    if target.absolute().parent != folder.absolute():
+    inside = target.absolute().parent == summary.absolute().parent
+    with results_locked(summary.parent) if inside else nullcontext():
         render_again(summary, target)
-        return
-    with locked(folder):
-        finish(folder)  # the summary is in its place then
-        render_again(folder / SUMMARY, target)

@@ -86,7 +86,7 @@ def select(
             check_libraries,
             check_source,
             file_names,
-            staged_selection,
+            selection_folder,
             write_files,
         )
         from featsieve.workflow.select import select_features
@@ -94,7 +94,7 @@ def select(
 
         find_method(method)  # mistakes are told before a large table is read
         names = file_names(table, ending)
-        check_source(table, output_folder, names.values())
+        check_source(table, output_folder)
         check_libraries(names, table)
         with progress_bar(stop, quiet=as_json) as progress:
             data = read_input(
@@ -108,7 +108,7 @@ def select(
             )
             check_image(image_shape, data)
             with (
-                staged_selection(output_folder, names, overwrite=force) as folder,
+                selection_folder(output_folder, overwrite=force) as folder,
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("ignore")  # they are among the notes

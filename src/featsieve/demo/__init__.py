@@ -26,11 +26,11 @@ from featsieve.demo.planted import automatic_rows, found_rows, planted_table
 from featsieve.demo.terminal import print_pixels, print_table
 from featsieve.evaluation import selection_stability
 from featsieve.io.files import write_text
+from featsieve.io.results import check_results, result_folder
 from featsieve.jasfs.estimator import JASFS
 from featsieve.report import write_selection_report
 from featsieve.report.render import render_html, render_markdown
 from featsieve.tuning import StabilitySelection
-from featsieve.workflow.staging import check_place, staged
 
 __all__ = ["run_demo"]
 
@@ -54,7 +54,7 @@ def run_demo(folder: Path, *, console: Any, overwrite: bool = False) -> Path:
         The report to open first.
     """
     overwrite = overwrite or _is_demo(folder)
-    check_place(folder, names=FILES, overwrite=overwrite)
+    check_results(folder, names=FILES, overwrite=overwrite)
     console.rule("Planted columns: are they found?")
     console.print(PLANTED, highlight=False)
     found = found_rows()
@@ -69,7 +69,7 @@ def run_demo(folder: Path, *, console: Any, overwrite: bool = False) -> Path:
     print_pixels(console, digits)
     print_table(console, clustering_table(digits))
     page = demo_page(found, automatic, digits)
-    with staged(folder, names=FILES, overwrite=overwrite) as new:
+    with result_folder(folder, names=FILES, overwrite=overwrite) as new:
         write_text(new / "report.html", render_html(page))
         write_text(new / "report.md", render_markdown(page))
         _write_planted(new / "planted.html")

@@ -1,62 +1,61 @@
-"""Files that are there whole or not at all, whoever is killed while they are written."""
+"""Files that are replaced as a whole: an error, an interruption or a kill leaves the old one."""
 
 import errno
 import os
+import re
+import secrets
+import shutil
 import stat
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-from featsieve.io.streams import appended, is_stream
-from featsieve.io.temporary import clean_up, temporary_name
 
 # Errors that go away when there is room again.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# How the hidden names of unfinished files end.
+UNFINISHED = ".tmp"
+# Letters of a file's name in its hidden name: file systems take 255 bytes, a letter has up to four.
+_LONGEST = 50
+# Seconds after which an unfinished file counts as left by a process that was killed.
+_ABANDONED = 24 * 3600.0
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a hidden name beside ``path`` to write under, and rename it at the end.
+    """Give a hidden name beside ``path`` to write under, and rename it to ``path`` at the end.
 
-    What was written is forced to the disk before it is renamed; after an error or an interruption
-    it is removed, and ``path`` is as it was. What a process that was killed has left beside
-    ``path`` is removed by the next one of the same machine: see `temporary`. A file that
-    is replaced hands its permissions on.
+    What was written is forced to the disk before it is renamed. A file that is replaced hands its
+    permissions on. Streams, pipes and devices are written to, never replaced.
     """
     path = Path(path)
     if is_stream(path):
-        with told_of(path), appended(path) as unfinished:
+        with explain_errors(path), _appended(path) as unfinished:
             yield unfinished
         return
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with told_of(path):
-            yield path
-        return
     target = path.resolve()
-    temporary = temporary_name(target)
-    with told_of(path, temporary, target, *target.parents):
+    prefix = f".{target.name[:_LONGEST]}."
+    unfinished = target.with_name(f"{prefix}{secrets.token_hex(4)}{UNFINISHED}")
+    with explain_errors(path, unfinished, target, *target.parents):
         target.parent.mkdir(parents=True, exist_ok=True)
-        clean_up(target)
+        _remove_abandoned(target.parent, prefix)
         try:
-            if os.name == "posix" and target.is_file():
-                temporary.touch(mode=0o600, exist_ok=False)  # what it replaces may be private
-            yield temporary
-            with temporary.open("rb+") as file:
-                to_disk(file)
-            take_after(temporary, target)
-            temporary.replace(target)
+            # what it replaces may be private
+            unfinished.touch(mode=0o600 if target.is_file() else 0o666, exist_ok=False)
+            yield unfinished
+            sync_file(unfinished)
+            keep_access(unfinished, target)
+            unfinished.replace(target)
         except BaseException:
             with suppress(OSError):  # the error that is on its way says more
-                temporary.unlink(missing_ok=True)
+                unfinished.unlink(missing_ok=True)
             raise
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file whole or not at all.
-
-    It is written beside its place under a hidden name, forced to the disk, and renamed.
-    """
+    """Write a text file (UTF-8) whole or not at all."""
     with (
         whole_file(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="") as file,
@@ -65,8 +64,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def told_of(path: Path, *hidden: Path) -> Iterator[None]:
-    """Let errors of the system in the block name the file, the reason and a way out."""
+def explain_errors(path: Path, *hidden: Path) -> Iterator[None]:
+    """Let system errors about a file, or its ``hidden`` names, say the reason and what to do."""
     try:
         yield
     except OSError as error:
@@ -75,80 +74,105 @@ def told_of(path: Path, *hidden: Path) -> Iterator[None]:
             raise
         if error.filename is not None and Path(os.fsdecode(error.filename)) not in (path, *hidden):
             raise
-        way_out = "make room, or name another place" if error.errno in _NO_ROOM else None
-        reason = os.strerror(error.errno)  # libraries add words of their own
-        told = type(error)(
-            f"{path} cannot be written ({reason}): {way_out or 'name another place'}."
+        fix = (
+            "make room, or name another place" if error.errno in _NO_ROOM else "name another place"
         )
-        told.errno = error.errno
-        raise told from error
+        reason = os.strerror(error.errno)  # libraries add words of their own
+        explained = type(error)(f"{path} cannot be written ({reason}): {fix}.")
+        explained.errno = error.errno
+        raise explained from error
 
 
 def check_free(path: Path, *, overwrite: bool = False) -> None:
-    """Raise if a file is there already that nobody asked to replace."""
+    """Raise if a file exists that nobody asked to replace."""
     if path.is_file() and not is_stream(path) and not overwrite:
         raise FileExistsError(
             f"{path} is there already: add --force to replace it, or name another file."
         )
 
 
-def take_after(new: Path, old: Path) -> None:
-    """Give a file the owner, the group and the permissions of the one that it will replace."""
-    if os.name != "posix" or not old.is_file():
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a name leads to an open stream, a pipe or a device.
+
+    Where a shell sends the output of a command to a file, ``/dev/stdout`` is a regular file: to
+    rename another one over it would destroy what is in it.
+    """
+    if os.name == "posix" and re.match(r"/(?:dev(?!/shm/)|proc)/", os.path.abspath(path)):
+        return True
+    path = Path(path)
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def keep_access(new: Path, old: Path) -> None:
+    """Give a file or folder the owner, group and permissions of the one that it will replace."""
+    if os.name != "posix" or not old.exists():
         return
     about = old.stat()
     mode = stat.S_IMODE(about.st_mode)
-    try:
-        os.chown(new, about.st_uid, about.st_gid)
-    except OSError:  # only root gives files away
-        try:
-            os.chown(new, -1, about.st_gid)
-        except OSError:  # a group that this user is not in: what it might do is not for another one
-            mode &= ~stat.S_IRWXG
-    with suppress(OSError):  # a disk that knows no permissions
+    for owner in (about.st_uid, -1):  # only root gives files away
+        with suppress(OSError):
+            os.chown(new, owner, about.st_gid)
+            break
+    if new.stat().st_gid != about.st_gid:
+        mode &= ~stat.S_IRWXG  # what one group may do is not for another one
+    with suppress(OSError):  # a disk without permissions
         new.chmod(mode)
 
 
 def legible(text: str) -> str:
-    r"""Return a name or a command that can be written as UTF-8.
+    """Return a name or a command that can be written as UTF-8.
 
-    Where the locale cannot tell the letters (``LC_ALL=C``), or a file's name is not in UTF-8,
-    Python hands its bytes on as half characters, which no file can hold.
+    Where the locale cannot decode a file's name (``LC_ALL=C``), Python keeps its bytes as half
+    characters, which no file can hold.
     """
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def to_disk(file: Any) -> None:
-    """Force what was written to the disk: a rename may otherwise get there before the content."""
+def sync_file(path: Path) -> None:
+    """Force a file to the disk: a rename may otherwise get there before the content."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Force renames in a folder to the disk, where the system can do that."""
+    if os.name == "posix":
+        with suppress(OSError):  # some network disks refuse: the names are there all the same
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+@contextmanager
+def _appended(path: Path) -> Iterator[Path]:
+    """Give a temporary file to write to, and add its content to a stream if all went well."""
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / path.name
+        yield temporary
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()  # what was printed before comes before
+        own = {"/dev/stdout": 1, "/dev/stderr": 2}.get(os.path.abspath(path))
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND) if own is None else os.dup(own)
+        with temporary.open("rb") as file, open(handle, "wb") as stream:
+            shutil.copyfileobj(file, stream)
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove unfinished files of a prefix that nobody has written to for long."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            ours = entry.name.startswith(prefix) and entry.name.endswith(UNFINISHED)
+            if ours and entry.stat(follow_symlinks=False).st_mtime < time.time() - _ABANDONED:
+                os.unlink(entry.path)
+
+
+told_of = explain_errors
+folder_to_disk = sync_folder
+
+
+def to_disk(file):
+    """Force an open file to the disk."""
     file.flush()
     os.fsync(file.fileno())
-
-
-def folder_to_disk(folder: str | os.PathLike[str]) -> None:
-    """Force a rename to the disk, where that can be done with folders.
-
-    Some network disks refuse it: what was renamed is there all the same.
-    """
-    with suppress(OSError):
-        _to_disk(folder)
-
-
-def tree_to_disk(folder: Path) -> None:
-    """Force a folder to the disk, and all that is in it."""
-    for path in folder.rglob("*"):
-        if path.is_dir():
-            folder_to_disk(path)
-        else:
-            _to_disk(path)
-    folder_to_disk(folder)
-
-
-def _to_disk(path: str | os.PathLike[str]) -> None:
-    """Force a closed file or a folder to the disk, where they can be opened for that."""
-    if os.name != "posix":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

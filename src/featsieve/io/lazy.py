@@ -14,7 +14,7 @@ from featsieve.io.parquet_source import parquet_source
 from featsieve.io.readers.archive import check_npy, old_headers
 from featsieve.io.readers.guard import TableError, check_file, check_memory, reasons
 from featsieve.io.readers.zarr_metadata import check_zarr
-from featsieve.io.replacing import settled
+from featsieve.io.results import recover
 from featsieve.io.source import Source
 
 # Bytes of a chunk where nothing else is asked for.
@@ -74,7 +74,8 @@ def open_table(
     (((300, 300, 300, 100), (6,)), [False, False, False, False, True, True])
     """
     da = load_optional("dask.array", "Opening a table without reading it", extra="dask")
-    place = settled(path)  # of results that somebody was killed while replacing
+    place = Path(path)
+    recover(place)
     if not os.path.lexists(place):
         raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
     if not place.is_dir():

@@ -29,7 +29,7 @@ from featsieve.io.readers.guard import (
     memory_limit,
     printable,
 )
-from featsieve.io.replacing import settled
+from featsieve.io.results import recover
 from featsieve.io.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
 
@@ -140,7 +140,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     save_model : With an example of both.
     """
     skops_io = load_skops("Loading a model")
-    path = settled(path)
+    path = Path(path)
+    recover(path)
     check_file(path)
     size = path.stat().st_size
     limit = memory_limit()

@@ -16,8 +16,8 @@ from featsieve.io.readers.mat import read_mat
 from featsieve.io.readers.npz import read_npz
 from featsieve.io.readers.parquet import read_parquet
 from featsieve.io.readers.text import read_text
-from featsieve.io.replacing import settled
 from featsieve.io.request import Request, make_request
+from featsieve.io.results import recover
 
 READERS: dict[str, Callable[[Path, Request], Content]] = {
     ".mat": read_mat,
@@ -144,7 +144,7 @@ def read_table(
             f"{path}: the ending of the name does not say how to read it; use one of "
             f"{', '.join(READERS)}."
         )
-    path = settled(path)  # of results that somebody was killed while replacing
+    recover(path)
     try:
         check_file(path)
     except FileNotFoundError as error:

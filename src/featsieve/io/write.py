@@ -1,10 +1,11 @@
-"""One function for every file of a table that is written."""
+"""Tables to files: one function for every format, and what is checked before any work."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from featsieve.io.dataset import Dataset
-from featsieve.io.files import whole_file
+from featsieve.io.files import check_free, whole_file
 from featsieve.io.optional import load_optional
 from featsieve.io.table import READERS, table_format
 from featsieve.io.writers.h5ad import write_h5ad
@@ -12,6 +13,7 @@ from featsieve.io.writers.mat import write_mat
 from featsieve.io.writers.npz import write_npz
 from featsieve.io.writers.parquet import write_parquet
 from featsieve.io.writers.text import write_text_table
+from featsieve.tables import Table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 # What some formats need besides the rest.
@@ -94,3 +96,44 @@ def check_writer(
     if ending == ".h5ad" and like is not None and table_format(like) == ending:
         purpose = "Keeping what a .h5ad file holds"
         load_optional("anndata", purpose, extra="anndata", instead=instead)
+
+
+def write_csv(path: str | os.PathLike[str], table: Table) -> None:
+    """Write a table of results as comma-separated text, whole or not at all."""
+    with (
+        whole_file(path) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="") as file,
+    ):
+        table.to_csv(file)
+
+
+def check_outputs(
+    outputs: Iterable[Path | None],
+    *,
+    sources: Iterable[Path],
+    tables: bool = True,
+    overwrite: bool = True,
+) -> None:
+    """Raise if a file to be written has no known format, no folder, or is there already."""
+    read = {source.resolve() for source in sources}
+    seen: set[Path] = set()
+    for i, path in enumerate(outputs):
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise ValueError(f"{path} would be written over while it is read: name another file.")
+        if path.resolve() in seen:
+            raise ValueError(f"{path} is named twice: name one file for each thing to write.")
+        seen.add(path.resolve())
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder: name a file.")
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"There is no folder {path.parent}: make it, or name another.")
+        if i == 0 and tables and table_format(path) is None:
+            raise ValueError(
+                f"{path}: the ending of the name does not say how to write it; use one of "
+                f"{', '.join(READERS)}."
+            )
+        if not (i == 0 and tables) and path.suffix.lower() != ".csv":
+            raise ValueError(f"{path} would hold comma-separated text: let its name end in .csv.")
+        check_free(path, overwrite=overwrite)

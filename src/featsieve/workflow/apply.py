@@ -11,6 +11,7 @@ from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.files import whole_file
 from featsieve.io.models import load_model
 from featsieve.io.names import MissingColumnError, named_or_places
+from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
 from featsieve.tables import Table
@@ -148,6 +149,7 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
 def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
     """Load the model that ``featsieve select`` wrote."""
     path = Path(path)
+    recover(path)
     model = load_model(path / MODEL if path.is_dir() else path)
     if not isinstance(model, SelectionModel):
         raise ValueError(

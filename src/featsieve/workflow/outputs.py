@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,20 @@ from featsieve.datasets import Dataset, write_table
 from featsieve.io.files import write_text
 from featsieve.io.models import load_skops, save_model
 from featsieve.io.optional import load_optional
+from featsieve.io.results import result_folder
 from featsieve.io.table import READERS, subset, table_format
-from featsieve.io.write import check_writer
+from featsieve.io.write import check_writer, write_csv
 from featsieve.report import render_selection
 from featsieve.workflow.select import SelectionRun
-from featsieve.workflow.staging import staged
-from featsieve.workflow.summary import read_summary, summarize
+from featsieve.workflow.summary import summarize
 
 DEFAULT_ENDING = ".csv"
 SUMMARY = "summary.json"
+# The table in one of the formats, and the rest: all files that selections have written.
+KNOWN = (
+    *("features.csv", "samples.csv", "report.html", SUMMARY, "model.skops"),
+    *(f"selected{ending}" for ending in READERS),
+)
 
 
 def file_names(
@@ -55,7 +59,7 @@ def save_run(
     ----------
     run : SelectionRun
     folder : str or path
-        Made if it is not there; files of other names in it stay.
+        Made if it is not there. A folder with other files in it is refused.
     source : str or path, optional
         The file that the table came from. The reduced table gets its format; of a .h5ad file, all
         that belongs to the selected genes is kept.
@@ -84,25 +88,21 @@ def save_run(
     """
     names = file_names(source, ending)
     check_libraries(names, source)
-    with staged_selection(folder, names, overwrite=overwrite) as temporary:
-        write_files(run, temporary, names=names, source=source, image_shape=image_shape)
+    with selection_folder(folder, overwrite=overwrite) as unfinished:
+        write_files(run, unfinished, names=names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
 
 
-def staged_selection(
-    folder: str | os.PathLike[str], names: dict[str, str], *, overwrite: bool = False
+def selection_folder(
+    folder: str | os.PathLike[str], *, overwrite: bool = False
 ) -> AbstractContextManager[Path]:
-    """Give a temporary folder for the files of a selection, see `featsieve.workflow.staging`."""
-
-    def stale() -> list[str]:
-        return [path.name for path in replaced_files(folder, names)] if overwrite else []
-
-    return staged(folder, names=names.values(), overwrite=overwrite, stale=stale)
+    """Give a hidden folder for the files of a selection, see `featsieve.io.results`."""
+    return result_folder(folder, names=KNOWN, overwrite=overwrite)
 
 
-def check_source(source: Path, folder: Path, names: Iterable[str]) -> None:
+def check_source(source: Path, folder: Path) -> None:
     """Raise if the results would replace the table that they are made from."""
-    if Path(source).resolve() in {(Path(folder) / name).resolve() for name in names}:
+    if Path(source).resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
             f"The results would replace the table {source}: name another folder with -o."
         )
@@ -131,24 +131,12 @@ def write_files(
     write_table(folder / names["selected"], reduced, like=source)
     facts = run.features
     order = np.lexsort([facts["rank"], ~np.asarray(facts["selected"], dtype=bool)])
-    facts.rows(order).to_csv(folder / names["features"])  # selected ones first, by rank
-    run.samples.to_csv(folder / names["samples"])
+    write_csv(folder / names["features"], facts.rows(order))  # selected ones first, by rank
+    write_csv(folder / names["samples"], run.samples)
     save_model(run.model, folder / names["model"])
     write_text(folder / names["report"], render_selection(summary))
     write_text(folder / names["summary"], json.dumps(summary, ensure_ascii=False, allow_nan=False))
     return summary
-
-
-def replaced_files(folder: str | os.PathLike[str], names: dict[str, str]) -> list[Path]:
-    """Return files that an earlier selection wrote and this one does not replace."""
-    try:
-        about = read_summary(Path(folder) / SUMMARY)
-        old = about["reproduce"]["more"]["files"].values()
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
-        return []
-    stale = {name for name in old if isinstance(name, str) and Path(name).name == name}
-    known = {*file_names().values(), *(f"selected{e}" for e in READERS)}
-    return [Path(folder) / name for name in sorted((stale & known) - set(names.values()))]
 
 
 def check_image(image_shape: tuple[int, int] | None, table: Dataset) -> None:

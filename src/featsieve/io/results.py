@@ -1,0 +1,156 @@
+"""Folders of results that appear whole or not at all.
+
+Results are written into a hidden folder beside the target, ``.NAME.new``. At the end an earlier
+result is renamed to ``.NAME.old``, the new folder is renamed to ``NAME``, and the old one is
+removed. After a kill between the two renames the next command that opens the folder renames
+``.NAME.old`` back. A lock, ``.NAME.lock``, keeps a second command from writing the same results.
+"""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from featsieve.io.files import UNFINISHED, keep_access, sync_file, sync_folder
+from featsieve.io.locks import LockedError, locked
+
+# Files that file managers leave in every folder.
+_CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
+# Seconds that a reader waits for a command that renames the folder at this moment.
+_PATIENCE = 1.0
+
+
+@contextmanager
+def result_folder(
+    folder: str | os.PathLike[str], *, names: Collection[str], overwrite: bool = False
+) -> Iterator[Path]:
+    """Give a hidden folder to write results into; it becomes ``folder`` when all went well.
+
+    ``names`` are the files that results may consist of, see `check_results`. An error, Ctrl-C or a
+    kill in the block leaves the folder as it was. Ctrl-C after it raises a KeyboardInterrupt that
+    says that the results are complete.
+    """
+    folder = Path(folder)
+    target = folder.resolve()
+    new, old = _beside(target, "new"), _beside(target, "old")
+    made = [parent for parent in target.parents if not parent.exists()]  # the deepest first
+    about = None
+    try:
+        with results_locked(folder):
+            _clean(target)
+            check_results(folder, names=names, overwrite=overwrite)
+            new.mkdir(mode=0o700 if target.exists() else 0o777)
+            about = new.stat()
+            try:
+                yield new
+                _finish(new, target)
+                if target.exists():
+                    target.rename(old)
+                new.rename(target)
+                sync_folder(target.parent)
+            finally:
+                _clean(target)
+    except KeyboardInterrupt:
+        if about is not None and target.exists() and os.path.samestat(target.stat(), about):
+            raise KeyboardInterrupt(f"the results in {folder} are complete") from None
+        raise
+    except OSError as error:
+        if str(new) in str(error):  # the user knows the folder, not its hidden name
+            raise type(error)(str(error).replace(str(new), str(folder))) from error
+        raise
+    finally:
+        for parent in made:
+            try:
+                parent.rmdir()
+            except OSError:  # there is something in it
+                break
+
+
+def check_results(folder: Path, *, names: Collection[str], overwrite: bool = False) -> None:
+    """Raise unless a folder can be made, or be replaced without the loss of anything else."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file: name a folder for the results.")
+    there = sorted(
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.name not in _CLUTTER and not entry.name.endswith(UNFINISHED)
+    )
+    foreign = [name for name in there if name not in names or (folder / name).is_dir()]
+    if foreign:
+        raise FileExistsError(
+            f"{folder} holds {foreign[0]}, which is not a result of this command: name another "
+            "folder, or move what is in it elsewhere."
+        )
+    if there and not overwrite:
+        raise FileExistsError(
+            f"{folder} holds results already ({', '.join(there)}): add --force to replace them (in "
+            "Python overwrite=True), or name another folder."
+        )
+    if os.path.ismount(folder) or folder.resolve() == Path.cwd():
+        raise FileExistsError(
+            f"{folder} cannot be replaced as a whole: name a folder in it for the results."
+        )
+
+
+@contextmanager
+def results_locked(folder: str | os.PathLike[str], *, timeout: float = 0.0) -> Iterator[None]:
+    """Keep other commands from replacing the results in a folder, whose parents are made."""
+    target = Path(folder).resolve()
+    with ExitStack() as stack:
+        try:
+            if not target.parent.exists():
+                target.parent.mkdir(parents=True)
+            stack.enter_context(locked(_beside(target, "lock"), timeout=timeout))
+        except LockedError:
+            raise LockedError(
+                f"Another command is writing to {os.fspath(folder)}: wait until it has ended, or "
+                "name another folder."
+            ) from None
+        except OSError as error:
+            raise type(error)(
+                f"Nothing can be written to {os.fspath(folder)} ({error.strerror}): name another "
+                "folder."
+            ) from error
+        yield
+
+
+def recover(path: str | os.PathLike[str]) -> None:
+    """Bring back results that a killed command had renamed; ``path`` is the folder or a file in it.
+
+    To be called before results are opened.
+    """
+    path = Path(path)
+    with suppress(OSError, ValueError, ImportError):  # whoever opens the path says what is wrong
+        if not path.exists():
+            for target in (path.resolve(), path.parent.resolve()):
+                if not target.exists() and _beside(target, "old").is_dir():
+                    with results_locked(target, timeout=_PATIENCE):
+                        _clean(target)
+
+
+def _beside(target: Path, ending: str) -> Path:
+    """Return a hidden name beside a result folder."""
+    return target.parent / f".{target.name}.{ending}"
+
+
+def _clean(target: Path) -> None:
+    """Bring an earlier result back unless there is a new one, and remove all else; locked."""
+    new, old = _beside(target, "new"), _beside(target, "old")
+    if old.is_dir() and not target.exists():
+        old.rename(target)
+    shutil.rmtree(new, ignore_errors=True)
+    if old.is_dir():  # half of it must never be brought back
+        old.rename(new)
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _finish(new: Path, target: Path) -> None:
+    """Force results to the disk, with the permissions of those that they replace."""
+    for path in new.iterdir():
+        sync_file(path)
+        keep_access(path, target / path.name)
+    keep_access(new, target)
+    sync_folder(new)
