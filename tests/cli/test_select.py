@@ -161,7 +161,11 @@ def test_results_are_replaced_on_request_only(call, table, tmp_path):
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     arguments = ("select", table, "-o", out, "--drop-text", *FAST)
-    assert call(*arguments)[0] == 0  # a folder with other files will do
+    code, _, told = call(*arguments, "--force")
+    assert code == 2
+    assert "holds mine.txt, which is not a result of this command: name another folder" in told
+    (out / "mine.txt").unlink()
+    assert call(*arguments)[0] == 0
     before = (out / "summary.json").read_bytes()
     code, _, told = call(*arguments, "--features", 3)
     assert code == 2
@@ -169,7 +173,7 @@ def test_results_are_replaced_on_request_only(call, table, tmp_path):
     assert (out / "summary.json").read_bytes() == before
     code, _, _ = call(*arguments, "--features", 3, "--force", "--format", "npz")
     assert code == 0
-    assert names_in(out) == FILES | {"selected.npz", "mine.txt"}
+    assert names_in(out) == FILES | {"selected.npz"}
     assert read_table(out / "selected.npz").X.shape == (90, 3)
 
 

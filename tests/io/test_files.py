@@ -36,9 +36,14 @@ def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
 def test_an_interruption_leaves_the_old_file(tmp_path, error):
     path = tmp_path / "table.bin"
     path.write_bytes(b"old")
-    with pytest.raises(error), whole_file(path) as unfinished:
-        unfinished.write_bytes(b"half of the n")
-        raise error
+
+    def write():
+        with whole_file(path) as unfinished:
+            unfinished.write_bytes(b"half of the n")
+            raise error
+
+    with pytest.raises(error):
+        write()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["table.bin"]
 

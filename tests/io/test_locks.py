@@ -55,11 +55,6 @@ def test_a_disk_without_locks_gets_a_warning(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError), locked(tmp_path / "gone" / "lock"):
-        pytest.fail("nothing to lock")
-
-
 def test_without_filelock_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "filelock", None)
     message = r"needs filelock: .* 'featsieve\[cli\]'"

@@ -50,7 +50,7 @@ def test_a_new_folder_appears_at_the_end(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_an_error_leaves_what_was_there(tmp_path, out, error):
     for target in (out, tmp_path / "deep" / "deeper" / "new"):
-        with pytest.raises(error, match="^$"):
+        with pytest.raises(error, match=r"^$"):
             write(target, error=error, overwrite=True)
     assert os.listdir(tmp_path) == ["out"]
     assert content(out) == {A: "old", B: "old"}

@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 import time
+import typing
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -172,7 +173,7 @@ told_of = explain_errors
 folder_to_disk = sync_folder
 
 
-def to_disk(file):
+def to_disk(file: typing.Any) -> None:
     """Force an open file to the disk."""
     file.flush()
     os.fsync(file.fileno())
