@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow  # 20 seconds of one core
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
