@@ -407,6 +407,10 @@ def test_certificate_brackets_the_best_selection(small_planted):
         certificate = model.certify(small_planted.X)
         assert 0.0 < certificate.lower_bound <= certificate.value
         assert not set(certificate.excluded) & set(model.get_support(indices=True))
+        # a bound is a proof: single precision is that of the table, not of the bound
+        single = small_planted.X.astype(np.float32)
+        exact = model.certify(single.astype(np.float64))
+        assert model.certify(single).lower_bound == pytest.approx(exact.lower_bound, rel=1e-12)
     with pytest.raises(ValueError, match="solver='joint'"):
         JASFS(3, solver="paper", random_state=0).fit(small_planted.X).certify(small_planted.X)
 

@@ -21,7 +21,7 @@ from featsieve.graphs.knn import hat_distances
 from featsieve.jasfs.joint import solve_joint
 from featsieve.jasfs.paper import PaperProblem, solve_paper
 from featsieve.jasfs.problem import ExactProblem
-from featsieve.solvers import RowSparseRegression, forward_selection
+from featsieve.solvers import RowSparseRegression, forward_forms
 from featsieve.terms import NeighbourGraph, is_feasible, normalised_indicator
 from featsieve.tuning import NoStructureWarning
 
@@ -339,7 +339,7 @@ def test_gram_and_sample_form_give_the_same_alternation(monkeypatch):
     planted = make_planted(90, 40, n_informative=10, n_clusters=3, signal=3.0, random_state=4)
     problem = joint_problem(as_operator(planted.X, scale="unit"), 3)
     gram = solve_joint(problem, planted.labels).state
-    monkeypatch.setattr(forward_selection, "LARGEST_GRAM", 0)
+    monkeypatch.setattr(forward_forms, "LARGEST_GRAM", 0)
     sample = solve_joint(problem, planted.labels).state
     np.testing.assert_array_equal(sample.support, gram.support)
     np.testing.assert_allclose(sample.value, gram.value, rtol=1e-12)

@@ -142,9 +142,9 @@ def test_neither_the_cut_of_the_table_nor_the_size_of_the_gram_matters(planted, 
     monkeypatch.setattr("featsieve.arrays.row_parts.FEWEST_ROWS", 70)
     cut = fit()
     monkeypatch.setattr("featsieve.jasfs.large.LARGEST_GRAM", 10)
-    monkeypatch.setattr("featsieve.solvers.forward_selection.LARGEST_GRAM", 10)
-    monkeypatch.setattr("featsieve.solvers.forward_selection.LARGEST_REREAD", 10)
-    monkeypatch.setattr("featsieve.solvers.forward_selection.FEW_SAMPLES", 10)
+    monkeypatch.setattr("featsieve.solvers.forward_forms.LARGEST_GRAM", 10)
+    monkeypatch.setattr("featsieve.solvers.forward_forms.LARGEST_REREAD", 10)
+    monkeypatch.setattr("featsieve.solvers.forward_forms.FEW_SAMPLES", 10)
     without_gram = fit()
     for other in (cut, without_gram):
         np.testing.assert_array_equal(other.path_.order, whole.path_.order)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import DataOperator, DenseOperator, as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, Status, run
-from featsieve.solvers.forward_selection import BATCH, GramForm, SampleForm
-from featsieve.solvers.sparse_form import SparseForm
+from featsieve.solvers.forward_forms import BATCH, GramForm, SampleForm, SparseForm
 
 fast = settings(max_examples=30, deadline=None)
 seeds = st.integers(0, 10**6)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
+    in_double,
     is_dask_array,
     is_foreign_array,
     like,
@@ -108,7 +109,9 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         check_is_fitted(self, "support_")
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
-        operator = as_operator(in_range(self._check_rows(X))[0], scale=self._column_scale)
+        # a bound is a proof: in double precision, whatever that of the table
+        table = in_double(in_range(self._check_rows(X))[0])
+        operator = as_operator(table, scale=self._column_scale)
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,

@@ -28,7 +28,7 @@ from featsieve.arrays.row_parts import Rows
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums
 from featsieve.graphs.structure import sampled_accuracy
 from featsieve.solvers.batched_moves import BatchedMoves, LandmarkPartition, indicator
-from featsieve.solvers.forward_selection import LARGEST_GRAM
+from featsieve.solvers.forward_forms import LARGEST_GRAM
 from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import SummedRegression
 

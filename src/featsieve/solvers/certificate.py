@@ -11,19 +11,17 @@ With more samples than columns nothing of size n is kept. By Woodbury's identity
 and likewise for h, which needs ||Y||^2 besides.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import to_numpy
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms.row_sparsity import row_norms
 
-# Tables up to this many elements (128 MiB of float64) are centred and scaled once.
-KEEP_ELEMENTS = 2**24
+# So many times fewer live columns than all: only they are read.
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,8 @@ def certify(
 
     Projected gradient with backtracking minimises the relaxation, to make the bound tight; the best
     bound of all iterates is kept, so that every iterate is a valid certificate. An iteration solves
-    a system of the smaller of n and d equations, and keeps one matrix of that size.
+    a system of the smaller of n and d equations, and keeps one matrix of that size. A bound is as
+    exact as the products with the table: it should be one of double precision.
 
     Examples
     --------
@@ -148,18 +147,20 @@ class SampleRelaxation:
 
     def __init__(self, problem: RowSparseRegression) -> None:
         self.problem = problem
-        self.table = _Columns(problem.operator)
 
     def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
         """Return h(s) and its slopes."""
         problem, operator, xp = self.problem, self.problem.operator, self.problem.operator.xp
-        K = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
-        for live, Z in self.table.blocks(np.flatnonzero(s > 0.0)):
-            K = K + (Z * operator.place(s[live] / problem.ridge)[None, :]) @ Z.T
-        T = xp.linalg.solve(K, problem.target)
-        slope = np.empty(len(s))
-        for columns, Z in self.table.blocks(np.arange(len(s))):
-            slope[columns] = to_numpy(row_norms(Z.T @ T)) / (-2.0 * problem.ridge)
+        live = np.flatnonzero(s > 0.0)
+        if FEW * len(live) <= len(s):
+            root = operator.place(np.sqrt(s[live] / problem.ridge))
+            Z = operator.columns(operator.place(live)) * root[None, :]
+            K = Z @ Z.T
+        else:
+            K = operator.sample_gram(operator.place(s / problem.ridge))
+        eye = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
+        T = xp.linalg.solve(K + eye, problem.target)
+        slope = to_numpy(row_norms(operator.rmatmul(T))) / (-2.0 * problem.ridge)
         return 0.5 * float(xp.sum(problem.target * T)), slope
 
 
@@ -168,7 +169,7 @@ class ColumnRelaxation:
 
     def __init__(self, problem: RowSparseRegression) -> None:
         self.problem = problem
-        self.gram, self.moments = sums_of(problem)
+        self.gram, self.moments = problem.operator.gram(), problem.correlation()
         self.energy = problem.energy()
 
     def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
@@ -188,45 +189,3 @@ class ColumnRelaxation:
             explained = float(xp.sum(right * W))
         slope = to_numpy(row_norms(moments)) / (-2.0 * ridge)
         return 0.5 * (self.energy - explained), slope
-
-
-def sums_of(problem: RowSparseRegression) -> tuple[Array, Array]:
-    """Return Z'Z and Z'Y in double precision, whatever that of the table: bounds are proofs."""
-    operator, xp = problem.operator, problem.operator.xp
-    if operator.dtype != xp.float32:
-        return operator.gram(), problem.correlation()
-    d, c = operator.shape[1], problem.target.shape[1]
-    gram = xp.zeros((d, d), dtype=xp.float64, device=operator.device)
-    moments = xp.zeros((d, c), dtype=xp.float64, device=operator.device)
-    start = 0
-    for Z in operator.row_blocks():
-        stop = start + Z.shape[0]
-        gram = gram + Z.T @ Z
-        moments = moments + Z.T @ problem.target[start:stop, :]
-        start = stop
-    return gram, moments
-
-
-class _Columns:
-    """Columns of Z in double precision, where the table lives: kept, if the table is small."""
-
-    def __init__(self, operator: DataOperator) -> None:
-        n, d = operator.shape
-        self.operator = operator
-        every = operator.place(np.arange(d))
-        self.all = operator.columns(every) if n * d <= KEEP_ELEMENTS else None
-        self.step = max(1, operator.block_elements // n)
-
-    def blocks(self, indices: np.ndarray) -> Iterator[tuple[np.ndarray, Array]]:
-        """Yield (indices, Z[:, indices]) for some of them at a time."""
-        operator = self.operator
-        if self.all is not None and len(indices) == operator.shape[1]:
-            yield indices, self.all
-            return
-        for start in range(0, len(indices), self.step):
-            some = indices[start : start + self.step]
-            place = operator.place(some)
-            if self.all is None:
-                yield some, operator.columns(place)
-            else:
-                yield some, operator.xp.take(self.all, place, axis=1)

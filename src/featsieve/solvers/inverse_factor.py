@@ -19,7 +19,7 @@ DEPENDENT = 1e-12
 class InverseFactor:
     """The factor M of one set."""
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int = 16) -> None:
         self._store = np.zeros((capacity, capacity))
         self.size = 0
 
@@ -35,16 +35,23 @@ class InverseFactor:
 
     def append(self, cross: np.ndarray, square: float) -> bool:
         """Add a feature with products q and square κ; return False if it depends on the set."""
-        size, M = self.size, self.M
-        t = M @ cross
+        t = self.M @ cross
         gap = square - float(t @ t)  # q'z = ||Mq||²
         if gap <= DEPENDENT * square:
             return False
-        root = gap**-0.5
-        self._store[size, :size] = (-root * t) @ M
-        self._store[size, size] = root
-        self.size = size + 1
+        self.extend(t @ self.M, gap)
         return True
+
+    def extend(self, z: np.ndarray, gap: float) -> None:
+        """Add a feature of which z = K^(-1)q and δ are known."""
+        size = self.size
+        if size == len(self._store):
+            larger = np.zeros((max(16, 2 * size), max(16, 2 * size)))
+            larger[:size, :size] = self._store
+            self._store = larger
+        self._store[size, :size] = -(gap**-0.5) * z
+        self._store[size, size] = gap**-0.5
+        self.size = size + 1
 
     def remove(self, slot: int) -> None:
         """Take a feature out; the last one moves into its place."""
