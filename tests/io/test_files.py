@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from featsieve.io.files import check_free, explain_errors, is_stream, whole_file, write_text
+from featsieve.io.files import check_free, explain_write_errors, is_stream, whole_file, write_text
 from tests.users import needs_two_users, plain_environment
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="files of Unix")
@@ -178,12 +178,12 @@ def test_errors_of_the_system_name_the_file(number, sentence):
     for filename in (None, "a.csv", ".a.csv.7.tmp", b".a.csv.7.tmp"):
         with (
             pytest.raises(OSError, match=re.escape(sentence)) as caught,
-            explain_errors(Path("a.csv"), Path(".a.csv.7.tmp")),
+            explain_write_errors(Path("a.csv"), Path(".a.csv.7.tmp")),
         ):
             raise OSError(number, "words of a library", filename)
         assert caught.value.errno == number
     for other in (OSError(number, "not found", "source.csv"), OSError("Something else.")):
-        with pytest.raises(OSError) as caught, explain_errors(Path("a.csv")):  # noqa: PT011
+        with pytest.raises(OSError) as caught, explain_write_errors(Path("a.csv")):  # noqa: PT011
             raise other
         assert caught.value is other
 

@@ -33,13 +33,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     if is_stream(path):
-        with explain_errors(path), _appended(path) as unfinished:
+        with explain_write_errors(path), _appended(path) as unfinished:
             yield unfinished
         return
     target = path.resolve()
     prefix = f".{target.name[:_LONGEST]}."
     unfinished = target.with_name(f"{prefix}{secrets.token_hex(4)}{UNFINISHED}")
-    with explain_errors(path, unfinished, target, *target.parents):
+    with explain_write_errors(path, unfinished, target, *target.parents):
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(target.parent, prefix)
         try:
@@ -65,7 +65,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def explain_errors(path: Path, *hidden: Path) -> Iterator[None]:
+def explain_write_errors(path: Path, *hidden: Path) -> Iterator[None]:
     """Let system errors about a file, or its ``hidden`` names, say the reason and what to do."""
     try:
         yield
@@ -169,7 +169,7 @@ def _remove_abandoned(folder: Path, prefix: str) -> None:
                 os.unlink(entry.path)
 
 
-told_of = explain_errors
+told_of = explain_write_errors
 folder_to_disk = sync_folder
 
 

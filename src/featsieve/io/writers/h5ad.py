@@ -1,6 +1,9 @@
 """AnnData files: a new one with h5py alone, or one like another file, with all that it holds."""
 
+import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,6 @@ from featsieve.io.names import find_columns
 from featsieve.io.optional import load_optional
 from featsieve.io.readers.guard import reasons
 from featsieve.io.readers.h5_parts import check_size, check_whole, open_hdf5
-from featsieve.io.writers.hdf5 import new_hdf5
 from featsieve.io.writers.parts import LABEL, free_name, label_values
 
 # The parts of an AnnData file, besides X, obs and var, that must be there even if empty.
@@ -47,6 +49,18 @@ def write_h5ad(path: Path, table: Dataset, *, like: Path | None = None) -> None:
         _write_frame(h5py, file.create_group("var"), "_index", table.names, columns={})
         for name in MAPPINGS:
             _encode(file.create_group(name), "dict", "0.1.0")
+
+
+@contextmanager
+def new_hdf5(h5py: Any, path: Path) -> Iterator[Any]:
+    """Give a new HDF5 file to write to, which is in memory until it is complete.
+
+    After a write to a full disk HDF5 cannot be stopped: it prints, and may crash at the exit.
+    """
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        yield file
+    path.write_bytes(content.getbuffer())
 
 
 def _encode(stored: Any, kind: str, version: str) -> None:
