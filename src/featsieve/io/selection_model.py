@@ -26,7 +26,50 @@ PER_FEATURE = ("fill", "centre", "scale")
 
 @dataclass(frozen=True, eq=False)
 class SelectionModel:
-    """A selection that can be applied to other tables, by the names of their columns."""
+    """A selection that can be applied to other tables, by the names of their columns.
+
+    Parameters
+    ----------
+    feature_names : sequence of str
+        All columns of the table that was fitted, in their order.
+    selected : sequence of str
+        Those that were selected, in the same order.
+    selector : estimator
+        The fitted selector. It was fitted to the table with its gaps filled, and standardised, if
+        the fields below say so.
+    fill : array-like of shape (n_features,) or None, default=None
+        What to put in the place of missing values; None leaves them.
+    centre, scale : array-like of shape (n_features,) or None, default=None
+        What the selector's columns had been reduced by, and then divided by.
+    id_name, label_name : str or None, default=None
+        The columns with names of samples and with classes, as the file called them.
+    method : str or None, default=None
+        What the method is called, for people.
+    table_name : str or None, default=None
+        The table that was fitted.
+
+    See Also
+    --------
+    featsieve.save_model, featsieve.load_model : Keep it in a file.
+
+    Examples
+    --------
+    >>> from featsieve import JASFS
+    >>> from featsieve.datasets import load_dataset
+    >>> from featsieve.io.selection_model import SelectionModel
+    >>> iris = load_dataset("iris")
+    >>> sieve = JASFS(n_clusters=3, n_features_to_select=2, random_state=0).fit(iris.X)
+    >>> model = SelectionModel.from_selector(sieve, iris.names)
+    >>> model.selected
+    ('petal length (cm)', 'petal width (cm)')
+    >>> import pandas
+    >>> new = pandas.DataFrame({"petal width (cm)": [0.2], "day": 9, "petal length (cm)": [1.4]})
+    >>> model.transform(new)
+       petal length (cm)  petal width (cm)
+    0                1.4               0.2
+    >>> bool(model.predict(new)[0] == sieve.labels_[0])  # the cluster of the first flower
+    True
+    """
 
     feature_names: Sequence[str]
     selected: Sequence[str]
@@ -53,7 +96,17 @@ class SelectionModel:
     def from_selector(
         cls, selector: Any, feature_names: Sequence[str], **fields: Any
     ) -> "SelectionModel":
-        """Return the model of a fitted selector."""
+        """Return the model of a fitted selector.
+
+        Parameters
+        ----------
+        selector : estimator
+            With ``get_support``.
+        feature_names : sequence of str
+            Names of all columns that it was fitted to.
+        **fields : dict
+            ``fill``, ``centre``, ... as above.
+        """
         support = np.asarray(selector.get_support())
         if len(feature_names) != len(support):
             raise ValueError(
@@ -78,11 +131,45 @@ class SelectionModel:
         return np.asarray(self.selected, dtype=object)
 
     def transform(self, table: Any) -> Any:
-        """Return the selected columns of a table, found by their names."""
+        """Return the selected columns of a table, found by their names.
+
+        Parameters
+        ----------
+        table : Dataset, pandas.DataFrame or polars.DataFrame
+            Only the selected columns are needed, in any order. Others are ignored.
+
+        Returns
+        -------
+        the same kind of table
+            The selected columns, in the order of the fit and in their own units, with missing
+            values filled if the model fills them.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing; the message names them, and others with similar names.
+        """
         return self._columns(table, self.selected)
 
     def predict(self, table: Any) -> np.ndarray:
-        """Return the cluster of every row, if the selector can tell the clusters of new rows."""
+        """Return the cluster of every row, if the selector can tell the clusters of new rows.
+
+        Parameters
+        ----------
+        table : Dataset, pandas.DataFrame or polars.DataFrame
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        TypeError
+            If the selector finds no clusters that new rows could belong to.
+        ValueError
+            If columns are missing, or values where the model does not fill them.
+        """
         predictor = _predictor(self.selector)
         if predictor is None:
             raise TypeError(

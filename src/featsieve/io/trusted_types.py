@@ -50,6 +50,7 @@ SCIKIT_LEARN = {
     "sklearn.impute._base.MissingIndicator",
     "sklearn.impute._base.SimpleImputer",
     "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split._CVIterableWrapper",
     "sklearn.model_selection._split.LeaveOneOut",
     "sklearn.model_selection._split.ShuffleSplit",
     "sklearn.pipeline.Pipeline",
