@@ -7,7 +7,7 @@ import pytest
 
 import featsieve
 from featsieve import AutoSelector, StabilitySelection
-from featsieve.progress import SILENT, Progress, format_seconds
+from featsieve.progress import SILENT, FitProgress, format_seconds
 
 NAMES = tuple(featsieve.selectors.__all__)
 
@@ -48,7 +48,7 @@ def quiet_fit(selector, X):
 
 def test_lines_that_repeat_are_a_second_apart_and_the_last_is_printed(capsys):
     clock = Clock()
-    progress = Progress("Sieve", 1, max_iter=100, clock=clock)
+    progress = FitProgress("Sieve", 1, max_iter=100, clock=clock)
     report = progress.watch()
     for iteration in range(1, 12):
         clock.now += 0.25
@@ -68,7 +68,7 @@ def test_lines_that_repeat_are_a_second_apart_and_the_last_is_printed(capsys):
 
 
 def test_verbose_2_prints_every_iteration(capsys):
-    report = Progress("Sieve", 2, clock=Clock()).watch()
+    report = FitProgress("Sieve", 2, clock=Clock()).watch()
     for iteration in range(1, 8):
         report(iteration, 1.0, None)
     assert len(capsys.readouterr().out.splitlines()) == 7
@@ -94,7 +94,7 @@ def test_counting_says_about_how_long(capsys):
             clock.now += 2.0
             yield item
 
-    assert list(Progress("Sieve", 1, clock=clock).counted(slow(), 5, what="fits")) == [
+    assert list(FitProgress("Sieve", 1, clock=clock).counted(slow(), 5, what="fits")) == [
         0,
         1,
         2,

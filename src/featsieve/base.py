@@ -26,7 +26,7 @@ from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.docstrings import fill_doc
-from featsieve.progress import SILENT, Progress, reporting
+from featsieve.progress import SILENT, FitProgress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.row_sparsity import row_norms
@@ -123,7 +123,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     _price: ClassVar[str | None] = None
 
     # What ``verbose`` prints; a fit has one of its own.
-    _progress: Progress = SILENT
+    _progress: FitProgress = SILENT
 
     n_features_to_select: Any
     n_clusters: Any

@@ -6,24 +6,24 @@ used. Parameters of the estimators have their defaults in their signatures.
 
 # criteria -----------------------------------------------------------------------------------------
 
-# Of longer tables, a random part of so many samples is looked at by every label-free criterion. A
-# neighbour graph of more costs minutes, and the criteria of 5000 samples hardly vary any more.
-# Chosen on: the time of the scale data sets (up to 70,000 samples); no comparison of answers.
+# Of longer tables, a random part of so many samples is looked at by every label-free criterion: an
+# exact neighbour graph costs the square of their number.
+# Chosen on: no data: a limit on time. The effect on answers was not measured.
 CRITERION_SAMPLES = 5000
 
 # The silhouettes of so many samples are averaged: each needs its distances to all the others.
-# Chosen on: no data; the standard error of a mean of 1000 is a thirtieth of their spread.
+# Chosen on: no data: the standard error of a mean of 1000 is a thirtieth of their spread.
 SILHOUETTE_SAMPLES = 1000
 
 # Samples among which k-means looks for centres when selections are judged (all samples are assigned
 # to them afterwards), and the least number of them per cluster.
-# Chosen on: the time of palm (2000 x 256, 100 classes); the other development sets are smaller.
+# Chosen on: the time of palm, of 100 classes, where choosing cost more than five fits.
 KMEANS_SAMPLES = 1000
 KMEANS_SAMPLES_PER_CLUSTER = 10
 
 # Numbers of features at which a ranking is judged, about evenly spread in their logarithm; tables
 # of few features are judged at every small number as well.
-# Chosen on: the sizes that papers on feature selection report; no comparison with finer grids.
+# Chosen on: no data: sizes that papers report. Finer grids were not compared.
 PATH_SIZES = (5, 10, 20, 30, 50, 80, 100, 150, 200, 300, 400)
 NARROW_TABLE = 50
 EVERY_SIZE_BELOW = 10
@@ -39,14 +39,14 @@ CRITERION_TOLERANCE = 0.01
 # Numbers of clusters that are tried: every one up to 10, then in steps of 15 % up to 60, with at
 # least three samples per cluster. The answer is right within a factor of two at best, so that finer
 # steps would not help.
-# Chosen on: the numbers of classes of the development sets (2 to 100).
+# Chosen on: no data: most development sets have 2 to 40 classes.
 MAX_CLUSTERS = 60
 MIN_CLUSTER_SIZE = 3
 EVERY_COUNT_UP_TO = 10
 COUNT_RATIO = 1.15
 
-# k-means starts of each spectral clustering that is compared.
-# Chosen on: no data: more starts did not repay their time.
+# k-means starts of each spectral clustering that is compared: there are many, so few starts each.
+# Chosen on: no data.
 SPECTRAL_STARTS = 5
 
 # Labels that the other samples predict less well than this (leave one out, balanced accuracy) are
@@ -60,14 +60,15 @@ COUNT_UNCERTAINTY = 2.0
 
 # Structure scores up to this, or up to the second value over the root of the number of samples, are
 # what tables without clusters reach.
-# Chosen on: simulated noise of many shapes, and the development sets with permuted columns.
+# Chosen on: simulated noise (Gaussian tables of several shapes, as in tests/criteria).
 NOISE_SCORE = 0.05
 NOISE_SCORE_TIMES_ROOT = 0.5
 
-# A fit checks so many samples for structure, against one permuted table instead of three where
-# there are at least so many: scores of permuted tables hardly differ then.
-# Chosen on: the time of a fit; simulated noise.
+# A fit checks so many samples for structure, against so many permuted tables, or against one where
+# there are at least so many samples: scores of permuted tables hardly differ then.
+# Chosen on: no data: a limit on the time of a fit.
 STRUCTURE_SAMPLES = 1000
+PERMUTATIONS = 3
 ONE_PERMUTATION_SAMPLES = 300
 
 # Clusters that are shown for a method that finds none: k-means on the selected columns. Their

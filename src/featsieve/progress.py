@@ -16,7 +16,7 @@ T = TypeVar("T")
 SECONDS_APART = 1.0
 
 
-class Progress:
+class FitProgress:
     """Lines on the standard output about one fit; silent unless ``verbose`` is above 0."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Progress:
 
 
 @contextmanager
-def reporting(estimator: Any) -> Iterator[Progress]:
+def reporting(estimator: Any) -> Iterator[FitProgress]:
     """Let an estimator report on its fit, as its ``verbose`` says, while the block runs.
 
     The estimator holds the object as ``_progress`` only for so long: it is no part of the fit. One
@@ -133,7 +133,7 @@ def reporting(estimator: Any) -> Iterator[Progress]:
     if not hasattr(estimator, "verbose"):
         yield SILENT
         return
-    progress = Progress(
+    progress = FitProgress(
         type(estimator).__name__,
         getattr(estimator, "verbose", 0),
         max_iter=getattr(estimator, "max_iter", None),
@@ -169,4 +169,4 @@ def format_seconds(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-SILENT = Progress("")
+SILENT = FitProgress("")

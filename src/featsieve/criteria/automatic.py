@@ -14,7 +14,7 @@ from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs.pseudo_labels import table_labels
-from featsieve.progress import SILENT, Progress
+from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_varying
 
 
@@ -41,7 +41,7 @@ def choose_count(
     criterion: Any = None,
     sizes: Iterable[int] | None = None,
     sparsest: bool = False,
-    progress: Progress = SILENT,
+    progress: FitProgress = SILENT,
 ) -> CriterionCurve:
     """Return the curve that says how many features of a fitted selector's ranking to keep.
 

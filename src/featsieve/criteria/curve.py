@@ -9,7 +9,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.criteria.measures import Criterion
 from featsieve.criteria.plots import plot_curve
-from featsieve.progress import SILENT, Progress
+from featsieve.progress import SILENT, FitProgress
 from featsieve.tables import Table
 from featsieve.validation import check_number
 
@@ -119,7 +119,7 @@ def judge(
     order: np.ndarray,
     sizes: np.ndarray,
     sparsest: bool = False,
-    progress: Progress = SILENT,
+    progress: FitProgress = SILENT,
 ) -> CriterionCurve:
     """Return the curve of a criterion along nested supports: the first features of ``order``."""
     evaluate = criterion.prepare(X, labels)

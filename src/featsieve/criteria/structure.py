@@ -160,7 +160,7 @@ def quick_structure(X: Any, labels: Any, *, enough: float = np.inf) -> tuple[flo
     return excess_modularity(
         X,
         labels,
-        n_permutations=1 if n_seen >= defaults.ONE_PERMUTATION_SAMPLES else 3,
+        n_permutations=1 if n_seen >= defaults.ONE_PERMUTATION_SAMPLES else defaults.PERMUTATIONS,
         most_samples=defaults.STRUCTURE_SAMPLES,
         enough=enough,
     )

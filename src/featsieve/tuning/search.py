@@ -18,7 +18,7 @@ from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Criterion, Modularity, as_criterion
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.graphs.views import sample_view
-from featsieve.progress import Progress
+from featsieve.progress import FitProgress
 from featsieve.validation import as_table, check_selector, check_varying
 
 
@@ -133,7 +133,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         check_selector(last)
         criterion = as_criterion(self.criterion)
         table = as_table(X, owner=type(self).__name__)
-        Progress(type(self).__name__, self.verbose).step("counting the clusters")
+        FitProgress(type(self).__name__, self.verbose).step("counting the clusters")
         count = suggest_n_clusters(table, random_state=0)
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
             criterion = criterion.on_graph(self._graph(table, count, criterion))
