@@ -7,11 +7,6 @@ from hypothesis import strategies as st
 
 import featsieve
 from featsieve.criteria.measures import CRITERIA
-from featsieve.graphs import initial_labels
-from featsieve.jasfs import estimator as jasfs
-from featsieve.selectors import rufs, spec, ugfs, usfs
-from featsieve.solvers import sparse_projection
-from featsieve.solvers.labels import FORMULAS
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 META_ESTIMATORS = ("AutoSelector", "StabilitySelection", "LabelFreeSearchCV")
@@ -23,11 +18,11 @@ STARTS = ("spectral", "k-means", "given")
 # Options of each selector; the first is the default.
 OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "JASFS": {
-        "solver": ("joint", *jasfs.SOLVERS),
-        "w_step": jasfs.W_STEPS,
-        "init": (*initial_labels.INITS, "given"),
-        "scale": jasfs.SCALES,
-        "formula": FORMULAS,
+        "solver": ("joint", "joint", "paper"),
+        "w_step": ("forward", "iht", "local"),
+        "init": ("auto", "spectral", "k-means", "best", "landmarks", "given"),
+        "scale": ("auto", "unit", "sqrt", "none"),
+        "formula": ("code", "paper"),
         "sparsity": ("auto", "auto", 1e-3, 1e6),
         "alpha": (0.3, 0.0, 1e3),
         "ridge": (10.0, 1e-6, 1e6),
@@ -35,7 +30,7 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
         "path_length": (300, 0, 1),
     },
     "AUFS": {
-        "w_step": jasfs.W_STEPS,
+        "w_step": ("forward", "iht", "local"),
         "init": STARTS,
         "sparsity": ("auto", "auto", 1e-3, 1e6),
         "sigma": ("auto", 0.1),
@@ -45,21 +40,21 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "RSFS": {"update": ("safe", "paper"), "init": STARTS, "nu": ("auto", 1e-3)},
     "RUFS": {
         "update": ("safe", "paper"),
-        "laplacian": rufs.LAPLACIANS,
+        "laplacian": ("local_learning", "graph"),
         "init": STARTS,
         "beta": ("auto", 1e-3, 1e3),
     },
     "SOGFS": {
-        "init": sparse_projection.INITS,
+        "init": ("roughness", "identity"),
         "gamma": ("auto", 1e-3, 1e3),
         "n_components": (None, 1, 2),
         "reuse_weights": (False, True),
     },
-    "SPEC": {"criterion": spec.CRITERIA, "power": (1.0, 0.5, 200.0)},
-    "UDFS": {"init": sparse_projection.INITS, "gamma": ("auto", 1e-3, 1e3)},
+    "SPEC": {"criterion": ("normalized", "plain", "leading"), "power": (1.0, 0.5, 200.0)},
+    "UDFS": {"init": ("roughness", "identity"), "gamma": ("auto", 1e-3, 1e3)},
     "UGFS": {
-        "solver": ugfs.SOLVERS,
-        "update": ugfs.UPDATES,
+        "solver": ("alternation", "paper"),
+        "update": ("safe", "paper"),
         "init": STARTS,
         "alpha": (0.01, 0.0, 10.0),
     },
@@ -69,7 +64,7 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
         "sparsity": (10.0, 0.1, 1e3),
     },
     "USFS": {
-        "variant": usfs.VARIANTS,
+        "variant": ("consistent", "released"),
         "init": ("k-means", "spectral", "given"),
         "beta": ("auto", 0.1),
         "gamma": ("auto", 0.1),
