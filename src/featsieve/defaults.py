@@ -160,6 +160,29 @@ VANISHED_LABELS = 0.01
 # Chosen on: no data: the precision of float32 against sums over a column.
 SMALL_RIDGE = 1e-3
 
+# An l2,1 penalty that is "auto" (beta of NDFS, RSFS and RUFS, gamma of USFS) is this share of the
+# smallest one with which all weights vanish: it suits any units and any size of a table.
+# Chosen on: no data: half way, on planted tables neither empty nor dense.
+PENALTY_SHARE = 0.5
+
+# Reweighted steps of the weights, and of the labels, in one iteration of RUFS: its regression is
+# reweighted over samples and features at once, and one step would leave it far from its minimum.
+# Chosen on: no data: with any number the objective falls.
+RUFS_PASSES = 3
+
+# Power iterations of the labels in one iteration of URAFS: labels settle long before weights do.
+# Chosen on: no data: with any number the objective falls.
+URAFS_LABEL_STEPS = 3
+
+# The share of a first label of USFS that all clusters have in equal parts, so that labels can move.
+# Chosen on: no data.
+USFS_SOFTENING = 0.1
+
+# beta="auto" of USFS, in units of the mean squared distance of a sample from the mean: large values
+# end in uniform labels, small ones in hard ones.
+# Chosen on: planted tables (tests/selectors/test_usfs.py).
+USFS_BETA = 0.05
+
 # solvers ------------------------------------------------------------------------------------------
 
 # Most steps of converged hard thresholding (w_step="iht"): a guard, runs end before it.
@@ -174,6 +197,16 @@ LEAST_EXCHANGE = 1e-6
 # Columns that are priced against every member of the support in an exchange (UGFS).
 # Chosen on: no data: all columns of small tables; k x 512 prices stay small for large ones.
 EXCHANGE_CANDIDATES = 512
+
+# With a penalty of orthogonality above this, multiplicative label steps start from the indicator of
+# the first labels, where they stay: a step moves an entry by about 1/penalty.
+# Chosen on: no data: in 200 steps of 1e-6 an entry moves by less than a thousandth.
+FROZEN_LABELS = 1e6
+
+# What is added to the first label matrix otherwise, as a share of a column's largest entry: a
+# multiplicative step never changes a zero.
+# Chosen on: no data: the value of the public NDFS programs.
+LABEL_SOFTENING = 0.2
 
 # tuning -------------------------------------------------------------------------------------------
 

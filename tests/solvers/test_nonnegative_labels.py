@@ -1,15 +1,15 @@
-"""The multiplicative label step: it never raises J, and rests only where J is stationary."""
+"""Multiplicative label steps: none raises J or its bound, and they rest where it is stationary."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
+from scipy.optimize import minimize, nnls
 
+from featsieve import defaults
 from featsieve.solvers.nonnegative_labels import (
-    FROZEN,
-    SOFTENING,
     first_label_matrix,
+    fixed_length_step,
     label_of_row,
     majorised_step,
     orthogonality_gap,
@@ -172,18 +172,20 @@ def test_however_huge_the_penalty_is_the_labels_survive(g):
 
 def test_a_frozen_start_is_the_normalised_indicator():
     labels = np.array([1, 0, 2, 2, 0, 1, 1])
-    for g in (np.nextafter(FROZEN, np.inf), 1e8):
+    for g in (np.nextafter(defaults.FROZEN_LABELS, np.inf), 1e8):
         F = first_label_matrix(labels, 3, orthogonality=g)
         np.testing.assert_array_equal(F, normalised_indicator(labels, 3))
 
 
-@pytest.mark.parametrize("g", [0.0, 10.0, FROZEN])
+@pytest.mark.parametrize("g", [0.0, 10.0, defaults.FROZEN_LABELS])
 def test_a_start_that_can_move_is_positive_everywhere(g):
     labels = np.array([1, 0, 2, 2, 0, 1, 1])
     F, base = first_label_matrix(labels, 3, orthogonality=g), normalised_indicator(labels, 3)
     assert F.min() > 0.0
     height = np.array([2.0, 3.0, 2.0]) ** -0.5
-    np.testing.assert_allclose(F - base, SOFTENING * np.tile(height, (7, 1)), rtol=1e-14)
+    np.testing.assert_allclose(
+        F - base, defaults.LABEL_SOFTENING * np.tile(height, (7, 1)), rtol=1e-14
+    )
     np.testing.assert_array_equal(F.argmax(axis=1), labels)
 
 
@@ -193,11 +195,6 @@ def test_orthogonality_gap_is_the_squared_distance_to_the_identity(n, c, seed):
     F = np.random.default_rng(seed).random((n, c))
     expected = np.linalg.norm(F.T @ F - np.eye(c)) ** 2
     assert orthogonality_gap(F) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_gap_of_feasible_labels_is_zero():
-    F = normalised_indicator(np.array([0, 1, 0, 2]), 3)
-    assert orthogonality_gap(F) == pytest.approx(0.0, abs=1e-30)
 
 
 def test_unit_columns_have_unit_length_and_zero_ones_stay_zero():
@@ -216,12 +213,6 @@ def test_a_row_that_has_vanished_takes_the_label_of_the_fit():
     np.testing.assert_array_equal(label_of_row(F, fitted), [1, 0, 0])
 
 
-def test_the_first_labels_have_a_fifth_of_their_height_added():
-    F = first_label_matrix(np.array([0, 0, 0, 0, 1]), 2, orthogonality=1.0)
-    np.testing.assert_allclose(F[:, 0], [0.6, 0.6, 0.6, 0.6, 0.1])
-    np.testing.assert_allclose(F[:, 1], [0.2, 0.2, 0.2, 0.2, 1.2])
-
-
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_a_step_does_not_depend_on_the_unit_of_the_objective(unit):
     rng = np.random.default_rng(0)
@@ -236,3 +227,130 @@ def test_zeros_stay_zero_where_hardly_anything_repels_and_nothing_is_divided_by_
     np.testing.assert_array_equal(new == 0.0, F == 0.0)
     assert np.isfinite(new).all()
     assert np.isfinite(majorised_step(F, np.ones((2, 2)), np.zeros((2, 2)), 0.0)).all()
+
+
+# Steps that keep the length of columns ------------------------------------------------------------
+
+
+def bound(G, a, b, u):
+    """Return the upper bound that the step minimises, for every column."""
+    live = G > 0.0
+    logarithm = np.log(np.where(live, u, 1.0))
+    return (G * (b * u**2 - 2.0 * a * logarithm)).sum(axis=0)
+
+
+@st.composite
+def steps(draw):
+    """Return (G, a, b) with columns that overlap or not."""
+    n, c = draw(st.integers(1, 12)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    G = rng.random((n, c)) * (rng.random((n, c)) < draw(st.sampled_from([0.4, 1.0])))
+    G *= 10.0 ** draw(st.integers(-3, 3))
+    spread = draw(st.sampled_from([0.1, 1.0, 4.0]))
+    return G, np.exp(spread * rng.standard_normal((n, c))), np.exp(spread * rng.random((n, c)))
+
+
+@settings(max_examples=100)
+@given(case=steps())
+def test_the_bound_never_rises_and_columns_keep_their_length(case):
+    G, a, b = case
+    before = G.copy()
+    with np.errstate(all="raise", under="ignore"):
+        new = fixed_length_step(G, a, b)
+    np.testing.assert_array_equal(G, before)
+    assert new.min() >= 0.0
+    np.testing.assert_array_equal(new == 0.0, G == 0.0)
+    np.testing.assert_allclose((new**2).sum(axis=0), (G**2).sum(axis=0), rtol=1e-12)
+    u = new / np.where(G > 0.0, G, 1.0)
+    old_value, new_value = bound(G, a, b, np.where(G > 0.0, 1.0, 0.0)), bound(G, a, b, u)
+    assert np.all(new_value <= old_value + 1e-9 * np.abs(old_value))
+
+
+@settings(max_examples=100)
+@given(case=steps())
+def test_it_is_stationary_among_columns_of_that_length(case):
+    # b u - a/u + lam g u = 0 with one lam for the column.
+    G, a, b = case
+    new = fixed_length_step(G, a, b)
+    for column in range(G.shape[1]):
+        live = G[:, column] > 0.0
+        if not live.any():
+            continue
+        g, u = G[live, column], new[live, column] / G[live, column]
+        lam = (a[live, column] / u**2 - b[live, column]) / g
+        scale = np.max((a[live, column] / u**2 + b[live, column]) / g)
+        np.testing.assert_allclose(lam, lam[0], atol=1e-7 * scale)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_best_of_its_length(seed):
+    rng = np.random.default_rng(seed)
+    G, a, b = rng.uniform(0.5, 2.0, (3, 5, 1))
+    oracle = minimize(
+        lambda u: float(bound(G, a, b, u[:, None])[0]),
+        np.ones(5),
+        method="SLSQP",
+        bounds=[(1e-3, None)] * 5,
+        constraints={"type": "eq", "fun": lambda u: np.sum((G[:, 0] * u) ** 2) - np.sum(G**2)},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    np.testing.assert_allclose(fixed_length_step(G, a, b)[:, 0] / G[:, 0], oracle.x, atol=1e-5)
+
+
+def test_balanced_labels_stay():
+    G = normalised_indicator(np.array([0, 0, 1, 1, 1]), 2)
+    np.testing.assert_allclose(fixed_length_step(G, np.ones((5, 2)), np.ones((5, 2))), G)
+    # a common factor is what the length of a column does not allow to change
+    np.testing.assert_allclose(fixed_length_step(G, 3.0 + 0 * G, np.ones((5, 2))), G)
+
+
+def test_columns_without_anything_to_trade_stay():
+    G = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    a, b = np.full((2, 3), 2.0), np.ones((2, 3))
+    a[:, 2] = 0.0  # nothing attracts: the column would vanish
+    np.testing.assert_allclose(fixed_length_step(G, a, b), G)
+
+
+def test_where_nothing_repels_the_length_still_decides():
+    G = np.array([[1.0], [1.0]])
+    new = fixed_length_step(G, np.array([[3.0], [1.0]]), np.zeros((2, 1)))
+    np.testing.assert_allclose(new**2, [[1.5], [0.5]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_entries_that_nothing_attracts_vanish_and_the_others_share_one_multiplier(seed):
+    rng = np.random.default_rng(seed)
+    G, a, b = rng.uniform(0.5, 2.0, (3, 6, 2))
+    a[:2] = 0.0
+    G[0], b[0] = 100.0, 0.01  # such an entry would allow any multiplier below zero only
+    new = fixed_length_step(G, a, b)
+    np.testing.assert_array_equal(new[:2], 0.0)
+    np.testing.assert_allclose((new**2).sum(axis=0), (G**2).sum(axis=0), rtol=1e-12)
+    g, u = G[2:], new[2:] / G[2:]
+    lam = (a[2:] / u**2 - b[2:]) / g
+    np.testing.assert_allclose(lam, lam[:1] + 0 * lam, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [1e-210, 1e-300, 1e-320])
+def test_entries_below_the_smallest_share_are_zero(tiny):
+    G = np.array([[1.0], [2.0], [tiny]])
+    new = fixed_length_step(G, np.array([[1.0], [2.0], [5.0]]), np.ones((3, 1)))
+    assert new[2, 0] == 0.0
+    expected = fixed_length_step(G[:2], np.array([[1.0], [2.0]]), np.ones((2, 1)))
+    np.testing.assert_allclose(new[:2], expected, rtol=1e-12)
+
+
+def test_an_attraction_that_rounding_swallows_leaves_a_column_as_it_is():
+    # b + lam g = 0 to the last digit, while the second column still looks for its multiplier
+    G = np.array([[1.0, 1.0], [1.0, 2.0]])
+    a, b = np.array([[1e-20, 3.0], [1e-20, 1.0]]), np.ones((2, 2))
+    new = fixed_length_step(G, a, b)
+    np.testing.assert_allclose(new[:, 0], G[:, 0])
+    np.testing.assert_allclose(new[:, 1], fixed_length_step(G[:, 1:], a[:, 1:], b[:, 1:])[:, 0])
+
+
+def test_a_column_whose_length_underflows_stays():
+    G = 1e-170 * np.array([[1.0], [2.0]])
+    np.testing.assert_array_equal(
+        fixed_length_step(G, np.array([[3.0], [1.0]]), np.ones((2, 1))), G
+    )

@@ -10,7 +10,7 @@ from sklearn.linear_model import MultiTaskLasso
 
 from featsieve.arrays import as_operator
 from featsieve.solvers import reweighted_ridge
-from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty, moderate_penalty
+from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 
 FORMS = ("gram", "sample")
@@ -242,13 +242,6 @@ def test_from_the_largest_penalty_on_the_best_weights_are_zero(shape):
         lasso = MultiTaskLasso(factor * largest / (2 * shape[0]), fit_intercept=False, tol=1e-10)
         n_rows.append(np.count_nonzero(lasso.fit(Z, T).coef_.any(axis=0)))
     assert n_rows == [0, 1]
-
-
-def test_a_moderate_penalty_is_half_the_largest_and_never_zero():
-    rng = np.random.default_rng(12)
-    A, T = as_operator(rng.standard_normal((20, 6))), rng.standard_normal((20, 2))
-    assert moderate_penalty(A, T) == 0.5 * largest_penalty(A, T)
-    assert moderate_penalty(A, np.zeros((20, 2))) == 1.0
 
 
 def test_beyond_the_largest_penalty_the_order_is_the_marginal_one():

@@ -1,51 +1,32 @@
 """NDFS: features that predict non-negative spectral pseudo-labels."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
-from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import (
-    normalised_laplacian,
-    sample_graph,
-    smoothness,
-    split_by_sign,
+from featsieve.graphs.affinity import normalised_laplacian, smoothness, split_by_sign
+from featsieve.selectors.label_regression import (
+    LabelRegression,
+    LabelRegressionSelector,
+    LabelState,
+    Start,
 )
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.penalties import resolve_penalty, warn_large_penalty
-from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.nonnegative_labels import (
-    first_label_matrix,
-    label_of_row,
     majorised_step,
     orthogonality_gap,
     unit_columns,
 )
-from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
-from featsieve.validation import (
-    check_auto_number,
-    check_callback,
-    check_number,
-    check_option,
-)
-
-UPDATES = ("safe", "paper")
+from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
+from featsieve.validation import nonnegative, one_of, positive, positive_or_auto
 
 
 @fill_doc
-class NDFS(UnsupervisedSelector):
+class NDFS(LabelRegressionSelector):
     """Nonnegative discriminative feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -121,6 +102,14 @@ class NDFS(UnsupervisedSelector):
     10
     """
 
+    _starts_hard = True
+    _checks: ClassVar = {
+        "update": one_of("safe", "paper"),
+        "alpha": positive,
+        "beta": positive_or_auto,
+        "orthogonality": nonnegative,
+    }
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -156,134 +145,79 @@ class NDFS(UnsupervisedSelector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _fit(self, X: Any) -> None:
-        """Find pseudo-labels and the features that predict them."""
-        operator = self._operator(X)
-        n_selected = self._n_to_select()
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        self.beta_ = resolve_penalty(self.beta, operator, normalised_indicator(labels, n_clusters))
-        problem = NDFSProblem(
-            operator,
-            laplacian=normalised_laplacian(S),
+    def _problem(self, start: Start, F: np.ndarray) -> "NDFSProblem":
+        """Return the objective."""
+        kind = NDFSProblem if self.update == "safe" else PublishedNDFS
+        return kind(
+            operator=start.operator,
+            laplacian=normalised_laplacian(start.graph),
             alpha=self.alpha,
-            beta=self.beta_,
+            beta=self._resolve_beta(start),
             orthogonality=self.orthogonality,
         )
-        F = (
-            first_label_matrix(labels, n_clusters, orthogonality=self.orthogonality)
-            if self.update == "safe"
-            else indicator(labels, n_clusters)
-        )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_ndfs(
-            problem,
-            F,
-            update=self.update,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        self._set_outcome(solution)
-        warned = warn_large_penalty("beta", self.beta_, operator, state.F)
-        labels = label_of_row(state.F, to_numpy(state.fitted))
-        self.labels_ = labels if given else by_first_sample(labels)
-        self._set_weights(operator, state.W, n_selected, warned=warned)
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("update", self.update, UPDATES)
-        check_number("alpha", self.alpha, low=0.0, strict=True)
-        check_auto_number("beta", self.beta, low=0.0)
-        check_number("orthogonality", self.orthogonality, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
 
 
 @dataclass(frozen=True)
-class NDFSProblem:
-    """What NDFS minimises."""
+class NDFSState(LabelState):
+    """The variables, with the errors of the labels that RSFS has."""
 
-    operator: DataOperator
+    Z: Any = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDFSProblem(LabelRegression[NDFSState]):
+    """tr(F'LF) + alpha (||XW - F||^2 + beta ||W||_{2,1}) + gamma/2 ||F'F - I||^2 with F >= 0."""
+
     laplacian: sp.csr_array
     alpha: float
     beta: float
-    orthogonality: float
-    form: str = "auto"  # of the regression: see ReweightedRidge
+    orthogonality: float  # gamma
 
-    def objective(self, state: "NDFSState") -> float:
-        """Return tr(F'LF) + alpha (||XW - F||^2 + beta ||W||_{2,1}) + gamma/2 ||F'F - I||^2."""
-        if state.W is None:
-            return float("inf")
-        F = state.F
-        regression = square(to_numpy(state.fitted) - F) + self.beta * smoothed_norm(state.W)
-        penalty = 0.5 * self.orthogonality * orthogonality_gap(F)
-        return smoothness(self.laplacian, F) + self.alpha * regression + penalty
+    state_type = NDFSState
+
+    @property
+    def rho(self) -> float:
+        """The row penalty of the regression, whose loss has weight 1."""
+        return self.beta
+
+    def value(self, state: NDFSState) -> float:
+        """Return the objective."""
+        regression = square(state.fitted - state.F) + self.beta * smoothed_norm(state.W)
+        return (
+            smoothness(self.laplacian, state.F)
+            + self.alpha * regression
+            + 0.5 * self.orthogonality * orthogonality_gap(state.F)
+        )
+
+    def update_weights(self, state: NDFSState) -> NDFSState:
+        """Regress the labels without their errors on the features."""
+        return self.regress(state, state.F - state.Z, self.rho)
+
+    def update_labels(self, state: NDFSState) -> NDFSState:
+        """Minimise an upper bound of the objective in F."""
+        F = majorised_step(state.F, *self.pulls(state), self.orthogonality)
+        return replace(state, F=F)
+
+    @cached_property
+    def signs(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """The positive and the negative part of the Laplacian."""
+        return split_by_sign(self.laplacian)
+
+    def pulls(self, state: NDFSState) -> tuple[np.ndarray, np.ndarray]:
+        """Return what raises and what lowers the entries of F, without the penalty."""
+        positive, negative = self.signs
+        F, V = state.F, state.fitted + state.Z
+        attraction = negative @ F + self.alpha * np.maximum(V, 0.0)
+        repulsion = positive @ F + self.alpha * F + self.alpha * np.maximum(-V, 0.0)
+        return attraction, repulsion
 
 
-@dataclass(frozen=True)
-class NDFSState:
-    """The variables of the alternation."""
+class PublishedNDFS(NDFSProblem):
+    """The published label step: the objective can rise."""
 
-    F: np.ndarray
-    inverse: Array  # 1/q_j of the rows of W
-    W: Array | None = None
-    fitted: Array | None = None  # XW
-
-
-def solve_ndfs(
-    problem: NDFSProblem,
-    F: np.ndarray,
-    *,
-    inverse: float = 1.0,
-    update: str = "safe",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    callback: Callback[NDFSState] | None = None,
-) -> Solution[NDFSState]:
-    """Run the alternation from the labels F and equal weights of the rows (D = I/inverse)."""
-    operator, xp = problem.operator, problem.operator.xp
-    ridge = ReweightedRidge(operator, problem.form)
-    positive, negative = split_by_sign(problem.laplacian)
-    alpha, gamma = problem.alpha, problem.orthogonality
-
-    def start(problem: NDFSProblem) -> NDFSState:
-        ones = xp.ones(operator.shape[1], dtype=xp.float64, device=operator.device)
-        return NDFSState(F, inverse=inverse * ones)
-
-    def update_weights(problem: NDFSProblem, state: NDFSState) -> NDFSState:
-        target = xp.asarray(state.F, device=operator.device)
-        W, fitted = ridge.solve(target, problem.beta, inverse=state.inverse)
-        return replace(state, W=W, fitted=fitted, inverse=inverse_weights(W))
-
-    def update_labels(problem: NDFSProblem, state: NDFSState) -> NDFSState:
-        F, V = state.F, to_numpy(state.fitted)
-        attraction = negative @ F + alpha * np.maximum(V, 0.0)
-        repulsion = positive @ F + alpha * F + alpha * np.maximum(-V, 0.0)
-        return replace(state, F=majorised_step(F, attraction, repulsion, gamma))
-
-    def update_labels_as_published(problem: NDFSProblem, state: NDFSState) -> NDFSState:
-        F, V = state.F, to_numpy(state.fitted)
-        M_F = problem.laplacian @ F + alpha * (F - V)
+    def update_labels(self, state: NDFSState) -> NDFSState:
+        """Multiply F by gamma F / (MF + gamma FF'F), MF = LF + alpha (F - XW)."""
+        F, gamma = state.F, self.orthogonality
+        M_F = self.laplacian @ F + self.alpha * (F - state.fitted)
         below = M_F + gamma * (F @ (F.T @ F)) + SMOOTHING
         return replace(state, F=unit_columns(F * (gamma * F + SMOOTHING) / below))
-
-    def stop(state: NDFSState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if relative_change(history) < tol else None
-
-    label_step = update_labels if update == "safe" else update_labels_as_published
-    solver = Alternation(
-        start=start,
-        blocks=(Block("weights", update_weights), Block("labels", label_step)),
-        value=NDFSProblem.objective,
-        stop=stop,
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)

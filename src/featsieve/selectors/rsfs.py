@@ -2,50 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
-from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.base import UnsupervisedSelector
+from featsieve.arrays.namespace import to_numpy
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import (
-    row_normalised_laplacian,
-    sample_graph,
-    smoothness,
-    split_by_sign,
-)
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.penalties import resolve_penalty, warn_large_penalty
-from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.nonnegative_labels import (
-    first_label_matrix,
-    label_of_row,
-    majorised_step,
-    orthogonality_gap,
-)
-from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.orthogonality import indicator, normalised_indicator
+from featsieve.graphs.affinity import row_normalised_laplacian, smoothness
+from featsieve.selectors.label_regression import LabelRegressionSelector, Start
+from featsieve.selectors.ndfs import NDFSProblem, NDFSState
+from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import (
-    check_auto_number,
-    check_callback,
-    check_number,
-    check_option,
-)
-
-UPDATES = ("safe", "paper")
+from featsieve.validation import nonnegative, one_of, positive, positive_or_auto
 
 
 @fill_doc
-class RSFS(UnsupervisedSelector):
+class RSFS(LabelRegressionSelector):
     """Robust spectral feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -135,6 +109,15 @@ class RSFS(UnsupervisedSelector):
     10
     """
 
+    _starts_hard = True
+    _checks: ClassVar = {
+        "update": one_of("safe", "paper"),
+        "alpha": positive,
+        "beta": positive_or_auto,
+        "nu": positive_or_auto,
+        "orthogonality": nonnegative,
+    }
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -172,204 +155,97 @@ class RSFS(UnsupervisedSelector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _fit(self, X: Any) -> None:
-        """Find pseudo-labels, their errors, and the features that predict them."""
-        operator = self._operator(X)
-        n_selected = self._n_to_select()
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        self.nu_ = self._resolve_nu(X.shape[0], n_clusters)
-        slope = self._slope(normalised_indicator(labels, n_clusters))
-        self.beta_ = resolve_penalty(self.beta, operator, slope)
-        problem = RSFSProblem(
-            operator,
-            laplacian=row_normalised_laplacian(S),
+    def _problem(self, start: Start, F: np.ndarray) -> "RSFSProblem":
+        """Return the objective."""
+        # "auto": alpha times the height of a label in a cluster of mean size, 1/sqrt(n/c)
+        height = float(np.sqrt(start.n_clusters / start.X.shape[0]))
+        self.nu_ = self.alpha * height if isinstance(self.nu, str) else float(self.nu)
+        kind = RSFSProblem if self.update == "safe" else PublishedRSFS
+        return kind(
+            operator=start.operator,
+            laplacian=row_normalised_laplacian(start.graph),
             alpha=self.alpha,
-            beta=self.beta_,
+            beta=self._resolve_beta(start),
             nu=self.nu_,
             orthogonality=self.orthogonality,
         )
-        F = (
-            first_label_matrix(labels, n_clusters, orthogonality=self.orthogonality)
-            if self.update == "safe"
-            else indicator(labels, n_clusters)
-        )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_rsfs(
-            problem,
-            F,
-            update=self.update,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        self._set_outcome(solution)
-        warned = warn_large_penalty(
-            "beta", self.beta_, operator, state.F, slope=self._slope(state.F)
-        )
-        labels = label_of_row(state.F, state.fitted)
-        self.labels_ = labels if given else by_first_sample(labels)
-        self.noise_ = state.Z
-        self._set_weights(operator, state.W, n_selected, warned=warned)
-
-    def _resolve_nu(self, n_samples: int, n_clusters: int) -> float:
-        """Return nu as a number; "auto" is alpha times the height of a label, 1/sqrt(n/c)."""
-        if isinstance(self.nu, str):
-            return self.alpha * float(np.sqrt(n_clusters / n_samples))
-        return float(self.nu)
 
     def _slope(self, F: np.ndarray) -> np.ndarray:
-        """Return half the slope of the Huber loss at W = 0, the best W once beta reaches it."""
+        """Return half the slope of the Huber loss at W = 0."""
         threshold = self.nu_ / (2.0 * self.alpha)
         return self.alpha * np.clip(F, -threshold, threshold)
 
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("update", self.update, UPDATES)
-        check_number("alpha", self.alpha, low=0.0, strict=True)
-        check_auto_number("beta", self.beta, low=0.0)
-        check_auto_number("nu", self.nu, low=0.0)
-        check_number("orthogonality", self.orthogonality, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
+    def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
+        """Set the labels and their errors."""
+        self.noise_ = state.Z
+        return super()._set_labels(start, problem, state)
 
 
-@dataclass(frozen=True)
-class RSFSProblem:
-    """What RSFS minimises."""
+@dataclass(frozen=True, kw_only=True)
+class RSFSProblem(NDFSProblem):
+    """tr(F'LF) + alpha ||F - XW - Z||^2 + nu ||Z||_1 + beta ||W||_{2,1} + gamma/2 ||F'F - I||^2."""
 
-    operator: DataOperator
-    laplacian: sp.csr_array
-    alpha: float
-    beta: float
     nu: float
-    orthogonality: float
-    form: str = "auto"  # of the regression: see ReweightedRidge
+
+    blocks = ("weights", "noise", "labels")
 
     @property
-    def threshold(self) -> float:
-        """nu/(2 alpha): residuals up to here are not errors."""
-        return self.nu / (2.0 * self.alpha)
+    def rho(self) -> float:
+        """The row penalty of the regression, whose loss has weight 1."""
+        return self.beta / self.alpha
 
-    def objective(self, state: "RSFSState") -> float:
-        """Return the objective, with the squared Frobenius norm as penalty."""
+    def start(self, F: np.ndarray) -> NDFSState:
+        """Return the labels with W = 0 and Z = 0."""
+        zeros = np.zeros_like(F)
+        W = self.on_device(np.zeros((self.operator.shape[1], F.shape[1])))
+        return NDFSState(F, self.ones, W=W, fitted=zeros, Z=zeros)
+
+    def value(self, state: NDFSState) -> float:
+        """Return the objective."""
         return (
-            self._without_penalties(state)
+            self.fit_value(state)
             + self.beta * smoothed_norm(state.W)
             + 0.5 * self.orthogonality * orthogonality_gap(state.F)
         )
 
-    def published_objective(self, state: "RSFSState") -> float:
-        """Return what the authors' program records: gamma/2 times the row lengths of F'F - I."""
+    def fit_value(self, state: NDFSState) -> float:
+        """Return the terms of graph, loss and errors."""
+        loss = square(state.F - state.fitted - state.Z)
+        noise = float(np.sum(np.abs(state.Z)))
+        return smoothness(self.laplacian, state.F) + self.alpha * loss + self.nu * noise
+
+    def update_noise(self, state: NDFSState) -> NDFSState:
+        """Minimise alpha (r - z)^2 + nu |z| for every residual r."""
+        Z = soft_threshold(state.F - state.fitted, self.nu / (2.0 * self.alpha))
+        return replace(state, Z=Z)
+
+
+class PublishedRSFS(RSFSProblem):
+    """The label step, the objective and the stopping rule of the authors' program."""
+
+    def value(self, state: NDFSState) -> float:
+        """Return what the program records: gamma/2 times the row lengths of F'F - I."""
         gap = state.F.T @ state.F - np.eye(state.F.shape[1])
         return (
-            self._without_penalties(state)
+            self.fit_value(state)
             + self.beta * float(np.sum(np.sqrt(row_norms(to_numpy(state.W)))))
             + 0.5 * self.orthogonality * float(np.sum(np.sqrt(row_norms(gap))))
         )
 
-    def _without_penalties(self, state: "RSFSState") -> float:
-        F, Z = state.F, state.Z
-        loss = square(F - state.fitted - Z)
-        noise = float(np.sum(np.abs(Z)))
-        return smoothness(self.laplacian, F) + self.alpha * loss + self.nu * noise
+    def update_labels(self, state: NDFSState) -> NDFSState:
+        """Multiply F by sqrt(a/(b + q)); give its columns unit length."""
+        F, gamma = state.F, self.orthogonality
+        attraction, repulsion = self.pulls(state)
+        above = attraction + gamma * F + SMOOTHING
+        below = repulsion + gamma * (F @ (F.T @ F)) + SMOOTHING
+        F = F * np.sqrt(above / below)
+        return replace(state, F=F / np.sqrt(np.einsum("ij,ij->j", F, F) + SMOOTHING))
 
-
-@dataclass(frozen=True)
-class RSFSState:
-    """The variables of the alternation."""
-
-    F: np.ndarray
-    Z: np.ndarray
-    W: Array
-    fitted: np.ndarray  # XW
-    inverse: Array  # 1/q_j of the rows of W
-
-
-def solve_rsfs(
-    problem: RSFSProblem,
-    F: np.ndarray,
-    *,
-    update: str = "safe",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    callback: Callback[RSFSState] | None = None,
-) -> Solution[RSFSState]:
-    """Run the alternation from the labels F, Z = 0, W = 0 and equal weights of the rows of W."""
-    operator, xp = problem.operator, problem.operator.xp
-    ridge = ReweightedRidge(operator, problem.form)
-    positive, negative = split_by_sign(problem.laplacian)
-    alpha, gamma = problem.alpha, problem.orthogonality
-
-    def start(problem: RSFSProblem) -> RSFSState:
-        d, c = operator.shape[1], F.shape[1]
-        W = xp.zeros((d, c), dtype=xp.float64, device=operator.device)
-        ones = xp.ones(d, dtype=xp.float64, device=operator.device)
-        zeros = np.zeros_like(F)
-        return RSFSState(F, Z=zeros, W=W, fitted=zeros, inverse=ones)
-
-    def update_weights(problem: RSFSProblem, state: RSFSState) -> RSFSState:
-        target = xp.asarray(state.F - state.Z, device=operator.device)
-        W, fitted = ridge.solve(target, problem.beta / alpha, inverse=state.inverse)
-        return replace(state, W=W, fitted=to_numpy(fitted), inverse=inverse_weights(W))
-
-    def update_noise(problem: RSFSProblem, state: RSFSState) -> RSFSState:
-        # argmin alpha (r - z)^2 + nu |z|: the residual, soft-thresholded
-        return replace(state, Z=soft_threshold(state.F - state.fitted, problem.threshold))
-
-    def pulls(state: RSFSState) -> tuple[np.ndarray, np.ndarray]:
-        """Return the terms that raise and that lower the entries of F, without the penalty."""
-        F, target = state.F, state.fitted + state.Z
-        attraction = negative @ F + alpha * np.maximum(target, 0.0)
-        repulsion = positive @ F + alpha * F + alpha * np.maximum(-target, 0.0)
-        return attraction, repulsion
-
-    def update_labels(problem: RSFSProblem, state: RSFSState) -> RSFSState:
-        return replace(state, F=majorised_step(state.F, *pulls(state), gamma))
-
-    def update_labels_as_published(problem: RSFSProblem, state: RSFSState) -> RSFSState:
-        return replace(state, F=published_step(state.F, *pulls(state), gamma))
-
-    def converged(state: RSFSState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if relative_change(history) < tol else None
-
-    def stop_as_published(state: RSFSState, history: Sequence[float]) -> Status | None:
-        # (old - new)/new < tol, with its sign: an increase ends the run too
-        ends = len(history) > 1 and history[-2] - history[-1] < tol * history[-1]
-        return Status.CONVERGED if ends else None
-
-    safe = update == "safe"
-    solver = Alternation(
-        start=start,
-        blocks=(
-            Block("weights", update_weights),
-            Block("noise", update_noise),
-            Block("labels", update_labels if safe else update_labels_as_published),
-        ),
-        value=RSFSProblem.objective if safe else RSFSProblem.published_objective,
-        stop=converged if safe else stop_as_published,
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)
+    def converged(self, state: NDFSState, history: Sequence[float], tol: float) -> bool:
+        """Say whether (old - new)/new < tol, with its sign: an increase ends the run too."""
+        return len(history) > 1 and history[-2] - history[-1] < tol * history[-1]
 
 
 def soft_threshold(R: np.ndarray, threshold: float) -> np.ndarray:
     """Return sign(r) max(|r| - threshold, 0)."""
     return R - np.clip(R, -threshold, threshold)
-
-
-def published_step(
-    F: np.ndarray, attraction: np.ndarray, repulsion: np.ndarray, orthogonality: float
-) -> np.ndarray:
-    """Return F sqrt(a/(b + q)) with columns of unit length: the authors' label step."""
-    above = attraction + orthogonality * F + SMOOTHING
-    below = repulsion + orthogonality * (F @ (F.T @ F)) + SMOOTHING
-    F = F * np.sqrt(above / below)
-    return F / np.sqrt(np.einsum("ij,ij->j", F, F) + SMOOTHING)

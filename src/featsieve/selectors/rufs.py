@@ -1,41 +1,27 @@
 """RUFS: features that predict cluster labels, with losses that outlying samples cannot dominate."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.derived import shifted_to_zero, unshifted
-from featsieve.arrays.namespace import is_sparse, to_numpy
-from featsieve.base import UnsupervisedSelector
+from featsieve.arrays.namespace import is_sparse
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.graphs.initial_labels import first_labels
+from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.local_learning import local_learning_laplacian
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.penalties import resolve_penalty, warn_large_penalty
-from featsieve.selectors.rufs_paper import solve_rufs_as_published
-from featsieve.selectors.rufs_problem import RUFSProblem, RUFSState
-from featsieve.selectors.rufs_safe import solve_rufs
-from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_row, unit_columns
-from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import (
-    check_auto_number,
-    check_callback,
-    check_number,
-    check_option,
-)
+from featsieve.selectors.label_regression import LabelRegressionSelector, Start
+from featsieve.selectors.rufs_paper import PublishedRUFS
+from featsieve.selectors.rufs_problem import RUFSProblem
+from featsieve.solvers.nonnegative_labels import unit_columns
+from featsieve.validation import check_option, nonnegative, one_of, positive, positive_or_auto
 
-UPDATES = ("safe", "paper")
 LAPLACIANS = ("local_learning", "graph")
 
 
 @fill_doc
-class RUFS(UnsupervisedSelector):
+class RUFS(LabelRegressionSelector):
     """Robust unsupervised feature selection.
 
     Non-negative labels G that (nearly) orthonormal clusters and their basis F reconstruct the table
@@ -154,6 +140,16 @@ default="local_learning"
     10
     """
 
+    _checks: ClassVar = {
+        "update": one_of("safe", "paper"),
+        "nu": nonnegative,
+        "alpha": positive,
+        "beta": positive_or_auto,
+        "orthogonality": nonnegative,
+        "label_penalty": nonnegative,
+        "basis_penalty": nonnegative,
+    }
+
     sample_weights_: np.ndarray
 
     def __init__(
@@ -199,98 +195,52 @@ default="local_learning"
         self.verbose = verbose
         self.random_state = random_state
 
-    def _fit(self, X: Any) -> None:
-        """Find pseudo-labels and the features that predict them."""
-        operator = self._operator(X)
-        n_selected = self._n_to_select()
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = None
-        if _is("spectral", self.init) or _is("graph", self.laplacian):
-            S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        slope = self._slope(normalised_indicator(labels, n_clusters))
-        self.beta_ = resolve_penalty(self.beta, operator, slope)
-        problem = RUFSProblem(
-            operator,
-            table=unshifted(operator) if self.scale == "raw" else shifted_to_zero(operator, X),
-            laplacian=self._laplacian(operator, S),
+    def _check_parameters(self) -> None:
+        """Validate the parameters; a Laplacian may be a matrix."""
+        super()._check_parameters()
+        if isinstance(self.laplacian, str):
+            check_option("laplacian", self.laplacian, LAPLACIANS)
+
+    def _graph(self, operator: DataOperator) -> sp.csr_array | None:
+        """Return the graph, if first labels or Laplacian need it."""
+        wanted = [isinstance(self.init, str) and self.init == "spectral"]
+        wanted += [isinstance(self.laplacian, str) and self.laplacian == "graph"]
+        return super()._graph(operator) if any(wanted) else None
+
+    def _problem(self, start: Start, F: np.ndarray) -> RUFSProblem:
+        """Return the objective."""
+        operator, kind = start.operator, RUFSProblem if self.update == "safe" else PublishedRUFS
+        raw = self.scale == "raw"
+        return kind(
+            operator=operator,
+            table=unshifted(operator) if raw else shifted_to_zero(operator, start.X),
+            laplacian=self._laplacian(start),
             nu=self.nu,
             alpha=self.alpha,
-            beta=self.beta_,
+            beta=self._resolve_beta(start),
             orthogonality=self.orthogonality,
             label_penalty=self.label_penalty,
             basis_penalty=self.basis_penalty,
         )
-        G = first_label_matrix(labels, n_clusters, orthogonality=self.orthogonality)
-        solve = solve_rufs if self.update == "safe" else solve_rufs_as_published
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve(
-            problem,
-            first_state(problem, G),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        self._set_outcome(solution)
-        warned = warn_large_penalty(
-            "beta", self.beta_, operator, state.G, slope=self._slope(state.G)
-        )
-        labels = label_of_row(state.G, state.fitted)
-        self.labels_ = labels if given else by_first_sample(labels)
-        self.basis_ = state.basis.T
-        lengths = problem.reconstruction_lengths(state.G, state.basis, state.images)
-        self.sample_weights_ = lengths.min() / lengths
-        self._set_weights(operator, state.W, n_selected, warned=warned)
 
-    def _slope(self, G: np.ndarray) -> np.ndarray:
-        """Return half the slope of the loss at W = 0, the best W once beta reaches it."""
-        return 0.5 * self.alpha * unit_columns(G.T).T
-
-    def _laplacian(self, operator: DataOperator, S: sp.csr_array | None) -> sp.csr_array:
+    def _laplacian(self, start: Start) -> sp.csr_array:
         """Return L."""
         if not isinstance(self.laplacian, str):
-            return given_laplacian(self.laplacian, operator.shape[0])
-        if S is not None and self.laplacian == "graph":
-            return laplacian(S)
-        return local_learning_laplacian(operator, n_neighbors=self.n_neighbors)
+            return given_laplacian(self.laplacian, start.operator.shape[0])
+        if self.laplacian == "graph":
+            return laplacian(start.graph)
+        return local_learning_laplacian(start.operator, n_neighbors=self.n_neighbors)
 
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("update", self.update, UPDATES)
-        if isinstance(self.laplacian, str):
-            check_option("laplacian", self.laplacian, LAPLACIANS)
-        check_number("nu", self.nu, low=0.0)
-        check_number("alpha", self.alpha, low=0.0, strict=True)
-        check_auto_number("beta", self.beta, low=0.0)
-        check_number("orthogonality", self.orthogonality, low=0.0)
-        check_number("label_penalty", self.label_penalty, low=0.0)
-        check_number("basis_penalty", self.basis_penalty, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
+    def _slope(self, F: np.ndarray) -> np.ndarray:
+        """Return half the slope of the loss at W = 0."""
+        return 0.5 * self.alpha * unit_columns(F.T).T
 
-
-def _is(option: str, value: Any) -> bool:
-    """Say whether a parameter, which may be an array, is this option."""
-    return isinstance(value, str) and value == option
-
-
-def first_state(problem: RUFSProblem, G: np.ndarray) -> RUFSState:
-    """Return labels G with their ridge regression and the (scaled) means of their clusters."""
-    operator, xp = problem.operator, problem.operator.xp
-    ridge = ReweightedRidge(operator, problem.form)
-    ones = xp.ones(operator.shape[1], dtype=xp.float64, device=operator.device)
-    target = xp.asarray(G, device=operator.device)
-    W, fitted = ridge.solve(target, problem.beta / problem.alpha, inverse=ones)
-    # (G'G)^(-1) G'X where columns of G do not overlap
-    basis = np.maximum(problem.table.rmatmul(G / np.maximum(row_norms(G.T), 1e-300)), 0.0)
-    return RUFSState(G, basis, problem.table.matmul(basis), W, to_numpy(fitted))
+    def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
+        """Set the labels, their basis, and how well it fits the samples."""
+        self.basis_ = state.basis.T
+        lengths = problem.reconstruction_lengths(state.F, state.basis, state.images)
+        self.sample_weights_ = lengths.min() / lengths
+        return super()._set_labels(start, problem, state)
 
 
 def given_laplacian(L: Any, n_samples: int) -> sp.csr_array:

@@ -1,30 +1,24 @@
 """URAFS: features that predict orthonormal labels on a graph that adapts to the labels."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import kmeans_labels
-from featsieve.selectors.urafs_solver import URAFSProblem, solve_published, solve_safe
+from featsieve.selectors.label_regression import LabelRegressionSelector, Start
+from featsieve.selectors.urafs_problem import PublishedURAFS, URAFSProblem
 from featsieve.solvers.stiefel import random_frame
 from featsieve.terms.orthogonality import indicator, normalised_indicator
-from featsieve.validation import check_callback, check_number, check_option
-
-UPDATES = ("safe", "paper")
-# All weights have vanished where no row is this many times longer than the smoothing.
-VANISHED = 10.0
+from featsieve.validation import nonnegative, one_of, positive
 
 
 @fill_doc
-class URAFS(UnsupervisedSelector):
+class URAFS(LabelRegressionSelector):
     """Generalised uncorrelated regression with an adaptive graph.
 
     Orthonormal pseudo-labels F, a row-sparse regression W that predicts them by uncorrelated
@@ -126,6 +120,14 @@ class URAFS(UnsupervisedSelector):
     10
     """
 
+    _own_starts = ("random",)
+    _checks: ClassVar = {
+        "update": one_of("safe", "paper"),
+        "alpha": nonnegative,
+        "beta": positive,
+        "sparsity": positive,
+    }
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -159,91 +161,48 @@ class URAFS(UnsupervisedSelector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _fit(self, X: Any) -> None:
-        """Find pseudo-labels and the features that predict them."""
-        operator = self._operator(X)
-        if self.scale == "raw":
-            operator = as_operator(X)  # the intercept centres
-        n_selected = self._n_to_select()
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        first = self._first_labels(X, operator, n_clusters, random_state)
-        problem = URAFSProblem(
-            operator,
+    def _operator(self, X: Any) -> DataOperator:
+        """Return the table with centred columns: the intercept centres."""
+        operator = super()._operator(X)
+        return as_operator(X) if self.scale == "raw" else operator
+
+    def _graph(self, operator: DataOperator) -> None:
+        """Return no graph: that of the method is learned."""
+
+    def _label_matrix(self, start: Start) -> np.ndarray:
+        """Return orthonormal columns; without the constant one, unless as published."""
+        if start.labels is None:
+            n = start.operator.shape[0]
+            F = random_frame(n, start.n_clusters, random_state=start.random_state)
+        else:
+            F = normalised_indicator(start.labels, start.n_clusters)
+        return F if self.update == "paper" else centred_frame(F)
+
+    def _problem(self, start: Start, F: np.ndarray) -> URAFSProblem:
+        """Return the objective."""
+        kind = URAFSProblem if self.update == "safe" else PublishedURAFS
+        return kind(
+            operator=start.operator,
             alpha=self.alpha,
-            beta=self.beta * n_clusters / X.shape[0],
+            beta=self.beta * start.n_clusters / start.X.shape[0],
             sparsity=self.sparsity,
-        )
-        frame, W = self._solve(problem, first, n_clusters, random_state)
-        given = None if isinstance(self.init, str) else first
-        self.labels_ = label_rows(frame, n_clusters, given=given, random_state=random_state)
-        turn = polar(frame.T @ normalised_indicator(self.labels_, n_clusters))
-        self._set_weights(operator, W @ turn, n_selected)
-
-    def _first_labels(
-        self,
-        X: Any,
-        operator: DataOperator,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-    ) -> np.ndarray | None:
-        """Return the first labels, None for a random start."""
-        if isinstance(self.init, str) and self.init == "random":
-            return None
-        return first_labels(
-            self.init,
-            X,
-            operator,
-            n_clusters,
-            n_neighbors=self.n_neighbors,
-            random_state=random_state,
-            others=("random",),
-        )[0]
-
-    def _solve(
-        self,
-        problem: URAFSProblem,
-        first: np.ndarray | None,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Run the alternation; return F and W with all their columns."""
-        n = problem.operator.shape[0]
-        F = (
-            random_frame(n, n_clusters, random_state=random_state)
-            if first is None
-            else normalised_indicator(first, n_clusters)
-        )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        limits: Any = {
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "callback": self._progress.watch(self.callback),
-        }
-        if self.update == "paper":
-            published = solve_published(problem, F, random_state=random_state, **limits)
-            self._set_outcome(published)
-            return published.state.F, to_numpy(published.state.W)
-        solution = solve_safe(problem, centred_frame(F), **limits)
-        self._set_outcome(solution)
-        W = to_numpy(solution.state.W)
-        constant = np.full((n, 1), 1.0 / np.sqrt(n))
-        return (
-            np.hstack([constant, solution.state.F]),
-            np.hstack([np.zeros((W.shape[0], 1)), W]),
+            random_state=start.random_state,
         )
 
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("update", self.update, UPDATES)
-        check_number("alpha", self.alpha, low=0.0)
-        check_number("beta", self.beta, low=0.0, strict=True)
-        check_number("sparsity", self.sparsity, low=0.0, strict=True)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
+    def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
+        """Set the labels; return W with the rotation that brings F nearest to them."""
+        F, W = state.F, to_numpy(state.W)
+        if self.update == "safe":
+            n = len(F)
+            F = np.hstack([np.full((n, 1), 1.0 / np.sqrt(n)), F])
+            W = np.hstack([np.zeros((W.shape[0], 1)), W])
+        self.labels_ = label_rows(
+            F,
+            start.n_clusters,
+            given=start.labels if start.given else None,
+            random_state=start.random_state,
+        )
+        return W @ polar(F.T @ normalised_indicator(self.labels_, start.n_clusters)), False
 
 
 def centred_frame(F: np.ndarray) -> np.ndarray:

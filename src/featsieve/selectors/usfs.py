@@ -1,31 +1,31 @@
 """USFS: features that predict soft cluster memberships."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.selectors.penalties import resolve_penalty
-from featsieve.selectors.usfs_solver import USFSProblem, solve_usfs
+from featsieve.selectors.label_regression import LabelRegressionSelector, Start, resolve_penalty
+from featsieve.selectors.usfs_problem import ReleasedUSFS, USFSProblem
 from featsieve.terms.orthogonality import indicator
-from featsieve.validation import check_auto_number, check_callback, check_number, check_option, warn
+from featsieve.validation import (
+    Check,
+    one_of,
+    positive,
+    positive_integer,
+    positive_or_auto,
+    warn,
+)
 
-VARIANTS = ("consistent", "released")
-# The share of a first label that all clusters have in equal parts.
-SOFTENING = 0.1
 # Memberships this near to 1/c are the trivial solution.
 UNIFORM = 1e-3
-# The default of beta, in units of the mean squared distance of a sample from the mean.
-DEFAULT_BETA = 0.05
 
 
 @fill_doc
-class USFS(UnsupervisedSelector):
+class USFS(LabelRegressionSelector):
     """Unsupervised soft-label feature selection (a reconstruction).
 
     Samples are mapped to a subspace W, where fuzzy clusters with centres m_j give soft labels Y,
@@ -136,7 +136,14 @@ class USFS(UnsupervisedSelector):
     10
     """
 
-    labels_: np.ndarray
+    _own_starts = ("random",)
+    _checks: ClassVar[dict[str, Check]] = {
+        "variant": one_of("consistent", "released"),
+        "alpha": positive,
+        "beta": positive_or_auto,
+        "gamma": positive_or_auto,
+        "n_components": lambda name, m: None if m is None else positive_integer(name, m),
+    }
 
     def __init__(
         self,
@@ -173,96 +180,59 @@ class USFS(UnsupervisedSelector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _fit(self, X: Any) -> None:
-        """Find soft labels and the features that predict them."""
-        operator = self._operator(X)
-        n_selected = self._n_to_select()
-        n_clusters = self._count_clusters(X)
+    def _graph(self, operator: DataOperator) -> None:
+        """Return no graph: the method has none."""
+
+    def _label_matrix(self, start: Start) -> np.ndarray:
+        """Return the first Y: softened labels, or random rows."""
+        c = start.n_clusters
+        if start.labels is None:
+            Y = start.random_state.uniform(size=(start.X.shape[0], c))
+            return Y / Y.sum(axis=1, keepdims=True)
+        share = defaults.USFS_SOFTENING
+        return (1.0 - share) * indicator(start.labels, c) + share / c
+
+    def _problem(self, start: Start, F: np.ndarray) -> USFSProblem:
+        """Return the objective."""
+        X, operator, raw = start.X, start.operator, self.scale == "raw"
         if self.n_components is not None and self.n_components > X.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[1]} features: choose "
                 "fewer, or None for all directions."
             )
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        Y = self._first_memberships(X, operator, n_clusters, random_state)
-        self.beta_ = self._resolve_beta(X, operator)
-        target = Y if self.scale == "raw" else Y - Y.mean(axis=0)
+        if isinstance(self.beta, str):  # in units of the mean squared distance from the mean
+            norms = (as_operator(X) if raw else operator).column_norms()
+            self.beta_ = defaults.USFS_BETA * float(np.sum(to_numpy(norms))) / X.shape[0]
+        else:
+            self.beta_ = float(self.beta)
+        target = F if raw else F - F.mean(axis=0)
         self.gamma_ = resolve_penalty(self.gamma, operator, self.alpha * target)
-        problem = USFSProblem(
-            operator,
+        kind = USFSProblem if self.variant == "consistent" else ReleasedUSFS
+        return kind(
+            operator=operator,
             alpha=self.alpha,
             beta=self.beta_,
             gamma=self.gamma_,
             n_components=self.n_components,
-            intercept=self.scale != "raw",
+            intercept=not raw,
         )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_usfs(
-            problem,
-            Y,
-            variant=self.variant,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        self._set_outcome(solution)
-        Y, P = solution.state.Y, to_numpy(solution.state.P)
-        if isinstance(self.init, str):
-            order = by_first_appearance(Y.argmax(axis=1), n_clusters)
+
+    def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
+        """Set the soft and the hard labels; warn where they are trivial."""
+        Y, P, c = state.F, to_numpy(state.W), start.n_clusters
+        if not start.given:
+            order = by_first_appearance(Y.argmax(axis=1), c)
             Y, P = Y[:, order], P[:, order]
         self.soft_labels_ = Y
         self.labels_ = Y.argmax(axis=1)
-        trivial = np.abs(self.soft_labels_ - 1.0 / n_clusters).max() < UNIFORM
-        if n_clusters > 1 and trivial:
+        trivial = bool(np.abs(Y - 1.0 / c).max() < UNIFORM)
+        if c > 1 and trivial:
             warn(
                 "The soft labels are uniform, which is the trivial solution: the ranking means "
                 f"little. Choose beta below {problem.beta:g}, or a larger alpha.",
                 UserWarning,
             )
-        self._set_weights(operator, P, n_selected, warned=bool(trivial))
-
-    def _first_memberships(
-        self,
-        X: Any,
-        operator: DataOperator,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-    ) -> np.ndarray:
-        """Return the first Y: softened labels, or random rows."""
-        if isinstance(self.init, str) and self.init == "random":
-            Y = random_state.uniform(size=(X.shape[0], n_clusters))
-            return Y / Y.sum(axis=1, keepdims=True)
-        labels, _ = first_labels(
-            self.init,
-            X,
-            operator,
-            n_clusters,
-            n_neighbors=self.n_neighbors,
-            random_state=random_state,
-            others=("random",),
-        )
-        return (1.0 - SOFTENING) * indicator(labels, n_clusters) + SOFTENING / n_clusters
-
-    def _resolve_beta(self, X: Any, operator: DataOperator) -> float:
-        """Return beta; by default in proportion to the squared distances between samples."""
-        if not isinstance(self.beta, str):
-            return float(self.beta)
-        spread = as_operator(X) if self.scale == "raw" else operator  # centred
-        return DEFAULT_BETA * float(np.sum(to_numpy(spread.column_norms()))) / X.shape[0]
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("variant", self.variant, VARIANTS)
-        check_number("alpha", self.alpha, low=0.0, strict=True)
-        check_auto_number("beta", self.beta, low=0.0)
-        check_auto_number("gamma", self.gamma, low=0.0)
-        if self.n_components is not None:
-            check_number("n_components", self.n_components, low=1, integer=True)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
+        return P, trivial
 
 
 def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:

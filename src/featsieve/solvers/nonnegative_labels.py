@@ -11,22 +11,27 @@ and every rule here is F <- F * u with u a function of a, b, q that is 1 where t
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.terms.orthogonality import normalised_indicator
 
-# With a penalty above this the labels stay at their first value: a step moves them by about 1/g.
-FROZEN = 1e6
-# What is added to the first F, relative to its largest entry, so that zeros can grow.
-SOFTENING = 0.2
+# Most halvings of the interval that holds lam; two neighbouring numbers end them earlier.
+BISECTIONS = 200
+# An entry below this share of its column's largest is zero.
+NEGLIGIBLE = 1e-200
 
 
 def first_label_matrix(labels: np.ndarray, n_clusters: int, *, orthogonality: float) -> np.ndarray:
     """Return the F to start from: the normalised indicator of the labels.
 
     A multiplicative step never changes a zero. Where the penalty is weak enough for labels to move
-    at all, every entry starts with 0.2 of its column's height added.
+    at all, every entry starts with a share of its column's height added.
     """
     F = normalised_indicator(labels, n_clusters)
-    return F if orthogonality > FROZEN else F + SOFTENING * F.max(axis=0)
+    return (
+        F
+        if orthogonality > defaults.FROZEN_LABELS
+        else F + defaults.LABEL_SOFTENING * F.max(axis=0)
+    )
 
 
 def majorised_step(
@@ -47,6 +52,46 @@ def majorised_step(
     below = b + np.sqrt(b * b + 4.0 * q * a)
     # A zero stays zero, also where a/below would overflow.
     return F * np.sqrt(2.0 * a / np.where((F > 0.0) & (below > 0.0), below, 1.0))
+
+
+def fixed_length_step(G: np.ndarray, attraction: np.ndarray, repulsion: np.ndarray) -> np.ndarray:
+    """Return the minimiser of the bound without the penalty among the G with the same lengths.
+
+    A large penalty allows a majorised step to move an entry by about 1/penalty only, although
+    entries of one column may trade length without touching it. With u = (new g)/g,
+
+        sum_i g_i (b_i u_i^2 - 2 a_i log u_i)   subject to   sum_i g_i^2 u_i^2 = sum_i g_i^2
+
+    is least at u_i^2 = a_i/(b_i + lam g_i), lam such that the condition holds. Where the supports
+    of the columns do not overlap, G'G stays what it was.
+    """
+    live = (NEGLIGIBLE * G.max(axis=0) < G) & (attraction > 0.0)
+    a, b = np.where(live, attraction, 0.0), np.where(live, repulsion, 1.0)
+    g = np.where(live, G, 0.0)
+    divisor = np.where(live, G, 1.0)
+    square = np.einsum("ij,ij->j", G, G)
+    # At the least (a - b)/g every u is at least 1, at the largest at most 1; b + lam g > 0 besides.
+    # Where entries vanish the others take over their length: these u may have to be larger.
+    balance = (a - b) / divisor
+    least = np.where(live, balance, np.inf).min(axis=0)
+    pole = np.where(live, -b / divisor, -np.inf).max(axis=0)
+    low = np.where(np.all(g == G, axis=0), np.maximum(least, pole), pole)
+    high = np.where(live, balance, -np.inf).max(axis=0)
+    usable = np.isfinite(low) & np.isfinite(high)
+    low, high = np.where(usable, low, 0.0), np.where(usable, high, 0.0)
+    for _ in range(BISECTIONS):
+        lam = low + 0.5 * (high - low)
+        if np.all((lam <= low) | (lam >= high)):
+            break
+        below = b + lam * g
+        longer = np.einsum("ij,ij->j", g * g, a / np.where(below > 0.0, below, 1.0)) > square
+        low, high = np.where(longer, lam, low), np.where(longer, high, lam)
+    below = b + high * g
+    stepped = g * np.sqrt(a / np.where(below > 0.0, below, 1.0))
+    length = np.einsum("ij,ij->j", stepped, stepped)
+    # What rounding has left of the condition; columns that cannot move stay.
+    stretch = np.sqrt(square / np.where(length > 0.0, length, 1.0))
+    return np.where(usable & (length > 0.0), stepped * stretch, G)
 
 
 def orthogonality_gap(F: np.ndarray) -> float:

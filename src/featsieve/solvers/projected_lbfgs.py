@@ -6,8 +6,8 @@ restricted to entries that are positive or would grow, and trial points are proj
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -18,17 +18,13 @@ BACKTRACK = 0.5
 MOST_TRIALS = 60
 
 
-class Function(Protocol):
-    """A function that needs one expensive, linear product of its argument."""
+@dataclass(frozen=True)
+class Function:
+    """A function that needs one expensive, linear product of its argument, its image."""
 
-    def image(self, V: np.ndarray) -> np.ndarray:
-        """Return the product that value and gradient share; linear in V."""
-
-    def value(self, V: np.ndarray, image: np.ndarray) -> float:
-        """Return f(V)."""
-
-    def gradient(self, V: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return the gradient of f at V."""
+    image: Callable[[np.ndarray], np.ndarray]
+    value: Callable[[np.ndarray, np.ndarray], float]  # of the argument and its image
+    gradient: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)

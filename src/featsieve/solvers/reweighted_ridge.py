@@ -117,8 +117,3 @@ def largest_penalty(operator: DataOperator, target: Array) -> float:
     """Return 2 max_j ||z_j'T||: W = 0 minimises ||ZW - T||^2 + rho ||W||_{2,1} from this rho on."""
     xp = operator.xp
     return 2.0 * float(xp.sqrt(xp.max(row_norms(operator.rmatmul(target)))))
-
-
-def moderate_penalty(operator: DataOperator, target: Array) -> float:
-    """Return half of :func:`largest_penalty`: a rho that suits the units and size of the table."""
-    return 0.5 * largest_penalty(operator, target) or 1.0

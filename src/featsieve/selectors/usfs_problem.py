@@ -1,27 +1,26 @@
-"""The alternation of USFS: subspace and centres, weights, soft labels.
+"""What USFS minimises: subspace and centres, weights, soft labels.
 
     min  sum_ij y_ij d_ij + beta (||Y||^2 + alpha ||H(XP - Y)||^2 + gamma ||P||_{2,1})
 
 with d_ij = ||x_i W - m_j||^2, W'W = I and rows of Y on the simplex. With the centres at their best,
 m_j = sum_i y_ij x_i W / n_j, the first term is tr(W' S W), S = X'(I - Y N^(-1) Y')X the scatter
 within the clusters: W holds its last eigenvectors (of the row space of X).
+In the code Y is ``state.F`` and P is ``state.W``, as in the other methods.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.linalg import smallest_eigenpairs
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import principal_coordinates
-from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.reweighted_ridge import ReweightedRidge
+from featsieve.selectors.label_regression import LabelRegression, LabelState
 from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
+from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.terms.simplex import project_rows
 
@@ -34,16 +33,26 @@ LARGEST_FULL = 400
 
 
 @dataclass(frozen=True)
-class USFSProblem:
-    """What USFS minimises."""
+class USFSState(LabelState):
+    """The variables, with what the label step needs of centres and intercept."""
 
-    operator: DataOperator
+    distances: Any = None  # ||x_i W - m_j||^2
+    offset: Any = None  # b
+
+
+@dataclass(frozen=True, kw_only=True)
+class USFSProblem(LabelRegression[USFSState]):
+    """The objective, whose every block is minimised exactly (the weights by a majoriser)."""
+
     alpha: float
     beta: float
     gamma: float
     n_components: int | None = None
     intercept: bool = True  # of the regression; the operator is then centred
-    form: str = "auto"  # of the regression: see ReweightedRidge
+
+    released: ClassVar[bool] = False
+    blocks = ("centres", "weights", "labels")
+    state_type = USFSState
 
     @cached_property
     def basis(self) -> tuple[np.ndarray, np.ndarray]:
@@ -57,29 +66,45 @@ class USFSProblem:
         """Return the intercept b that is best with centred columns: the means of Y."""
         return Y.mean(axis=0) if self.intercept else np.zeros(Y.shape[1])
 
-    def objective(self, state: "USFSState") -> float:
+    def value(self, state: USFSState) -> float:
         """Return the objective, with the intercept at its best."""
-        if state.distances is None:
-            return float("inf")
-        Y = state.Y
-        residual = to_numpy(state.fitted) - (Y - self.offset(Y))
-        regression = self.alpha * square(residual) + self.gamma * smoothed_norm(state.P)
+        Y = state.F
+        residual = state.fitted - (Y - self.offset(Y))
+        regression = self.alpha * square(residual) + self.gamma * smoothed_norm(state.W)
         return float(np.sum(Y * state.distances)) + self.beta * (square(Y) + regression)
 
+    def update_centres(self, state: USFSState) -> USFSState:
+        """Take the best subspace and centres."""
+        space = subspace(self, state.F)
+        return replace(state, distances=centre_distances(space, state.F))
 
-@dataclass(frozen=True)
-class USFSState:
-    """The variables of the alternation."""
+    def update_weights(self, state: USFSState) -> USFSState:
+        """Regress the labels on the features; the first regression is a ridge."""
+        offset = self.offset(state.F)
+        state = self.regress(state, state.F - offset, self.gamma / self.alpha)
+        return replace(state, offset=offset)
 
-    Y: np.ndarray
-    inverse: Array  # 1/q_j of the rows of P
-    distances: np.ndarray | None = None  # ||x_i W - m_j||^2
-    P: Array | None = None
-    fitted: Array | None = None  # XP
-    offset: np.ndarray | None = None  # b
+    def update_labels(self, state: USFSState) -> USFSState:
+        """Take the best memberships."""
+        scale = 2.0 if self.released else 1.0 + self.alpha
+        predicted = self.alpha * (state.fitted + state.offset)
+        Y = memberships(predicted, state.distances, beta=self.beta, scale=scale)
+        return replace(state, F=Y)
 
 
-def subspace(problem: USFSProblem, Y: np.ndarray, *, released: bool) -> DataOperator:
+class ReleasedUSFS(USFSProblem):
+    """Two steps of the released program, which match no objective, and its smoothing."""
+
+    released = True
+
+    def update_weights(self, state: USFSState) -> USFSState:
+        """Regress, with weights 1/(2 ||p|| + 0.01) of the rows."""
+        state = super().update_weights(state)
+        lengths = self.operator.xp.sqrt(row_norms(state.W))
+        return replace(state, inverse=2.0 * lengths + RELEASED_SMOOTHING)
+
+
+def subspace(problem: USFSProblem, Y: np.ndarray) -> DataOperator:
     """Return XW for the best W; X itself where W is square.
 
     In the basis V of the row space the scatter is diag(s^2) - EE', E = diag(s) U'Y N^(-1/2); the
@@ -90,7 +115,7 @@ def subspace(problem: USFSProblem, Y: np.ndarray, *, released: bool) -> DataOper
         return problem.operator
     T, energy = problem.basis
     size = Y.sum(axis=0)
-    power = 0.5 if released else -0.5
+    power = 0.5 if problem.released else -0.5
     E = (T.T @ Y) * np.where(size > EMPTY, np.maximum(size, EMPTY) ** power, 0.0)
     scatter = np.diag(energy) - E @ E.T
     m = min(m, len(energy))
@@ -98,7 +123,7 @@ def subspace(problem: USFSProblem, Y: np.ndarray, *, released: bool) -> DataOper
         value, vectors = np.linalg.eigh(scatter)
     else:
         value, vectors = smallest_eigenpairs(scatter, m)
-    if released:
+    if problem.released:
         n_empty = problem.operator.shape[1] - len(energy)
         assert problem.n_components is not None
         negative = min(int(np.count_nonzero(value < 0.0)), m)
@@ -129,72 +154,12 @@ def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
     return D
 
 
-def memberships(
-    predicted: np.ndarray, D: np.ndarray, *, alpha: float, beta: float, released: bool = False
-) -> np.ndarray:
-    """Return the best Y: rows of (alpha (XP + b) - D/(2 beta)) / (1 + alpha) onto the simplex.
+def memberships(predicted: np.ndarray, D: np.ndarray, *, beta: float, scale: float) -> np.ndarray:
+    """Return the best Y: rows of (alpha (XP + b) - D/(2 beta)) / scale onto the simplex.
 
-    The released program divides by 2.
+    ``predicted`` is alpha (XP + b). The scale is 1 + alpha; the released program has 2.
     """
     # The projection knows no offset of a row: subtract what can overflow.
     with np.errstate(over="ignore"):
         repulsion = (D - D.min(axis=1, keepdims=True)) / (2.0 * beta)
-    return project_rows((alpha * predicted - repulsion) / (2.0 if released else 1.0 + alpha))
-
-
-def solve_usfs(
-    problem: USFSProblem,
-    Y: np.ndarray,
-    *,
-    variant: str = "consistent",
-    max_iter: int = 100,
-    tol: float = 1e-5,
-    callback: Callback[USFSState] | None = None,
-) -> Solution[USFSState]:
-    """Run the alternation from the memberships Y; the first regression is a ridge."""
-    operator, xp = problem.operator, problem.operator.xp
-    ridge = ReweightedRidge(operator, problem.form)
-    released = variant == "released"
-
-    def start(problem: USFSProblem) -> USFSState:
-        ones = xp.ones(operator.shape[1], dtype=xp.float64, device=operator.device)
-        return USFSState(Y, inverse=ones)
-
-    def update_centres(problem: USFSProblem, state: USFSState) -> USFSState:
-        space = subspace(problem, state.Y, released=released)
-        return replace(state, distances=centre_distances(space, state.Y))
-
-    def update_weights(problem: USFSProblem, state: USFSState) -> USFSState:
-        offset = problem.offset(state.Y)
-        target = xp.asarray(state.Y - offset, device=operator.device)
-        P, fitted = ridge.solve(target, problem.gamma / problem.alpha, inverse=state.inverse)
-        inverse = (
-            2.0 * xp.sqrt(row_norms(P)) + RELEASED_SMOOTHING if released else inverse_weights(P)
-        )
-        return replace(state, P=P, fitted=fitted, inverse=inverse, offset=offset)
-
-    def update_labels(problem: USFSProblem, state: USFSState) -> USFSState:
-        assert state.distances is not None
-        Y = memberships(
-            to_numpy(state.fitted) + state.offset,
-            state.distances,
-            alpha=problem.alpha,
-            beta=problem.beta,
-            released=released,
-        )
-        return replace(state, Y=Y)
-
-    def stop(state: USFSState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if relative_change(history) < tol else None
-
-    solver = Alternation(
-        start=start,
-        blocks=(
-            Block("subspace and centres", update_centres),
-            Block("weights", update_weights),
-            Block("labels", update_labels),
-        ),
-        value=USFSProblem.objective,
-        stop=stop,
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)
+    return project_rows((predicted - repulsion) / scale)
