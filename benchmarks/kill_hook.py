@@ -6,6 +6,7 @@ stands in the variable `VARIABLE` as JSON:
 
 - "folder": operations below it count: opening for writing, renaming, removing, making folders
 - "at": the number of the operation, from 1; 0: never
+- "after": seconds of a process's life after which it kills; optional
 - "who": "main" or "worker", the kind of process that kills
 - "whom": "group" or "self", who is killed
 - "log": a file that gets kind and name of every operation, and is asked whether one has killed
@@ -15,6 +16,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 VARIABLE = "FEATSIEVE_KILL"
@@ -27,6 +29,10 @@ def install(about: dict[str, Any], *, kind: str = "main") -> None:
     """Watch the file operations of this process."""
     folder, log = os.path.join(os.path.realpath(about["folder"]), ""), about["log"]
     seen, busy = 0, False
+    if kind == about["who"] and about.get("after") is not None:
+        timer = threading.Timer(about["after"], _kill, (about, "a timer"))
+        timer.daemon = True
+        timer.start()
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen, busy
@@ -34,14 +40,20 @@ def install(about: dict[str, Any], *, kind: str = "main") -> None:
             return
         seen, busy = seen + 1, True
         try:
-            if kind == about["who"] and seen == about["at"] and not _already(log):
-                _note(log, f"{KILLED} before {event}")
-                os.kill(0 if about["whom"] == "group" else os.getpid(), signal.SIGKILL)
+            if kind == about["who"] and seen == about["at"]:
+                _kill(about, event)
             _note(log, f"{kind} {event}")
         finally:
             busy = False
 
     sys.addaudithook(watch)
+
+
+def _kill(about: dict[str, Any], event: str) -> None:
+    """Kill, unless somebody was killed before."""
+    if not _already(about["log"]):
+        _note(about["log"], f"{KILLED} before {event}")
+        os.kill(0 if about["whom"] == "group" else os.getpid(), signal.SIGKILL)
 
 
 def _changes(event: str, arguments: tuple[Any, ...], folder: str) -> bool:

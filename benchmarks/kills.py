@@ -103,10 +103,12 @@ class Runner:
         who: str = "main",
         whom: str = "group",
         after: float | None = None,
+        worker_after: float | None = None,
     ) -> tuple[int, str]:
         """Run a command to its end or to its kill; return its status and what it told."""
         self.log.unlink(missing_ok=True)
         settings = {"folder": str(watch), "at": at, "who": who, "whom": whom, "log": str(self.log)}
+        settings["after"] = worker_after
         about = {} if watch is None else {kill_hook.VARIABLE: json.dumps(settings)}
         told = self.home / "told.txt"
         with told.open("w") as output:
@@ -334,13 +336,17 @@ def kill_bench(runner: Runner, *, whom: str, times: int, operations: int, seed: 
     begun = time.monotonic()
     _expect_success(runner.run(command, watch=trial))
     length = time.monotonic() - begun
-    most = {"main": runner.operations("main"), "worker": runner.operations("worker") // int(jobs)}
+    most = runner.operations("main")
     expected = benchmark_rows(out)
     rng = random.Random(seed)
     moments: list[Moment] = [{"after": rng.uniform(0.0, length)} for _ in range(times)]
-    for i in range(operations):
-        who = "worker" if whom == "self" or i % 2 else "main"
-        moments.append({"who": who, "whom": whom, "at": rng.randint(1, most[who]), "watch": trial})
+    for _ in range(operations):
+        moment: Moment = {"whom": whom, "watch": trial}
+        if whom == "group":
+            moment["at"] = rng.randint(1, most)
+        else:  # workers write nothing themselves: one of them dies some time after its start
+            moment |= {"who": "worker", "worker_after": rng.uniform(0.0, 0.5 * length)}
+        moments.append(moment)
     for moment in moments:
         status, told = _kill(runner, command, moment, lambda: _empty(trial))
         count["kills"] += 1
@@ -368,8 +374,9 @@ def _kill(
         if ended[0] == -signal.SIGKILL or runner.operations(kill_hook.KILLED):
             return ended
         moment = {**moment, "at": moment.get("at", 0) * 3 // 4}
-        if "after" in moment:
-            moment["after"] *= 0.75
+        for name in ("after", "worker_after"):
+            if name in moment:
+                moment[name] *= 0.75
 
 
 def _empty(folder: Path) -> None:

@@ -60,11 +60,6 @@ def test_all_features_keeps_all_of_them():
     assert kept.n_features_selected_ == 100
 
 
-def test_unknown_selector():
-    with pytest.raises(ValueError, match=r"no selector 'KMeans'.*JASFS"):
-        selector_facts("KMeans")
-
-
 # What has no effect ------------------------------------------------------------------------------
 
 
@@ -72,7 +67,7 @@ def test_unknown_selector():
 @pytest.mark.parametrize("X", [WIDE, TALL, WINE], ids=["wide", "tall", "wine"])
 def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule(X, formula):
     fixed = {"solver": "paper", "sparsity": 1e-3, "tol": 0.0, "formula": formula}
-    start = make_selector("JASFS", fixed, n_clusters=4, random_state=0, max_iter=1)
+    start = make_selector("JASFS", fixed | {"max_iter": 1}, n_clusters=4, random_state=0)
     with pytest.warns(UserWarning, match="max_iter=1"):
         labels = start.fit(X).labels_
     fits = []
@@ -81,7 +76,8 @@ def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule
             params = {**fixed, "alpha": alpha, "beta": beta}
             assert inert_parameters("JASFS", params) == {"alpha", "beta"}
             assert distinct_params("JASFS", params) == distinct_params("JASFS", fixed)
-            selector = make_selector("JASFS", params, n_clusters=4, random_state=0, init=labels)
+            selector = make_selector("JASFS", params, n_clusters=4, random_state=0)
+            selector.set_params(init=labels)
             with pytest.warns(UserWarning, match="max_iter=20"):
                 fits.append(selector.fit(X))
     for fit in fits[1:]:

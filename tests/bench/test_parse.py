@@ -4,7 +4,7 @@ import tomllib
 import pytest
 
 from featsieve.bench.parse import parse_plan
-from featsieve.bench.plan import load_plan
+from featsieve.bench.plan import Method, load_plan, plan_names
 
 HEAD = """
 datasets = ["iris"]
@@ -187,5 +187,40 @@ def test_the_order_of_keys_and_comments_do_not_make_another_plan():
 
 
 def test_the_plan_that_is_extended_must_exist():
-    with pytest.raises(ValueError, match=r"extends: there is no plan 'none'.*smoke"):
+    with pytest.raises(ValueError, match=r"extends: 'none' is unknown.*smoke"):
         parse_plan('extends = "none"', name="mine")
+
+
+# Shipped plans, and those in files ---------------------------------------------------------------
+
+
+def test_shipped_plans_have_the_three_controls():
+    for name in plan_names():
+        controls = [method.selector for method in load_plan(name).methods if method.control]
+        assert sorted(controls) == ["AllFeatures", "MaxVariance", "RandomSelector"]
+
+
+def test_the_paper_has_its_ten_methods_and_its_grid():
+    plan = load_plan("paper")
+    assert len(plan.datasets) == 8
+    published = {"Baseline", "L-score", "MCFS", "UDFS", "NDFS", "RUFS", "AUFS", "URAFS", "USFS",
+                 "UGFS", "JASFS (published)"}  # fmt: skip
+    assert published < {method.name for method in plan.methods}
+    assert len(plan.method("JASFS (published)").points()) == 294
+    assert plan.method("JASFS (published)").own_count
+    assert plan.curve_counts == (30, 60, 90, 120, 150, 180, 210, 240)
+
+
+def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(load_plan("smoke").text)
+    assert load_plan(path).name == "mine"
+    assert load_plan(path).methods == load_plan("smoke").methods
+    with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):
+        load_plan("papr")
+
+
+def test_points_of_a_grid():
+    method = Method("m", "NDFS", params={"scale": "none"}, grid={"alpha": (1, 2), "beta": (3, 4)})
+    found = [(point["scale"], point["alpha"], point["beta"]) for point in method.points()]
+    assert found == [("none", 1, 3), ("none", 1, 4), ("none", 2, 3), ("none", 2, 4)]

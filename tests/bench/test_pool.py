@@ -1,84 +1,72 @@
-"""Worker processes: others than this one, with limits, and none left if something goes wrong."""
+"""Worker processes that die take no other cell with them."""
 
 import os
+import signal
 import time
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
 
 import pytest
-from joblib import Parallel, cpu_count, delayed
 
 from featsieve.bench.cells import Cell
-from featsieve.bench.pool import run_in_pool, threads_of
-from featsieve.bench.task import Outcome
-from featsieve.io.processes import is_alive
+from featsieve.bench.pool import run_in_processes, threads_of
 
-CELLS = [Cell("grid", "iris", "NDFS", "NDFS", seed=seed) for seed in range(4)]
-
-
-def describe(cell):
-    """Stand in for a task: tell about the process."""
-    about = [os.getpid(), os.environ["OMP_NUM_THREADS"], os.environ.get("FEATSIEVE_DATA")]
-    return Outcome(cell, "done", " ".join(map(str, about)))
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals of Unix"),
+]
 
 
-def fail(cell):
-    """Kill the process."""
-    os._exit(1)
+def cells(count):
+    return [Cell("grid", "iris", "N", "NDFS", seed=seed) for seed in range(count)]
 
 
-def linger(cell):
-    """Tell the process at once, or take long."""
-    if cell.seed:
-        time.sleep(60)
-    return Outcome(cell, "done", str(os.getpid()))
+def deadly(cell):
+    """Die on one of the cells."""
+    if cell.seed == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05)
+    return [{"seed": cell.seed, "threads": os.environ["OMP_NUM_THREADS"]}]
 
 
-def test_one_job_is_another_process_too_with_the_variables_of_today(monkeypatch):
-    monkeypatch.setenv("FEATSIEVE_DATA", "first")
-    first = list(run_in_pool(describe, CELLS, jobs=1, threads=1))
-    assert sorted(outcome.cell.seed for outcome in first) == [cell.seed for cell in CELLS]
-    ((worker, threads, data),) = {tuple(outcome.reason.split()) for outcome in first}
-    assert worker != str(os.getpid())
-    assert (threads, data) == ("1", "first")
-    # the same process works on
-    (again,) = run_in_pool(describe, CELLS[:1], jobs=1, threads=1)
-    assert again.reason == first[0].reason
-    monkeypatch.setenv("FEATSIEVE_DATA", "second")
-    (again,) = run_in_pool(describe, CELLS[:1], jobs=1, threads=3)
-    assert again.reason.split()[1:] == ["3", "second"]
+def mortal(cell):
+    """Die once, on the first try."""
+    path = cell.dataset
+    if cell.seed == 1 and not os.path.exists(path):
+        with open(path, "w"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    return [{"seed": cell.seed}]
 
 
-def test_a_worker_that_dies_is_told_and_the_next_pool_works():
-    with pytest.raises(BrokenProcessPool):
-        list(run_in_pool(fail, CELLS, jobs=1, threads=1))
-    assert len(list(run_in_pool(describe, CELLS[:1], jobs=1, threads=1))) == 1
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_only_the_cell_that_kills_its_process_has_no_result(jobs):
+    work = run_in_processes(deadly, cells(6), jobs=jobs, threads=3)
+    found = {cell.seed: rows for cell, rows in work}
+    assert sorted(found) == list(range(6))
+    assert {seed for seed, rows in found.items() if rows is None} == {2}
+    assert {rows[0]["threads"] for rows in found.values() if rows} == {"3"}
 
 
-def test_joblib_keeps_its_own_processes():
-    assert len(list(run_in_pool(describe, CELLS[:1], jobs=2, threads=1))) == 1
-    assert Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
-    assert len(list(run_in_pool(describe, CELLS[:1], jobs=2, threads=1))) == 1
+def test_a_process_that_dies_by_chance_is_replaced(tmp_path):
+    path = str(tmp_path / "died")
+    work = [Cell("grid", path, "N", "NDFS", seed=seed) for seed in range(4)]
+    found = [rows[0]["seed"] for _, rows in run_in_processes(mortal, work, jobs=1, threads=1)]
+    assert sorted(found) == [0, 1, 2, 3]
 
 
-def test_nobody_is_left_if_it_is_not_heard_to_the_end():
-    start, ticks = time.time(), []
-    with closing(
-        run_in_pool(linger, CELLS, jobs=1, threads=1, tick=lambda: ticks.append(0))
-    ) as outcomes:
-        worker = int(next(outcomes).reason)
-        assert is_alive(worker)
-    assert not is_alive(worker)
-    assert time.time() - start < 30.0
+def test_nobody_is_left_when_the_work_is_given_up():
+    results = run_in_processes(pid_of, cells(4), jobs=1, threads=1)
+    _, rows = next(results)
+    results.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(rows[0]["pid"], 0)
 
 
-def test_jobs_times_threads_is_at_most_cores(monkeypatch):
+def pid_of(cell):
+    return [{"pid": os.getpid()}]
+
+
+def test_threads_are_shared_out(monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cores = cpu_count()
-    assert threads_of(1) == cores
-    for jobs in range(1, 2 * cores):
-        assert threads_of(jobs) * jobs <= max(cores, jobs)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert threads_of(1) == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", str(10 * cores))
-    assert threads_of(1) == cores
+    assert [threads_of(jobs) for jobs in (1, 3, 16)] == [8, 2, 1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert threads_of(1) == 2

@@ -1,6 +1,5 @@
 import hashlib
 import math
-import pickle
 import warnings
 
 import numpy as np
@@ -11,8 +10,8 @@ import featsieve
 from featsieve import JASFS, NDFS, MaxVariance, RandomSelector
 from featsieve.bench import load_plan
 from featsieve.bench.cells import SCHEMA, Cell
-from featsieve.bench.schema import arrow_table
-from featsieve.bench.workbench import support_hash, workbench
+from featsieve.bench.store import Store
+from featsieve.bench.workbench import workbench
 from featsieve.bench.worker import fit_cell, run_cell
 from featsieve.datasets import load_dataset, make_planted
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
@@ -26,6 +25,10 @@ def planted():
 def cell(experiment="grid", dataset="planted_small", selector="MaxVariance", **more):
     more = {"counts": (2, 5), "kmeans_seeds": 3, **more}
     return Cell(experiment, dataset, selector, selector, **more)
+
+
+def support_hash(support):
+    return hashlib.sha256(np.sort(support).astype(np.int64).tobytes()).hexdigest()[:16]
 
 
 def test_rows_are_what_the_parts_say(planted):
@@ -99,8 +102,8 @@ def test_the_number_asked_for_is_the_largest_count():
 
 def test_grid_cells_share_and_timed_ones_do_not():
     bench = workbench("planted_small")
-    sharing = fit_cell(cell(selector="NDFS"), bench, n_features=5).selector
-    alone = fit_cell(cell("default", selector="NDFS"), bench, n_features=5).selector
+    sharing = fit_cell(cell(selector="NDFS"), bench, n_features=5)[0]
+    alone = fit_cell(cell("default", selector="NDFS"), bench, n_features=5)[0]
     assert not isinstance(sharing.affinity, str)
     assert alone.affinity == "heat"
     assert alone.init == "spectral"
@@ -177,12 +180,13 @@ def test_warnings_are_kept_once_and_not_shown(recwarn):
 # What the others need --------------------------------------------------------------------------
 
 
-def test_rows_of_every_experiment_fit_the_store():
+def test_rows_of_every_experiment_fit_the_store(tmp_path):
     for experiment in ("default", "grid", "time", "scatter"):
         made = cell(experiment, selector="NDFS", counts=(3,), practical=experiment == "default")
-        arrow_table(made, run_cell(made))
+        Store(tmp_path).write(made, run_cell(made))
     failing = cell(selector="NDFS", params={"alpha": -1.0})
-    arrow_table(failing, run_cell(failing))
+    Store(tmp_path).write(failing, run_cell(failing))
+    assert sorted(Store(tmp_path).statuses().values()) == ["done"] * 4 + ["failed"]
 
 
 def test_how_many_cells_ran_at_the_same_time_is_kept():
@@ -228,22 +232,7 @@ def test_a_table_that_changed_is_neither_used_nor_mixed_up_with_the_old_one(tmp_
     assert old["criterion"] != new["criterion"]
 
 
-def test_a_table_without_classes_names_the_fix(tmp_path):
-    np.savez(tmp_path / "bare.npz", X=np.eye(5))
-    (row,) = run_cell(cell(dataset="bare.npz"), data=str(tmp_path))
-    assert row["status"] == "skipped"
-    assert 'datasets = [{ file = "mine.csv", labels = "kind" }]' in row["reason"]
-    write_table(tmp_path / "mine.csv", 0)
-    (row,) = run_cell(cell(dataset="mine.csv"), data=str(tmp_path))
-    assert "'kind'" in row["reason"]
-    assert "labels in a plan" in row["reason"]
-
-
-def test_cells_can_be_sent_to_other_processes():
-    for made in load_plan("smoke").cells({"iris": (150, 4, 3)}):
-        assert pickle.loads(pickle.dumps(made)).id == made.id
-
-
+@pytest.mark.slow
 def test_a_whole_plan_on_one_data_set():
     plan = load_plan("smoke")
     shapes = {"iris": (150, 4, 3)}

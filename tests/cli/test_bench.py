@@ -4,7 +4,6 @@ import csv
 
 import pytest
 
-from featsieve.cli.bench import run_and_report
 from tests.bench.test_run import TINY, write_plan
 
 ONE = TINY.replace('"iris", "planted_small"', '"iris"')
@@ -43,16 +42,6 @@ def test_from_plan_to_report_and_table(call, tmp_path):
         rows = list(csv.DictReader(file))
     assert told == f"Wrote {table}: {len(rows)} rows\n"
     assert {row["method"] for row in rows} == {"MaxVariance", "NDFS"}
-
-
-def test_everything_at_once(tmp_path):
-    out = tmp_path / "out"
-    plan = str(write_plan(tmp_path, ONE))
-    run_and_report(plan, out, data=None, jobs=1, retry=False, download=False)
-    for name in ("report.html", "report.md"):
-        assert "Tiny" in (out / name).read_text(encoding="utf-8")
-    with (out / "results.csv").open(newline="", encoding="utf-8") as file:
-        assert {row["dataset"] for row in csv.DictReader(file)} == {"iris"}
 
 
 def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monkeypatch):

@@ -48,7 +48,6 @@ def table(people, tmp_path):
 @pytest.fixture(scope="module")
 def home(people, tmp_path_factory):
     """Return a folder with a table, a selection of it, a benchmark, and a page that was there."""
-    from featsieve.bench.listing import write_listing
     from featsieve.bench.plan import load_plan
     from featsieve.bench.store import Store
     from featsieve.bench.worker import run_cell
@@ -62,8 +61,9 @@ def home(people, tmp_path_factory):
     save_run(run, home / "results")
     plan = load_plan(write_plan(home, ONE, "one"))
     (cell,) = plan.cells({"iris": (150, 4, 3)})
-    write_listing(home / "bench", [cell], plan="one", title="One", resolved=plan.resolved)
-    Store(home / "bench").write(cell, run_cell(cell, data=None, plan="one"))
+    with Store(home / "bench").writing():
+        Store(home / "bench").adopt(plan, [cell])
+        Store(home / "bench").write(cell, run_cell(cell, data=None, plan="one"))
     (home / "there.csv").write_text("old")
     return home
 

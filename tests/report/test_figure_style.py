@@ -1,7 +1,7 @@
 import itertools
 import xml.etree.ElementTree as ElementTree
 
-from featsieve.report.bench.facts import MethodFact
+from featsieve.report.bench.summary import MethodFact
 from featsieve.report.figure_style import FAINT, INK, drawing, method_styles, new_figure, to_svg
 from tests.report.synthetic_rows import METHODS
 

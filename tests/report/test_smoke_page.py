@@ -9,6 +9,8 @@ import pytest
 
 from tests.report.browsing import show
 
+pytestmark = pytest.mark.slow
+
 
 def featsieve(*arguments, cwd):
     command = [sys.executable, "-m", "featsieve", *map(str, arguments)]

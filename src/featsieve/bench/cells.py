@@ -8,17 +8,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-# Raised when rows of an older version cannot stand beside new ones.
+from featsieve.bench.environment import machine, versions
+
+# Increased when rows of an older version cannot stand beside new ones.
 SCHEMA_VERSION = 2
 
 # What is asked of a selector; the order is that in which a run goes through them.
 EXPERIMENTS = ("default", "grid", "label-free", "curve", "time", "scatter")
 # Cells of these are made from finished grid cells of the same data set and method.
 DEPENDENT = ("label-free", "curve")
-
-STATUSES = ("done", "failed", "timeout", "skipped")
+# Cells of these are run with nothing beside them, so that their times can be compared.
+ALONE = ("time",)
 
 # Columns of a row and their types; lists are per k-means seed, per iteration, or per sample.
 SCHEMA: dict[str, str] = {
@@ -38,7 +41,7 @@ SCHEMA: dict[str, str] = {
     "inert": "string",  # JSON of these parameters and their values
     "data_checksum": "string",
     "seed": "int64",
-    "status": "string",
+    "status": "string",  # done, failed or timeout
     "reason": "string",
     # what was selected
     "n_features": "int64",
@@ -156,3 +159,27 @@ class Cell:
     def params_json(self) -> str:
         """The parameters as canonical JSON."""
         return json.dumps(dict(self.params), sort_keys=True)
+
+
+_MISSING: dict[str, Any] = {"string": "", "int64": 0, "bool": False, "float64": float("nan")}
+
+
+def blank_row(cell: Cell, *, plan: str = "", jobs: int = 1) -> dict[str, Any]:
+    """Return a row with what is known before a cell is run, and with nothing else."""
+    row = {name: [] if kind.startswith("list") else _MISSING[kind] for name, kind in SCHEMA.items()}
+    copied = ("experiment", "dataset", "method", "selector", "control", "stands_for", "seed")
+    return (
+        row
+        | {name: getattr(cell, name) for name in (*copied, "data_checksum")}
+        | {
+            "cell": cell.id,
+            "plan": plan,
+            "params": cell.params_json,
+            "inert": json.dumps(dict(cell.inert), sort_keys=True),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine(),
+            "jobs": jobs,
+            "versions": versions(),
+            "schema_version": SCHEMA_VERSION,
+        }
+    )

@@ -8,27 +8,12 @@ import json
 import os
 import platform
 import re
-import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-# Files of the library that compute nothing: they may change without other results.
-NOT_COMPUTING = (
-    "cli/",
-    "demo/",
-    "report/",
-    "workflow/",
-    "bench/plans/",
-    "__init__.py",
-    "anndata.py",
-    "anndata_expression.py",
-    "anndata_record.py",
-    "persistence.py",
-    "progress.py",
-    "selection_model.py",
-    "trusted_types.py",
-)
+# Parts of the library that compute nothing: they may change without other results.
+NOT_COMPUTING = ("cli/", "demo/", "report/", "workflow/", "anndata/", "bench/plans/", "progress.py")
 PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
 
 
@@ -49,18 +34,14 @@ def versions() -> str:
 
 
 @cache
-def source_hash(folder: Path | None = None) -> str:
-    """Return a hash of the library's files, looked at once in a process."""
-    folder = folder or Path(__file__).parents[1]
-    found = {
-        path.relative_to(folder).as_posix(): path
-        for ending in ("*.py", "*.toml")
-        for path in folder.rglob(ending)
-    }
+def source_hash() -> str:
+    """Return a hash of the library's files that compute something."""
+    folder = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for name in sorted(found):
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
+        name = path.relative_to(folder).as_posix()
         if not name.startswith(NOT_COMPUTING):
-            content = found[name].read_bytes().replace(b"\r\n", b"\n")
+            content = path.read_bytes().replace(b"\r\n", b"\n")
             digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]
 
@@ -91,19 +72,12 @@ def _blas() -> str:
 
 
 def _processor() -> str:
-    """Return the processor's name as its maker gives it."""
-    system = platform.system()
-    if system == "Linux":
-        described = Path("/proc/cpuinfo")
-        text = described.read_text(errors="replace") if described.exists() else ""
-        found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
-        if found:
-            return " ".join(found.group(1).split())
-    if system == "Darwin":
-        asked = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
-        if answer.stdout.strip():
-            return answer.stdout.strip()
+    """Return the processor's name, on Linux as its maker gives it."""
+    described = Path("/proc/cpuinfo")
+    text = described.read_text(errors="replace") if described.exists() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
+    if found:
+        return " ".join(found.group(1).split())
     return platform.processor() or platform.machine()
 
 
@@ -117,9 +91,6 @@ def _memory() -> str:
 
 
 def _system() -> str:
-    """Return the operating system with the first two numbers of its release only.
-
-    The rest of a release can hold names that somebody chose.
-    """
+    """Return the system with two numbers of its release; the rest can hold names people chose."""
     numbers = re.match(r"\d+(\.\d+)?", platform.release())
     return f"{platform.system()} {numbers.group()}" if numbers else platform.system()

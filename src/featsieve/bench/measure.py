@@ -1,21 +1,16 @@
-"""Seconds, peak memory and a time limit for one call."""
+"""Peak memory and a time limit for one call."""
 
 import ctypes
 import math
-import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
-MIB = 2.0**20
 LINUX = sys.platform.startswith("linux")
-# Where the first alarm is lost (raised inside a destructor, say) the next comes after so long.
-AGAIN = 1.0
-# Writing "5" here makes the kernel forget the largest resident set of this process.
-FORGET = Path("/proc/self/clear_refs")
+# An error that was swallowed (raised inside a destructor, say) is raised again after so long.
+AGAIN_SECONDS = 1.0
 
 
 class TimeUpError(BaseException):
@@ -24,42 +19,12 @@ class TimeUpError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeUpError`` in the block after so many seconds.
+    """Raise ``TimeUpError`` in the block after so many seconds; another thread watches the clock.
 
-    Compiled code is not interrupted: the error comes when it returns. In the main thread of Unix a
-    timer of the system rings, elsewhere (in a Dask worker, say) a thread.
+    Compiled code is not interrupted: the error comes when it returns. Works in any thread, such as
+    those of a Dask worker.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not (
-        threading.main_thread()
-    ):
-        with _limited_thread(seconds):
-            yield
-        return
-
-    limited = True
-
-    def ring(signum: int, frame: FrameType | None) -> None:
-        if limited:
-            raise TimeUpError(f"more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-        try:
-            yield
-        finally:
-            limited = False  # an alarm before this ends up in the outer block, a later one nowhere
-    finally:
-        limited = False
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _limited_thread(seconds: float) -> Iterator[None]:
-    """Raise ``TimeUpError`` in this thread after so many seconds: another one watches the clock."""
     limited, over, lock = threading.current_thread(), threading.Event(), threading.Lock()
-    number = threading.get_ident()
 
     def watch() -> None:
         wait = seconds
@@ -67,28 +32,27 @@ def _limited_thread(seconds: float) -> Iterator[None]:
         while not over.wait(wait) and limited.is_alive():
             with lock:
                 if not over.is_set():
-                    _raise_in(number, TimeUpError)
-            wait = AGAIN
+                    _raise_in(limited, TimeUpError)
+            wait = AGAIN_SECONDS
 
     try:
         try:
-            # Short limits ring before `start` returns: from here on somebody must end the watch.
             threading.Thread(target=watch, daemon=True).start()
             yield
         finally:
             over.set()
             with lock:  # what rang a moment ago and has not been heard is taken back
-                _raise_in(number, None)
+                _raise_in(limited, None)
     except TimeUpError:
         raise TimeUpError(f"more than {seconds:g} s") from None
     finally:
         over.set()
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Let another thread raise an error when it next runs Python code; None takes it back."""
+def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
+    """Let a thread raise an error when it next runs Python code; None takes it back."""
     raised = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), raised)
 
 
 class PeakMemory:
@@ -98,20 +62,19 @@ class PeakMemory:
     seen. Everything counts, also what compiled code allocates.
     """
 
-    mib = 0.0
+    mib = math.nan
 
     def __enter__(self) -> "PeakMemory":
         """Give free memory back and forget earlier peaks."""
+        self._before = math.nan
         if not LINUX:
             self._before = _largest()
             return self
         with suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)
-        try:
-            FORGET.write_text("5", encoding="ascii")
+        with suppress(OSError):  # refused: what is seen later may be an earlier peak
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             self._before = _status("VmRSS")
-        except OSError:  # refused: what is seen later may be an earlier peak
-            self._before = math.nan
         return self
 
     def __exit__(self, *about: object) -> None:
@@ -127,10 +90,10 @@ def _status(key: str) -> float:
 
 
 def _largest() -> float:
-    """Return the largest resident set of this process so far, in MiB; 0 where nobody knows."""
+    """Return the largest resident set of this process so far, in MiB; NaN where nobody knows."""
     try:
         import resource
     except ImportError:
-        return 0.0
+        return math.nan
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size / MIB if sys.platform == "darwin" else size / 1024.0
+    return size / 2.0**20 if sys.platform == "darwin" else size / 1024.0

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import featsieve
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
@@ -25,14 +26,6 @@ RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback", "v
 # Methods that start from spectral clusters of the heat-kernel graph, and use the seed for nothing
 # else: the same labels, handed over, give the same scores.
 SPECTRAL_START = ("AUFS", "NDFS", "RSFS", "RUFS", "UGFS")
-# Labels under an orthogonality penalty g move by about alpha/g in an iteration: below this, by
-# rounding.
-FROZEN = 1e-8
-# The graph of JASFS pulls all samples of a cluster alike, which rescaling a column undoes: there
-# even alpha = 1e6 leaves the labels alone.
-SMALL = 1e-2
-# The published value of that penalty.
-HELD = 1e8
 
 
 class AllFeatures(UnsupervisedSelector):
@@ -51,13 +44,12 @@ class AllFeatures(UnsupervisedSelector):
 class SelectorFacts:
     """What is known about a selector."""
 
-    name: str
-    defaults: Mapping[str, Any]
+    defaults: Mapping[str, Any]  # of its constructor
     takes_clusters: bool
     seeded: bool
     iterates: bool
-    follows_count: bool
-    decides: bool
+    follows_count: bool  # whether the first k of a longer selection are another selection
+    decides: bool  # whether it finds the number of features itself
 
 
 def selector_names() -> tuple[str, ...]:
@@ -69,24 +61,23 @@ def selector_names() -> tuple[str, ...]:
 def selector_facts(name: str) -> SelectorFacts:
     """Return what is known about a selector."""
     kind = _class_of(name)
-    defaults = {key: value.default for key, value in signature(kind).parameters.items()}
+    usual = {key: value.default for key, value in signature(kind).parameters.items()}
     return SelectorFacts(
-        name,
-        defaults,
-        takes_clusters=defaults.get("n_clusters") is not None,  # SPEC may do without
-        seeded="random_state" in defaults,
-        iterates={"max_iter", "tol", "callback"} <= defaults.keys(),
+        usual,
+        takes_clusters=usual.get("n_clusters") is not None,  # SPEC may do without
+        seeded="random_state" in usual,
+        iterates={"max_iter", "tol", "callback"} <= usual.keys(),
         follows_count=kind._follows_count,
-        decides=defaults["n_features_to_select"] is None,
+        decides=usual["n_features_to_select"] is None,
     )
 
 
 def make_selector(
-    name: str, params: Mapping[str, Any], *, n_clusters: int, random_state: int, **more: Any
+    name: str, params: Mapping[str, Any], *, n_clusters: int, random_state: int
 ) -> Any:
     """Return a selector, ready to be fitted."""
     facts = selector_facts(name)
-    given: dict[str, Any] = {**params, **more}
+    given: dict[str, Any] = dict(params)
     if facts.takes_clusters:
         given["n_clusters"] = n_clusters
     if facts.seeded:
@@ -103,13 +94,13 @@ def inert_parameters(selector: str, params: Mapping[str, Any]) -> frozenset[str]
     they have none at all.
     """
     values = {**selector_facts(selector).defaults, **params}
-    if values.get("tol") != 0 or values.get("orthogonality", 0.0) < HELD:
+    if values.get("tol") != 0 or values.get("orthogonality", 0.0) < defaults.BENCH_HELD_PENALTY:
         return frozenset()
     if selector == "JASFS" and values["solver"] == "paper":
-        within = values["alpha"] <= SMALL * values["orthogonality"]
+        within = values["alpha"] <= defaults.BENCH_FROZEN_JASFS * values["orthogonality"]
         return frozenset({"alpha", "beta"}) if within else frozenset()
     if selector == "NDFS":
-        within = values["alpha"] <= FROZEN * values["orthogonality"]
+        within = values["alpha"] <= defaults.BENCH_FROZEN_NDFS * values["orthogonality"]
         return frozenset({"alpha"}) if within else frozenset()
     return frozenset()
 
@@ -119,12 +110,12 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
     Settings with the same answer give the same dictionary.
     """
-    defaults = selector_facts(selector).defaults
+    usual = selector_facts(selector).defaults
     inert = inert_parameters(selector, params)
     return {
         key: value
         for key, value in params.items()
-        if key not in inert and not (key in defaults and _same(value, defaults[key]))
+        if key not in inert and not (key in usual and _same(value, usual[key]))
     }
 
 
@@ -149,10 +140,6 @@ def shared_start(selector: Any) -> str | None:
 
 def _class_of(name: str) -> Any:
     """Return the class of a selector."""
-    if name not in selector_names():
-        raise ValueError(
-            f"There is no selector {name!r}: it must be one of {', '.join(selector_names())}."
-        )
     return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from featsieve.bench.cells import EXPERIMENTS
+from featsieve.bench.cells import DEPENDENT, EXPERIMENTS
 from featsieve.bench.methods import (
     ALL_FEATURES,
     RANDOM,
@@ -36,7 +36,9 @@ def parse_plan(text: str, *, name: str) -> Plan:
         raise ValueError(f"The plan {name!r} has lists inside of lists without end.") from error
     try:
         content = _extended(content)
-        return replace(_plan(content, name=name), text=text, resolved=_resolved(content))
+        said = {key: value for key, value in content.items() if key != "extends"}
+        resolved = json.dumps(said, sort_keys=True, ensure_ascii=False, default=str)
+        return replace(_plan(content, name=name), text=text, resolved=resolved)
     except ValueError as error:
         raise ValueError(f"The plan {name!r}: {error}") from error
 
@@ -48,11 +50,7 @@ def _extended(content: dict[str, Any]) -> dict[str, Any]:
     """
     if "extends" not in content:
         return content
-    name = _text("extends", content["extends"])
-    if name not in plan_names():
-        raise ValueError(
-            f"extends: there is no plan {name!r}; it must be one of {', '.join(plan_names())}."
-        )
+    (name,) = _some("extends", [content["extends"]], plan_names())
     base = _extended(tomllib.loads(shipped_text(name)))
     merged = {**base, **content}
     merged["grids"] = {**base.get("grids", {}), **_table("grids", content.get("grids", {}))}
@@ -64,15 +62,9 @@ def _extended(content: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _resolved(content: dict[str, Any]) -> str:
-    """Return all that a plan says, itself and through what it extends, as canonical JSON."""
-    said = {key: value for key, value in content.items() if key != "extends"}
-    return json.dumps(said, sort_keys=True, ensure_ascii=False, default=str)
-
-
 def _plan(content: dict[str, Any], *, name: str) -> Plan:
     """Check and convert the whole file."""
-    _known("the plan", content, PLAN_KEYS)
+    _check_keys("the plan", content, PLAN_KEYS)
     for key in REQUIRED:
         if key not in content:
             raise ValueError(f"the key {key!r} is missing.")
@@ -85,37 +77,38 @@ def _plan(content: dict[str, Any], *, name: str) -> Plan:
     if twice:
         raise ValueError(f"methods: the name {twice[0]!r} comes twice; each needs its own.")
     scatter = _table("scatter", content.get("scatter", {}))
-    _known("scatter", scatter, ("datasets", "methods"))
+    _check_keys("scatter", scatter, ("datasets", "methods"))
     datasets = _datasets("datasets", content["datasets"])
-    plan = Plan(
+    scattered = _datasets("scatter.datasets", scatter.get("datasets", list(datasets)))
+    seconds = content.get("cell_seconds", 600.0)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise ValueError(f"cell_seconds must be a number above 0; got {seconds!r}.")
+    experiments = _some("experiments", content["experiments"], EXPERIMENTS)
+    chosen = [kind for kind in DEPENDENT if kind in experiments]
+    if chosen and "grid" not in experiments:
+        raise ValueError(f"experiments: {chosen[0]!r} is chosen from 'grid': add it.")
+    counts = _whole("counts", content["counts"], low=1)
+    return Plan(
         name=name,
         title=_text("title", content.get("title", name)),
         datasets=datasets,
-        experiments=_words("experiments", content["experiments"], EXPERIMENTS),
+        experiments=experiments,
         methods=methods,
-        counts=_whole("counts", content["counts"], low=1),
-        curve_counts=_whole("curve_counts", content.get("curve_counts", content["counts"]), low=1),
+        counts=tuple(sorted(set(counts))),
+        curve_counts=_whole("curve_counts", content.get("curve_counts", list(counts)), low=1),
         seeds=_whole("seeds", content.get("seeds", [0]), low=0),
         kmeans_seeds=_whole("kmeans_seeds", [content.get("kmeans_seeds", 10)], low=1)[0],
-        cell_seconds=_seconds(content.get("cell_seconds", 600.0)),
-        scatter_datasets=tuple(
-            found
-            for found in _datasets("scatter.datasets", scatter.get("datasets", list(datasets)))
-            if found in datasets
-        ),
-        scatter_methods=_words("scatter.methods", scatter.get("methods", names), names),
+        cell_seconds=float(seconds),
+        scatter_datasets=tuple(dataset for dataset in scattered if dataset in datasets),
+        scatter_methods=_some("scatter.methods", scatter.get("methods", names), names),
     )
-    needed = [name for name in ("label-free", "curve") if name in plan.experiments]
-    if needed and "grid" not in plan.experiments:
-        raise ValueError(f"experiments: {needed[0]!r} is chosen from 'grid': add it.")
-    return replace(plan, counts=tuple(sorted(set(plan.counts))))
 
 
 def _method(entry: dict[str, Any], lists: Mapping[str, list[Any]]) -> Method:
     """Check and convert one of the methods."""
     name = _text("methods: name", entry.get("name", entry.get("selector")))
     where = f"methods, {name!r}"
-    _known(where, entry, METHOD_KEYS)
+    _check_keys(where, entry, METHOD_KEYS)
     selector = _text(f"{where}: selector", entry.get("selector", name))
     if selector not in selector_names():
         raise ValueError(
@@ -124,31 +117,33 @@ def _method(entry: dict[str, Any], lists: Mapping[str, list[Any]]) -> Method:
         )
     facts = selector_facts(selector)
     params = _table(f"{where}: params", entry.get("params", {}))
-    given = _table(f"{where}: grid", entry.get("grid", {}))
+    grid = _table(f"{where}: grid", entry.get("grid", {}))
     allowed = [key for key in facts.defaults if key not in RESERVED]
-    _known(f"{where}: params", params, allowed)
-    _known(f"{where}: grid", given, allowed)
-    control = _truth(f"{where}: control", entry.get("control", False))
-    per_count = _truth(f"{where}: per_count", entry.get("per_count", facts.follows_count))
+    _check_keys(f"{where}: params", params, allowed)
+    _check_keys(f"{where}: grid", grid, allowed)
     counts = entry.get("counts")
     if counts not in (None, OWN):
         raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {counts!r}.")
     rankings = entry.get("rankings", LARGEST_GRID if selector == RANDOM else 0)
-    whole = isinstance(rankings, int) and not isinstance(rankings, bool) and rankings > 0
     if selector != RANDOM and "rankings" in entry:
         raise ValueError(f"{where}: rankings belongs to {RANDOM}; remove it.")
-    if selector == RANDOM and not (whole or rankings == LARGEST_GRID):
+    if (
+        selector == RANDOM
+        and not (type(rankings) is int and rankings > 0)
+        and (rankings != LARGEST_GRID)
+    ):
         raise ValueError(
             f"{where}: rankings must be {LARGEST_GRID!r} or a positive integer; got {rankings!r}."
         )
+    per_count = _truth(f"{where}: per_count", entry.get("per_count", facts.follows_count))
     return Method(
         name=name,
         selector=selector,
         params=params,
-        grid={key: _values(f"{where}: grid.{key}", value, lists) for key, value in given.items()},
+        grid={key: _values(f"{where}: grid.{key}", value, lists) for key, value in grid.items()},
         own_count=counts == OWN or selector == ALL_FEATURES,
         per_count=per_count and counts != OWN,
-        control=control,
+        control=_truth(f"{where}: control", entry.get("control", False)),
         rankings=rankings,
     )
 
@@ -166,13 +161,56 @@ def _values(key: str, value: Any, lists: Mapping[str, list[Any]]) -> tuple[Any, 
     return values
 
 
-def _known(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
-    """Refuse keys that mean nothing."""
+def _datasets(key: str, value: Any) -> tuple[str, ...]:
+    """Return data sets by their registered names; files by path and column of the classes."""
+    names = []
+    for entry in _list(key, value):
+        name = _file(key, entry) if isinstance(entry, dict) else _text(key, entry)
+        try:
+            known = table_format(split_labels(name)[0]) is not None
+            names.append(name if known else dataset_info(name).name)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from error
+    return tuple(dict.fromkeys(names))
+
+
+def _file(key: str, entry: dict[str, Any]) -> str:
+    """Return the one name of a file and the column of its classes."""
+    _check_keys(key, entry, ("file", "labels"))
+    file = _text(f"{key}: file", entry.get("file"))
+    if table_format(file) is None:
+        raise ValueError(f"{key}: file must end in one of {', '.join(READERS)}; got {file!r}.")
+    if "labels" not in entry:
+        return file
+    return join_labels(file, _text(f"{key}: labels", entry["labels"]))
+
+
+def _check_keys(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
+    """Raise for keys that mean nothing."""
     for key in content:
         if key not in options:
             listed = f"it must be one of {', '.join(options)}"
             fix = listed if options else "there is nothing to set here: remove it"
             raise ValueError(f"{where}: unknown key {key!r}; {fix}.")
+
+
+def _some(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
+    """Return some of the options, in the order of these."""
+    given = _list(key, value)
+    for word in given:
+        if word not in options:
+            listed = ", ".join(map(repr, options))
+            raise ValueError(f"{key}: {word!r} is unknown; it must be one of {listed}.")
+    return tuple(word for word in options if word in given)
+
+
+def _whole(key: str, value: Any, *, low: int) -> tuple[int, ...]:
+    """Return a list of integers."""
+    given = _list(key, value)
+    for number in given:
+        if type(number) is not int or number < low:
+            raise ValueError(f"{key}: integers of at least {low} are needed; got {number!r}.")
+    return tuple(given)
 
 
 def _table(key: str, value: Any) -> dict[str, Any]:
@@ -197,53 +235,3 @@ def _truth(key: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{key} must be true or false; got {value!r}.")
     return value
-
-
-def _words(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
-    """Return some of the options, in the order of these."""
-    given = _list(key, value)
-    for word in given:
-        if word not in options:
-            listed = ", ".join(map(repr, options))
-            raise ValueError(f"{key}: {word!r} is unknown; it must be one of {listed}.")
-    return tuple(word for word in options if word in given)
-
-
-def _datasets(key: str, value: Any) -> tuple[str, ...]:
-    """Return data sets by their registered names; files by path and column of the classes."""
-    names = []
-    for entry in _list(key, value):
-        name = _file(key, entry) if isinstance(entry, dict) else _text(key, entry)
-        try:
-            known = table_format(split_labels(name)[0]) is not None
-            names.append(name if known else dataset_info(name).name)
-        except ValueError as error:
-            raise ValueError(f"{key}: {error}") from error
-    return tuple(dict.fromkeys(names))
-
-
-def _file(key: str, entry: dict[str, Any]) -> str:
-    """Return the one name of a file and the column of its classes."""
-    _known(key, entry, ("file", "labels"))
-    file = _text(f"{key}: file", entry.get("file"))
-    if table_format(file) is None:
-        raise ValueError(f"{key}: file must end in one of {', '.join(READERS)}; got {file!r}.")
-    if "labels" not in entry:
-        return file
-    return join_labels(file, _text(f"{key}: labels", entry["labels"]))
-
-
-def _whole(key: str, value: Any, *, low: int) -> tuple[int, ...]:
-    """Return a list of integers."""
-    given = _list(key, value)
-    for number in given:
-        if isinstance(number, bool) or not isinstance(number, int) or number < low:
-            raise ValueError(f"{key}: integers of at least {low} are needed; got {number!r}.")
-    return tuple(given)
-
-
-def _seconds(value: Any) -> float:
-    """Return a time limit."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ValueError(f"cell_seconds must be a number above 0; got {value!r}.")
-    return float(value)

@@ -147,15 +147,7 @@ class Plan:
         """Return how many selections each method may choose from: (ranking, count) pairs.
 
         Points without an effect of their own are counted: they are part of what was searched.
-
-        Parameters
-        ----------
-        n_columns : int
-            Columns of the data set: numbers of features beyond are left out.
-
-        Returns
-        -------
-        dict of str to int
+        Numbers of features beyond ``n_columns`` are left out.
         """
         from featsieve.bench.expand import budgets
 
@@ -200,17 +192,9 @@ class Plan:
         list of Cell
             Of those data sets and methods of which every grid cell is finished.
         """
-        from featsieve.bench.choose import dependent_cells
+        from featsieve.bench.expand import dependent_cells
 
         return dependent_cells(self, rows, checksums)
-
-
-def without_classes(name: str) -> str:
-    """Return what is wrong with a data set that has no classes, and how a plan helps it."""
-    return (
-        f"{name} has no classes to compare with. If a column of the file holds them, name it in "
-        'the plan: datasets = [{ file = "mine.csv", labels = "kind" }].'
-    )
 
 
 def plan_names() -> list[str]:

@@ -1,19 +1,30 @@
-"""Worker processes: also one job is run in another process, which may die without harm."""
+"""Where cells are run: in worker processes of this machine, or on a Dask cluster.
+
+Both compute rows; the calling process writes them down. Also one job is run in another process,
+which may die without harm.
+"""
 
 import os
+import threading
+import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
+from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any
 
 from featsieve.bench.cells import Cell
-from featsieve.bench.task import Outcome, start_worker
+from featsieve.io.optional import load_optional
 
-# Seconds until a worker without work ends, and between two looks at the clock.
-IDLE = 60.0
-TICK = 1.0
-# Cells handed out before somebody is free: few, so that little is to be taken back at the end.
+Rows = list[dict[str, Any]]
+Results = Generator[tuple[Cell, Rows | None], None, None]  # None: the workers that ran it died
+
+IDLE_SECONDS = 60.0  # until a worker without work ends
+TICK_SECONDS = 1.0
+# Cells handed out before a worker is free: few, so that little is to be taken back at the end.
 AHEAD = 1
 DATA_VARIABLES = ("FEATSIEVE_DATA", "FEATSIEVE_CACHE")
 THREAD_VARIABLES = (
@@ -25,82 +36,147 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
 )
 
-# The pool of the last call: {settings: executor}.
+# The pool of the last call, which the next one uses if it wants the same: {settings: executor}.
 _kept: dict[Any, Any] = {}
 
 
-def run_in_pool(
-    task: Callable[[Cell], Outcome],
+def run_in_processes(
+    compute: Callable[[Cell], Rows],
     cells: Iterable[Cell],
     *,
     jobs: int,
     threads: int,
     tick: Callable[[], None] = lambda: None,
-) -> Generator[Outcome, None, None]:
-    """Run cells in worker processes, and give each outcome as it comes.
+    alone: bool = False,
+) -> Results:
+    """Run cells in worker processes, and give each with its rows as it comes.
 
-    If anything goes wrong, and if the iterator is closed before its end, no worker is left.
+    When a process dies, the cells that were under way are run again one by one: what dies ``alone``
+    is its own fault. If the iterator is closed before its end, no worker is left.
     """
-    try:
-        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | _own_variables()
-        executor = _executor(jobs, variables)
-    except OSError as error:  # such as no room for their locks
-        raise OSError(
-            f"Worker processes cannot be started ({error.strerror or error}): make room in "
-            "/dev/shm and in the folder for temporary files."
-        ) from error
-    ended: SimpleQueue[Any] = SimpleQueue()
     waiting = deque(cells)
-    under_way = 0
+    while waiting:
+        under_way: dict[Any, Cell] = {}
+        try:
+            executor = _executor(jobs, threads)
+            for future in _ended(
+                executor.submit, compute, waiting, under_way, jobs=jobs, tick=tick
+            ):
+                rows = future.result()
+                yield under_way.pop(future), rows
+        except BrokenProcessPool:
+            _stop_workers()
+            for cell in under_way.values():
+                if alone:
+                    yield cell, None
+                else:
+                    yield from run_in_processes(
+                        compute, [cell], jobs=1, threads=threads, tick=tick, alone=True
+                    )
+        except BaseException:
+            _stop_workers()
+            raise
+
+
+def run_on_cluster(
+    compute: Callable[[Cell], Rows],
+    cells: Iterable[Cell],
+    *,
+    client: Any,
+    jobs: int,
+    tick: Callable[[], None] = lambda: None,
+) -> Results:
+    """Run cells on the workers of a Dask cluster, and give each with its rows as it comes.
+
+    If the iterator is closed before its end, what was begun is cancelled.
+    """
+    from distributed.scheduler import KilledWorker
+
+    def submit(compute: Callable[[Cell], Rows], cell: Cell) -> Any:
+        return client.submit(compute, cell, pure=False)
+
+    under_way: dict[Any, Cell] = {}
     try:
-        while waiting or under_way:
-            while waiting and under_way < jobs + AHEAD:
-                executor.submit(task, waiting.popleft()).add_done_callback(ended.put)
-                under_way += 1
-            outcome = next_ended(ended, tick).result()
-            under_way -= 1
-            yield outcome
-    except BaseException:
-        with warnings.catch_warnings():  # about systems on which only the workers can be found
-            warnings.simplefilter("ignore")
-            _kept.clear()
-            executor.shutdown(wait=True, kill_workers=True)
-        raise
+        for future in _ended(submit, compute, deque(cells), under_way, jobs=jobs, tick=tick):
+            try:
+                rows = future.result()
+            except KilledWorker:
+                rows = None
+            yield under_way.pop(future), rows
+    finally:
+        client.cancel(list(under_way), force=True)
 
 
-def _executor(jobs: int, variables: dict[str, str]) -> Any:
-    """Return a pool of processes with these variables: the one of the last call if it has them.
+def _ended(
+    submit: Callable[..., Any],
+    compute: Callable[[Cell], Rows],
+    waiting: deque[Cell],
+    under_way: dict[Any, Cell],
+    *,
+    jobs: int,
+    tick: Callable[[], None],
+) -> Iterator[Any]:
+    """Keep some of the waiting cells under way, and give each future that has ended."""
+    ended: SimpleQueue[Any] = SimpleQueue()
+    most = jobs + (AHEAD if jobs > 1 else 0)  # one job: its time is taken with nothing beside it
+    while waiting or under_way:
+        while waiting and len(under_way) < most:
+            future = submit(compute, waiting[0])
+            under_way[future] = waiting.popleft()
+            future.add_done_callback(ended.put)
+        try:
+            yield ended.get(timeout=TICK_SECONDS)
+        except Empty:
+            tick()
+
+
+def _executor(jobs: int, threads: int) -> Any:
+    """Return a pool of processes: that of the last call if it wants the same.
 
     Not loky's reusable executor, which joblib takes for its own.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
+    own = {name: os.environ[name] for name in DATA_VARIABLES if name in os.environ}
+    variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | own
     settings = (jobs, tuple(sorted(variables.items())))
     if settings not in _kept:
-        while _kept:
-            _kept.popitem()[1].shutdown(wait=True, kill_workers=True)
-        _kept[settings] = ProcessPoolExecutor(
-            max_workers=jobs,
-            timeout=IDLE,
-            env=variables,
-            initializer=start_worker,
-            initargs=(os.getpid(),),
-        )
+        _stop_workers()
+        try:
+            _kept[settings] = ProcessPoolExecutor(
+                max_workers=jobs,
+                timeout=IDLE_SECONDS,
+                env=variables,
+                initializer=_start_worker,
+                initargs=(os.getpid(),),
+            )
+        except OSError as error:  # such as no room for their locks
+            raise OSError(
+                f"Worker processes cannot be started ({error.strerror or error}): make room in "
+                "/dev/shm and in the folder for temporary files."
+            ) from error
     return _kept[settings]
 
 
-def _own_variables() -> dict[str, str]:
-    """Return the variables that say where data are: workers that know other ones are not kept."""
-    return {name: os.environ[name] for name in DATA_VARIABLES if name in os.environ}
+def _stop_workers() -> None:
+    """End the worker processes, whatever they do."""
+    with warnings.catch_warnings():  # about systems on which only the workers can be found
+        warnings.simplefilter("ignore")
+        while _kept:
+            _kept.popitem()[1].shutdown(wait=True, kill_workers=True)
 
 
-def next_ended(ended: "SimpleQueue[Any]", tick: Callable[[], None]) -> Any:
-    """Wait for the next future that has ended."""
-    while True:
-        try:
-            return ended.get(timeout=TICK)
-        except Empty:
-            tick()
+def _start_worker(parent: int) -> None:
+    """Begin a worker process: it leaves signals to the parent, and ends soon after it."""
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    signal(SIGINT, SIG_IGN)
+    signal(SIGTERM, SIG_IGN)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def threads_of(jobs: int) -> int:
@@ -110,3 +186,27 @@ def threads_of(jobs: int) -> int:
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     share = max(1, cpu_count() // jobs)
     return min(share, int(wanted)) if wanted.isdigit() and int(wanted) > 0 else share
+
+
+@contextmanager
+def on_cluster(address: str) -> Iterator[Any]:
+    """Make a Dask cluster the backend of joblib, and so of benchmarks, in the block."""
+    from joblib import parallel_config
+
+    distributed = load_optional("distributed", "Running on a cluster", extra="dask")
+    try:
+        client = distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"There is no Dask scheduler at {address!r}: start one with `dask scheduler`, workers "
+            "with `dask worker ADDRESS --nthreads 1`, and pass the address that it prints."
+        ) from error
+    with client, parallel_config(backend="dask"):
+        yield client
+
+
+def cluster_client() -> Any:
+    """Return the client of joblib's Dask backend; None where another backend is in force."""
+    from joblib.parallel import get_active_backend
+
+    return getattr(get_active_backend()[0], "client", None)

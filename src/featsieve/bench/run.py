@@ -9,21 +9,24 @@ cell at a time.
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from featsieve.bench.cells import DEPENDENT, Cell
-from featsieve.bench.cluster import cluster_client
+from featsieve.bench.cells import ALONE, DEPENDENT, Cell, blank_row
 from featsieve.bench.environment import source_hash
-from featsieve.bench.listing import write_listing
 from featsieve.bench.plan import Plan, load_plan
-from featsieve.bench.pool import threads_of
-from featsieve.bench.progress import ALONE, Progress
-from featsieve.bench.stop import Terminated, terminable
-from featsieve.bench.store import Store
-from featsieve.bench.tables import Tables, load_tables
-from featsieve.bench.waves import Waves
+from featsieve.bench.pool import cluster_client, run_in_processes, run_on_cluster, threads_of
+from featsieve.bench.progress import Progress
+from featsieve.bench.store import Store, overall_status
+from featsieve.bench.worker import compute_cell
+from featsieve.datasets import load_dataset
+from featsieve.datasets.registry import registry
+
+DIED = "its process died: out of memory, or a fault in compiled code"
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,12 @@ class RunSummary:
 
     plan: str
     folder: Path
-    statuses: dict[str, int]
-    computed: int
+    statuses: dict[str, int]  # number of finished cells of the plan, by status
+    computed: int  # cells that this run computed
     failures: tuple[str, ...]
-    left_out: dict[str, str]
-    unreadable: dict[str, str]
-    other_code: int
+    left_out: dict[str, str]  # data sets, and why
+    unreadable: dict[str, str]  # files in the folder of parts that are none, and why
+    other_code: int  # cells that were computed by another state of the library
     seconds: float
 
     @property
@@ -61,103 +64,135 @@ def run_plan(
     retry: bool = False,
     progress: Progress | None = None,
 ) -> RunSummary:
-    """Run the cells of a plan that are not there yet."""
+    """Run the cells of a plan that are not there yet; ``retry``: also those without a result."""
+    from joblib import effective_n_jobs
+
+    start = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"{os.fspath(data)!r} is not a folder: name the one with the data sets.")
+    if jobs == 0 or jobs < -1:
+        raise ValueError(f"jobs must be a positive number, or -1 for one per core; got {jobs}.")
     progress = progress or Progress()
     try:
-        with terminable():
-            run = _Run(plan, Store(out), data, download, _n_jobs(jobs), retry, progress)
-            return run.whole()
-    except KeyboardInterrupt as stop:
-        kind = Terminated if isinstance(stop, Terminated) else KeyboardInterrupt
-        raise kind(
+        tables = load_tables(plan, data=data, download=download, progress=progress)
+        folder = None if data is None else os.path.abspath(data)
+        run = _Run(plan, Store(out), folder, effective_n_jobs(jobs), retry, progress)
+        with run.store.writing():
+            return run.whole(tables, start=start)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
             f"{progress.done} of {progress.total} cells done; run the same command again to go on"
         ) from None
     finally:
-        Store(out).clean()
         progress.end()
 
 
 @dataclass
+class Tables:
+    """What a run must know about its data sets."""
+
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    checksums: dict[str, str | None] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def load_tables(
+    plan: Plan, *, data: str | os.PathLike[str] | None, download: bool, progress: Progress
+) -> Tables:
+    """Look at the data sets, and say in one line each which of them are left out."""
+    found = Tables()
+    for name in plan.datasets:
+        try:
+            table = load_dataset(name, data=data, download=download)
+        except (OSError, ValueError, ImportError) as error:
+            entry = registry().get(name)
+            found.left_out[name] = (
+                f"{entry.file} is not there; get it from {entry.source}"
+                if entry is not None and isinstance(error, FileNotFoundError)
+                else str(error).split(". ")[0].rstrip(".")
+            )
+        else:
+            if table.n_classes is None:
+                found.left_out[name] = (
+                    "it has no classes to compare with; name their column in the plan: "
+                    f'{{ file = "{name}", labels = "COLUMN" }}'
+                )
+            else:
+                found.shapes[name] = (*table.X.shape, table.n_classes)
+                found.checksums[name] = table.checksum
+        if name in found.left_out:
+            progress.say(f"{name} is left out: {found.left_out[name]}.")
+    if not found.shapes:
+        names = list(found.left_out)
+        start = (
+            f"The data set {names[0]} could not be loaded: {found.left_out[names[0]]}."
+            if len(names) == 1
+            else f"None of the {len(names)} data sets could be loaded ({', '.join(names)})."
+        )
+        entries = [registry().get(name) for name in names]
+        fetched = any(entry is not None and entry.url and entry.sha256 for entry in entries)
+        raise FileNotFoundError(
+            f"{start} Put the files into a folder and name it with --data, or set FEATSIEVE_DATA"
+            + ("; or add --download." if fetched and not download else ".")
+        )
+    progress.sizes = {name: float(shape[0] * shape[1]) for name, shape in found.shapes.items()}
+    return found
+
+
+@dataclass
 class _Run:
-    """One run of a plan, in the order in which things happen."""
+    """One run, while it goes on."""
 
     plan: Plan
     store: Store
-    data: str | os.PathLike[str] | None
-    download: bool
+    data: str | None
     jobs: int
     retry: bool
     progress: Progress
+    failures: list[str] = field(default_factory=list)
+    computed: int = 0
 
-    def whole(self) -> RunSummary:
+    def whole(self, tables: Tables, *, start: float) -> RunSummary:
         """Run the waves and say what came of them."""
-        start = time.perf_counter()
-        tables = load_tables(
-            self.plan.datasets, data=self.data, download=self.download, say=self.progress.say
-        )
-        self.store.make()
-        self.store.clean()
-        unreadable = self.unreadable()
-        self.progress.begin(tables.sizes, jobs=self.jobs)
+        plan, store = self.plan, self.store
+        parts, unreadable = store.look()
+        for name, reason in unreadable.items():
+            self.progress.say(f"cells/{name} is not counted: {reason}.")
 
-        first = self.plan.cells(tables.shapes, tables.checksums)
-        follow = [kind for kind in self.plan.experiments if kind in DEPENDENT]
-        self.adopt(first, keep=self.plan.datasets, whole=not follow)
-        other_code = self.other_code()
+        first = plan.cells(tables.shapes, tables.checksums)
+        follow = any(kind in DEPENDENT for kind in plan.experiments)
+        store.adopt(plan, first, keep=plan.datasets, whole=not follow)
+        other_code = self._other_code(parts)
+        waiting = self._expect(first)
+        threads = threads_of(self.jobs)
+        beside = [cell for cell in waiting if cell.experiment not in ALONE]
+        self._run(beside, jobs=self.jobs, threads=threads)
+        rows = store.rows_of(cell.id for cell in first)
+        found = plan.dependent_cells(rows, tables.checksums)
+        second = [cell for cell in found if cell.dataset in tables.shapes]
+        store.adopt(plan, [*first, *second], keep=tables.left_out)
+        self._run(self._expect(second), jobs=self.jobs, threads=threads)
+        self._run([cell for cell in waiting if cell.experiment in ALONE], jobs=1, threads=1)
 
-        data = None if self.data is None else os.fspath(self.data)
-        waves = Waves(self.store, data, self.plan.name, self.retry, self.progress, cluster_client())
-        waiting = waves.expect(first, tables.sizes)
-        alone = {name: cell for name, cell in waiting.items() if cell.experiment in ALONE}
-        beside = {name: cell for name, cell in waiting.items() if name not in alone}
-        self.progress.to_follow = " and ".join(follow)
-        waves.run(beside, jobs=self.jobs, threads=threads_of(self.jobs))
-        waves.check_there()
-        second = self.following(first, tables)
-        self.adopt([*first, *second], keep=tables.left_out)
-        self.progress.to_follow = ""
-        after = waves.expect(second, tables.sizes)
-        waves.run(after, jobs=self.jobs, threads=threads_of(self.jobs))
-        waves.run(alone, jobs=1, threads=1)
-        waves.check_there()
-        self.store.clean()
-
-        known = self.store.statuses()
+        known = store.statuses()
         members = [cell.id for cell in [*first, *second]]
         return RunSummary(
-            plan=self.plan.name,
-            folder=self.store.folder,
+            plan=plan.name,
+            folder=store.folder,
             statuses=dict(Counter(known[cell] for cell in members if cell in known)),
-            computed=waves.computed,
-            failures=tuple(waves.failures),
+            computed=self.computed,
+            failures=tuple(self.failures),
             left_out=tables.left_out,
             unreadable=unreadable,
             other_code=other_code,
             seconds=time.perf_counter() - start,
         )
 
-    def unreadable(self) -> dict[str, str]:
-        """Return which files are no parts, and say so: one line for those with the same reason."""
-        found = self.store.unreadable()
-        for reason, count in Counter(found.values()).items():
-            name = next(name for name in found if found[name] == reason)
-            which = f"cells/{name} is" if count == 1 else f"{count} files like cells/{name} are"
-            self.progress.say(f"{which} left alone and not counted: {reason}.")
-        return found
-
-    def adopt(self, cells: Sequence[Cell], *, keep: Collection[str], whole: bool = True) -> None:
-        """Make the folder that of this plan."""
-        plan = self.plan
-        about = {"plan": plan.name, "title": plan.title, "resolved": plan.resolved}
-        write_listing(self.store.folder, cells, keep=keep, whole=whole, **about)
-
-    def other_code(self) -> int:
+    def _other_code(self, parts: dict[str, dict[str, str]]) -> int:
         """Count the cells of earlier runs that this version of the library did not compute."""
-        sources, members = self.store.sources(), self.store.about()["cells"]
-        count = sum(sources.get(cell, source_hash()) != source_hash() for cell in members)
+        members = self.store.about()["cells"]
+        count = sum(parts[cell]["source"] != source_hash() for cell in members if cell in parts)
         if count:
             self.progress.say(
                 f"{count} cell{'s were' if count > 1 else ' was'} computed by other code (another "
@@ -166,17 +201,46 @@ class _Run:
             )
         return count
 
-    def following(self, cells: Sequence[Cell], tables: Tables) -> list[Cell]:
-        """Return the cells that follow from finished ones of this plan, not of others."""
-        rows = self.store.rows_of(cell.id for cell in cells)
-        found = self.plan.dependent_cells(rows, tables.checksums)
-        return [cell for cell in found if cell.dataset in tables.shapes]
+    def _expect(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return those of the cells that are to be run, the largest tables first."""
+        known = self.store.statuses()
+        if self.retry:
+            known = {cell: status for cell, status in known.items() if status == "done"}
+        there = [known[cell.id] for cell in cells if cell.id in known]
+        waiting = {cell.id: cell for cell in cells if cell.id not in known}
+        sizes = self.progress.sizes
+        ordered = sorted(waiting.values(), key=lambda cell: (-sizes[cell.dataset], cell.dataset))
+        failed = sum(status != "done" for status in there)
+        self.progress.expect(ordered, done=len(there), failed=failed)
+        return ordered
 
+    def _run(self, cells: Iterable[Cell], *, jobs: int, threads: int) -> None:
+        """Run cells on the cluster or in processes, and write each down as it comes."""
+        client = cluster_client()
+        compute: Any = partial(
+            compute_cell, data=self.data, plan=self.plan.name, jobs=jobs, folder=os.getcwd()
+        )
+        tick = self.progress.show
+        results = (
+            run_in_processes(compute, cells, jobs=jobs, threads=threads, tick=tick)
+            if client is None
+            else run_on_cluster(compute, cells, client=client, jobs=jobs, tick=tick)
+        )
+        with closing(results):
+            for cell, rows in results:
+                if rows is None:
+                    blank = blank_row(cell, plan=self.plan.name, jobs=jobs)
+                    rows = [blank | {"status": "failed", "reason": DIED}]
+                self._keep(cell, rows)
 
-def _n_jobs(jobs: int) -> int:
-    """Return the number of cells to run at the same time."""
-    from joblib import effective_n_jobs
-
-    if jobs == 0 or jobs < -1:
-        raise ValueError(f"jobs must be a positive number, or -1 for one per core; got {jobs}.")
-    return int(effective_n_jobs(jobs))
+    def _keep(self, cell: Cell, rows: list[dict[str, Any]]) -> None:
+        """Write down what came of a cell, unless its data set went away, and show it."""
+        status = overall_status(rows)
+        if status != "skipped":
+            self.store.write(cell, rows)
+        if status != "done":
+            reason = next(row["reason"] for row in rows if row["status"] != "done")
+            what = f"{cell.method} on {cell.dataset} ({cell.experiment}, {cell.params_json})"
+            self.failures.append(f"{status}: {what}: {reason}")
+        self.computed += 1
+        self.progress.advance(cell, status=status)

@@ -1,33 +1,31 @@
-"""The results of a run on disk: one Parquet part per finished cell, in ``FOLDER/cells``.
+"""The results of a run on disk: ``FOLDER/plan.json`` and one Parquet part per finished cell.
 
-A part is written under a temporary name, forced to the disk and then renamed, so that it is there
-whole or not at all, whoever kills whom. The name of a part is the identity of its cell; two runs
-in one folder can therefore only write the same thing twice, and there is no lock. The temporary
-file is made when work on a cell begins and names the process: after a crash it tells which cells
-were being worked on, and to other runs which ones they need not begin. Runs on other machines that
-share the folder are neither waited for nor cleaned up after: nobody can tell whether they go on.
-
-A part says what was computed; the listing says which cells belong to the plan that was run last.
-Parts of other plans stay, are found again when that plan is run again, and are not read.
+A part, ``FOLDER/cells/ID.parquet``, is written under a hidden name and then renamed, so that it is
+there whole or not at all. ``plan.json`` lists the cells of the plan that was run last; parts of
+other plans stay, are found again when that plan is run again, and are not read.
 """
 
+import json
 import os
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from featsieve.bench.cells import EXPERIMENTS, SCHEMA, Cell
-from featsieve.bench.listing import OF_THE_PLAN, csv_text, read_listing
-from featsieve.bench.schema import PartAbout, arrow_table, part_about
-from featsieve.io.files import folder_to_disk, to_disk, told_of, write_text
-from featsieve.io.processes import Process, this_process
-from featsieve.io.readers.guard import first_line
-from featsieve.io.temporary import is_left, maker_of, remove, temporary_name
+from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.plan import Plan
+from featsieve.io.files import whole_file, write_text
+from featsieve.io.readers.guard import read_small
+from featsieve.io.results import results_locked
 
-# What tells rows apart, and the order in which they are read and exported.
-_ORDER = ("dataset", "method", "seed", "params", "n_features", "cell")
+_KEY = b"featsieve"  # of what a part says about itself
+# Columns that are not part of a cell's identity: as the present plan has them.
+_OF_THE_PLAN = ("stands_for", "inert", "control")
+# The order in which rows are read and exported, after the experiment.
+_ORDER = ["dataset", "method", "seed", "params", "n_features", "cell"]
+# In a CSV file single runs are text with four decimals; other lists are left out.
+_RUNS = ("acc_runs", "nmi_runs")
 
 
 class Store:
@@ -36,178 +34,179 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.parts = self.folder / "cells"
-        self._token = secrets.token_hex(4)  # threads have stores of their own
-        # what was found in a part, as long as its time and size are the same
-        self._seen: dict[Path, tuple[tuple[int, int], PartAbout]] = {}
 
-    def make(self) -> None:
-        """Make the folder, and see whether something can be written to it."""
-        trial = temporary_name(self.parts / "trial")
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make the folder, and keep other runs out of it for the length of the block."""
         try:
             self.parts.mkdir(parents=True, exist_ok=True)
-            trial.touch()
-            trial.unlink()
+            with tempfile.TemporaryFile(dir=self.parts):
+                pass
         except OSError as error:
             raise OSError(
                 f"Results cannot be written to {self.folder} ({error.strerror}): name another "
                 "folder with --out."
             ) from error
-
-    def statuses(self) -> dict[str, str]:
-        """Return the status of every finished cell; parts that cannot be read are left out."""
-        return {cell: about.status for cell, about in self._look()[0].items()}
-
-    def sources(self) -> dict[str, str]:
-        """Return the hash of the library's files with which each finished cell was computed."""
-        return {cell: about.source for cell, about in self._look()[0].items()}
-
-    def finished(self) -> set[str]:
-        """Return the identities of the cells whose part is there and can be read."""
-        return set(self.statuses())
-
-    def unreadable(self) -> dict[str, str]:
-        """Return what in the folder of parts is not one, by file name, and why.
-
-        Nothing of it is removed. A damaged part is replaced when its cell is run again.
-        """
-        return self._look()[1]
-
-    def status(self, cell: str) -> str | None:
-        """Return the status of one cell; None if it has no readable part."""
-        try:
-            return part_about(self._part(cell)).status
-        except (FileNotFoundError, ValueError):
-            return None
-
-    def begin(self, cell: Cell) -> None:
-        """Note that this process works on a cell from now on."""
-        with self._told_of(cell):
-            self.parts.mkdir(parents=True, exist_ok=True)
-            self._temporary(cell).touch()
-
-    def abandon(self, cell: Cell) -> None:
-        """Take back what ``begin`` noted."""
-        with suppress(OSError):  # whoever comes next does it
-            self._temporary(cell).unlink(missing_ok=True)
-
-    def begun(self) -> set[str]:
-        """Return the cells that some process began and did not finish."""
-        return {path.name.split(".")[1] for path in self.parts.glob(".*.tmp")}
-
-    def deserted(self) -> set[str]:
-        """Return those of the begun cells on which no process works, as far as one can see."""
-        found = list(self.parts.glob(".*.tmp"))
-        alive = {path.name.split(".")[1] for path in found if not is_left(path)}
-        return {path.name.split(".")[1] for path in found} - alive
-
-    def others(self, cell: Cell) -> set[Process]:
-        """Return the other processes of this machine that work on a cell."""
-        makers = {maker_of(path) for path in self.parts.glob(f".{cell.id}.*.tmp")}
-        return {maker for maker in makers if maker and maker.is_alive()} - {this_process()}
+        with results_locked(self.folder):
+            for left in self.parts.glob(".*"):  # by a run that was killed
+                left.unlink()
+            yield
 
     def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the part of a cell."""
+        pa = _pyarrow()
         from pyarrow.parquet import write_table
 
-        table = arrow_table(cell, rows)
-        temporary = self._temporary(cell)
-        try:
-            with self._told_of(cell):
-                self.parts.mkdir(parents=True, exist_ok=True)
-                with temporary.open("wb") as file:
-                    write_table(table, file)
-                    to_disk(file)
-                temporary.replace(self._part(cell.id))
-                folder_to_disk(self.parts)
-        except BaseException:
-            self.abandon(cell)
-            raise
+        about = {
+            "version": SCHEMA_VERSION,
+            "status": overall_status(rows),
+            "source": json.loads(rows[0]["versions"])["source"],
+        }
+        metadata = {_KEY: json.dumps(about)}
+        table = pa.Table.from_pylist(list(rows), schema=arrow_schema().with_metadata(metadata))
+        with whole_file(self._part(cell.id)) as unfinished:
+            write_table(table, unfinished)
 
-    def clean(self) -> list[str]:
-        """Remove what processes that are no more have left, and return the names."""
-        found = [*self.parts.glob(".*.tmp"), *self.folder.glob(".*.tmp")]
-        dead = [path for path in found if is_left(path)]
-        for path in dead:
-            remove(path)
-        return sorted(path.name for path in dead)
+    def statuses(self) -> dict[str, str]:
+        """Return the status of every finished cell; parts that cannot be read are left out."""
+        return {cell: about["status"] for cell, about in self.look()[0].items()}
+
+    def look(self) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+        """Return what each part says about itself (by cell), and why others cannot be used."""
+        _pyarrow()
+        from pyarrow.parquet import read_schema
+
+        good, bad = {}, {}
+        for path in sorted(self.parts.glob("[!.]*.parquet")):
+            try:
+                about = json.loads((read_schema(path).metadata or {}).get(_KEY, b"{}"))
+            except Exception as error:  # pyarrow fails on broken files in many ways
+                bad[path.name] = (
+                    f"damaged, or not a Parquet file ({str(error).partition(chr(10))[0]})"
+                )
+                continue
+            if about.get("version") == SCHEMA_VERSION:
+                good[path.stem] = about
+            else:
+                bad[path.name] = "not written by this version of featsieve"
+        return good, bad
+
+    def adopt(
+        self, plan: Plan, cells: Iterable[Cell], *, whole: bool = True, keep: Collection[str] = ()
+    ) -> None:
+        """Make the folder that of a plan.
+
+        Cells of the data sets in ``keep`` stay listed if the same plan was run before: their files
+        are away today, their results are there. ``whole`` says that no further cells follow.
+        """
+        columns = ("experiment", "dataset", "method", "stands_for", "control")
+        members = {
+            cell.id: {name: getattr(cell, name) for name in columns}
+            | {"inert": json.dumps(dict(cell.inert), sort_keys=True)}
+            for cell in cells
+        }
+        try:
+            earlier = self.about()
+        except (FileNotFoundError, ValueError):
+            earlier = {}
+        if earlier.get("resolved") == plan.resolved:
+            kept = earlier["cells"].items()
+            members = {key: cell for key, cell in kept if cell["dataset"] in keep} | members
+        about = {
+            "version": SCHEMA_VERSION,
+            "plan": plan.name,
+            "title": plan.title,
+            "cells": members,
+            "whole": whole,
+            "resolved": plan.resolved,
+        }
+        write_text(self.folder / "plan.json", json.dumps(about, indent=1, sort_keys=True))
 
     def about(self) -> dict[str, Any]:
-        """Return the plan that the folder belongs to; see `featsieve.bench.listing`."""
-        return read_listing(self.folder)
+        """Return the plan that the folder belongs to, with its cells."""
+        path = self.folder / "plan.json"
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{self.folder} holds no results. Write some: featsieve bench run PLAN --out "
+                f"{self.folder}"
+            )
+        try:
+            about = json.loads(read_small(path, what="list of a benchmark's cells"))
+            version = about.get("version")
+        except (json.JSONDecodeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{path} is damaged: remove it and run the plan again.") from error
+        if version != SCHEMA_VERSION:
+            raise ValueError(
+                f"{self.folder} was written by another version of featsieve: run again."
+            )
+        return about
 
     def read(self) -> Any:
         """Return the rows of the plan that was run last."""
         about = self.about()
-        members = about["cells"]
-        rows = self.rows_of(members)
+        rows = self.rows_of(about["cells"])
         rows["plan"] = about["plan"]
-        for name in OF_THE_PLAN:
-            rows[name] = [members[cell][name] for cell in rows["cell"]]
+        for name in _OF_THE_PLAN:
+            rows[name] = [about["cells"][cell][name] for cell in rows["cell"]]
         return rows
 
     def rows_of(self, cells: Iterable[str]) -> Any:
         """Return the rows of some cells as they were written, of those that are finished."""
-        import pandas as pd
-        import pyarrow as pa
+        pa = _pyarrow()
         from pyarrow.parquet import ParquetFile
 
-        tables = []
-        for cell in sorted(self.finished() & set(cells)):
+        tables = [arrow_schema().empty_table()]
+        for cell in sorted(set(self.statuses()) & set(cells)):
             try:
                 with ParquetFile(self._part(cell)) as part:
                     tables.append(part.read(use_threads=False))
             except Exception as error:  # pyarrow fails on broken files in many ways
                 raise ValueError(
                     f"cells/{cell}.parquet is damaged: remove it and run the plan again "
-                    f"({first_line(error)})."
+                    f"({str(error).partition(chr(10))[0]})."
                 ) from error
-        if not tables:
-            return pd.DataFrame({name: [] for name in SCHEMA})
-        return _sorted(pa.concat_tables(tables).to_pandas())
+        rows = pa.concat_tables(tables).to_pandas()
+        keys = rows.assign(_place=rows["experiment"].map(EXPERIMENTS.index))
+        return rows.loc[keys.sort_values(["_place", *_ORDER]).index].reset_index(drop=True)
 
     def export_csv(self, path: str | os.PathLike[str]) -> int:
         """Write the rows as a tidy CSV file, one row per run, and return how many there are."""
         rows = self.read()
-        write_text(path, csv_text(rows))
+        lists = [name for name, kind in SCHEMA.items() if kind.startswith("list")]
+        runs = {
+            name: [" ".join(f"{value:.4f}" for value in values) for values in rows[name]]
+            for name in _RUNS
+        }
+        table = rows.assign(**runs).drop(columns=[name for name in lists if name not in _RUNS])
+        write_text(path, table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
         return len(rows)
 
     def _part(self, cell: str) -> Path:
         """Return where the part of a cell is or will be."""
         return self.parts / f"{cell}.parquet"
 
-    def _temporary(self, cell: Cell) -> Path:
-        """Return the name under which this process writes the part of a cell."""
-        return temporary_name(self.parts / cell.id, token=self._token)
 
-    def _told_of(self, cell: Cell) -> AbstractContextManager[None]:
-        """Let errors of the system in the block name the part of a cell."""
-        return told_of(self._part(cell.id), self._temporary(cell), self.parts, self.folder)
-
-    def _about(self, path: Path) -> PartAbout:
-        """Return what a part says about itself, without reading it twice."""
-        about = path.stat()
-        state = (about.st_mtime_ns, about.st_size)
-        known = self._seen.get(path)
-        if known is None or known[0] != state:
-            known = self._seen[path] = (state, part_about(path))
-        return known[1]
-
-    def _look(self) -> tuple[dict[str, PartAbout], dict[str, str]]:
-        """Return what each readable part says, and what is wrong with each other file."""
-        good, bad = {}, {}
-        for path in sorted(self.parts.glob("[!.]*")):
-            try:
-                good[path.stem] = self._about(path)
-            except ValueError as error:
-                bad[path.name] = str(error)
-            except FileNotFoundError:  # another process replaced it a moment ago
-                continue
-        return good, bad
+def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the status of a cell: "done" if all its rows are, else that of the first other."""
+    return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
 
 
-def _sorted(rows: Any) -> Any:
-    """Return the rows in the one order: experiments as they run, then by name and number."""
-    keys = rows.assign(_experiment=rows["experiment"].map(EXPERIMENTS.index))
-    return rows.loc[keys.sort_values(["_experiment", *_ORDER], kind="stable").index].reset_index(
-        drop=True
+def arrow_schema() -> Any:
+    """Return ``SCHEMA`` as a pyarrow schema."""
+    pa = _pyarrow()
+    lists = {"list<float64>": pa.list_(pa.float64()), "list<int64>": pa.list_(pa.int64())}
+    return pa.schema(
+        [
+            pa.field(
+                name, lists[kind] if kind in lists else pa.type_for_alias(kind), nullable=False
+            )
+            for name, kind in SCHEMA.items()
+        ]
     )
+
+
+def _pyarrow() -> Any:
+    """Import pyarrow, or say how to get it."""
+    from featsieve.io.optional import load_optional
+
+    return load_optional("pyarrow", "Storing results", extra="bench")

@@ -4,8 +4,8 @@ Selectors and the criterion are handed the table and the number of clusters. The
 the two methods that judge a selection by them.
 """
 
-import hashlib
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse
 from featsieve.base import COLUMN_SCALES
 from featsieve.bench.methods import shared_start, shares_graph
-from featsieve.bench.plan import without_classes
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
@@ -37,24 +36,22 @@ class LabelFreeCriterion:
     """
 
     def __init__(self, X: Any, *, n_clusters: int) -> None:
-        self._X, _ = sample_rows(X, check_random_state(0))
-        self._n_clusters = n_clusters
-        self._evaluate: Evaluation | None = None
+        self._X, self._n_clusters = X, n_clusters
         self._values: dict[bytes, float] = {}
 
     def __call__(self, support: np.ndarray) -> float:
         """Return the criterion of a selection (indices), computed once for each."""
         key = support.tobytes()
         if key not in self._values:
-            self._values[key] = float(np.mean(self._prepared()(support)))
+            self._values[key] = float(np.mean(self._evaluate(support)))
         return self._values[key]
 
-    def _prepared(self) -> Evaluation:
-        """Find the pseudo-labels and the graph, the first time."""
-        if self._evaluate is None:
-            labels = table_labels(self._X, self._n_clusters, random_state=check_random_state(0))
-            self._evaluate = Modularity().prepare(self._X, labels)
-        return self._evaluate
+    @cached_property
+    def _evaluate(self) -> Evaluation:
+        """The criterion with the pseudo-labels and the graph of the table, or of a sample of it."""
+        X, _ = sample_rows(self._X, check_random_state(0))
+        labels = table_labels(X, self._n_clusters, random_state=check_random_state(0))
+        return Modularity().prepare(X, labels)
 
 
 class Workbench:
@@ -62,7 +59,7 @@ class Workbench:
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.y is None:
-            raise ValueError(without_classes(dataset.name))
+            raise ValueError(f"{dataset.name} has no classes to compare with.")
         X = dataset.X
         self.X = (sp.csr_array(X) if sp.issparse(X) else np.asarray(X)).astype(
             np.float64, copy=False
@@ -76,11 +73,13 @@ class Workbench:
             both = dataset.informative if copies is None else dataset.informative | copies
             self.planted = both, dataset.informative
         self._classes = np.asarray(dataset.y)
-        self._by_column: Any = None
-        self._graphs: dict[tuple, sp.csr_array] = {}
-        self._starts: dict[tuple, np.ndarray | None] = {}
-        self._judged: dict[tuple, ClusteringScores] = {}
-        self._redundancies: dict[bytes, float] = {}
+        self._known: dict[tuple, Any] = {}
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        """Return what was computed for a key, or compute it."""
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
 
     # Shared by fits: no classes ------------------------------------------------------------------
 
@@ -96,50 +95,41 @@ class Workbench:
         kind = shared_start(selector)
         if kind is not None:
             scale = "none" if values["scale"] == "auto" else values["scale"]  # JASFS as published
-            labels = self.start(
-                kind,
-                scale,
-                values["n_neighbors"],
-                n_clusters=values["n_clusters"],
-                seed=values["random_state"],
-            )
+            names = ("n_neighbors", "n_clusters", "random_state")
+            labels = self.start(kind, scale, **{name: values[name] for name in names})
             if labels is not None:
                 given["init"] = labels
         selector.set_params(**given)
 
     def graph(self, scale: str, n_neighbors: int) -> sp.csr_array:
         """Return the heat-kernel graph of the samples, built once."""
-        key = (scale, n_neighbors)
-        if key not in self._graphs:
-            operator = self._operator(scale)
-            self._graphs[key] = heat_kernel_graph(operator, n_neighbors=n_neighbors)
-        return self._graphs[key]
+        return self._once(
+            ("graph", scale, n_neighbors),
+            lambda: heat_kernel_graph(self._operator(scale), n_neighbors=n_neighbors),
+        )
 
     def start(
-        self, kind: str, scale: str, n_neighbors: int, *, n_clusters: int, seed: int
+        self, kind: str, scale: str, *, n_neighbors: int, n_clusters: int, random_state: int
     ) -> np.ndarray | None:
         """Return first labels, computed once; None where a cluster is empty: they cannot be given.
 
         ``kind`` is "spectral", of most methods, or "authors", of JASFS as published.
         """
-        key = (kind, scale, n_neighbors, n_clusters, seed)
-        if key not in self._starts:
-            operator, random_state = self._operator(scale), check_random_state(seed)
+
+        def compute() -> np.ndarray | None:
+            operator, random = self._operator(scale), check_random_state(random_state)
             if kind == "authors":
                 labels = authors_labels(
-                    operator,
-                    "spectral",
-                    n_clusters,
-                    n_neighbors=n_neighbors,
-                    random_state=random_state,
+                    operator, "spectral", n_clusters, n_neighbors=n_neighbors, random_state=random
                 )
             else:
                 graph = self.graph(scale, n_neighbors)
                 labels, _ = first_labels(
-                    "spectral", self.X, operator, n_clusters, graph=graph, random_state=random_state
+                    "spectral", self.X, operator, n_clusters, graph=graph, random_state=random
                 )
-            self._starts[key] = labels if len(np.unique(labels)) == n_clusters else None
-        return self._starts[key]
+            return labels if len(np.unique(labels)) == n_clusters else None
+
+        return self._once((kind, scale, n_neighbors, n_clusters, random_state), compute)
 
     def _operator(self, scale: str) -> DataOperator:
         """Return the operator that a selector with this scale uses."""
@@ -150,39 +140,35 @@ class Workbench:
         """Return some columns of the table (sorted indices); sparse ones stay sparse."""
         if not sp.issparse(self.X):
             return self.X[:, support]
-        if self._by_column is None:
-            self._by_column = sp.csc_array(self.X)
-        return sp.csr_array(self._by_column[:, support])
+        by_column = self._once(("by column",), lambda: sp.csc_array(self.X))
+        return sp.csr_array(by_column[:, support])
+
+    def redundancy(self, support: np.ndarray) -> float:
+        """Return the mean correlation of the selected columns, computed once."""
+        places = np.arange(len(support))
+        return self._once(
+            ("redundancy", support.tobytes()), lambda: redundancy(self.columns(support), places)
+        )
 
     # Judged selections: classes --------------------------------------------------------------
 
-    def judge(
-        self, support: np.ndarray, *, n_seeds: int, practical: bool = False
-    ) -> ClusteringScores:
-        """Return how well k-means on a selection (sorted indices) finds the classes, once each.
+    def judge(self, support: np.ndarray, *, n_seeds: int) -> ClusteringScores:
+        """Return how well k-means on a selection (sorted indices) finds the classes, once each."""
+        return self._once(
+            ("paper", n_seeds, support.tobytes()),
+            lambda: paper_protocol(self.columns(support), self._classes, n_seeds=n_seeds),
+        )
 
-        By the paper's protocol, or by the practical one.
-        """
-        key = (support.tobytes(), 0 if practical else n_seeds)
-        if key not in self._judged:
-            columns = self.columns(support)
-            self._judged[key] = (
-                practical_protocol(columns, self._classes)
-                if practical
-                else paper_protocol(columns, self._classes, n_seeds=n_seeds)
-            )
-        return self._judged[key]
+    def judge_practical(self, support: np.ndarray) -> ClusteringScores:
+        """Return the same by the practical protocol."""
+        return self._once(
+            ("practical", support.tobytes()),
+            lambda: practical_protocol(self.columns(support), self._classes),
+        )
 
     def judge_labels(self, labels: np.ndarray) -> ClusteringScores:
         """Return how well the labels of a selector agree with the classes."""
         return ClusteringScores.of_labels(self._classes, labels)
-
-    def redundancy(self, support: np.ndarray) -> float:
-        """Return the mean correlation of the selected columns, computed once."""
-        key = support.tobytes()
-        if key not in self._redundancies:
-            self._redundancies[key] = redundancy(self.columns(support), np.arange(len(support)))
-        return self._redundancies[key]
 
     def scatter(self, support: np.ndarray) -> tuple[list[float], list[int]]:
         """Return the samples in a few columns, row by row, with their classes: for a figure."""
@@ -198,8 +184,3 @@ def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Work
     if checksum and dataset.checksum != checksum:
         raise ValueError(f"The file of {name} changed during the run: start the run again.")
     return Workbench(dataset)
-
-
-def support_hash(support: np.ndarray) -> str:
-    """Return a name for a selection: the same for the same columns."""
-    return hashlib.sha256(np.sort(support).astype(np.int64).tobytes()).hexdigest()[:16]

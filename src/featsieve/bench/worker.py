@@ -1,21 +1,21 @@
 """Run one cell: fit, evaluate, and write down what came of it, whatever that is."""
 
+import hashlib
 import math
+import os
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from featsieve.bench.cells import Cell
+from featsieve.bench.cells import Cell, blank_row
 from featsieve.bench.expand import RANKING, SCATTERED
 from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
 from featsieve.bench.methods import make_selector, selector_facts
-from featsieve.bench.rows import blank_row, failed_rows
-from featsieve.bench.workbench import Workbench, support_hash, workbench
+from featsieve.bench.workbench import Workbench, workbench
 
 # Fits that are handed what they share; the others are timed as a user would see them.
 SHARING = ("grid", "curve")
@@ -25,42 +25,36 @@ NOT_JUDGED = ("time", "scatter")
 STEP = 10**6
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted selector, and what the fit took."""
-
-    selector: Any
-    seconds: float
-    peak_mib: float
-    iteration_seconds: list[float]
+def compute_cell(
+    cell: Cell, *, data: str | None, plan: str, jobs: int, folder: str
+) -> list[dict[str, Any]]:
+    """Run a cell in a worker process; ``folder`` is where relative paths of the plan begin."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    return run_cell(cell, data=data, plan=plan, jobs=jobs)
 
 
 def run_cell(
     cell: Cell, *, data: str | None = None, plan: str = "", jobs: int = 1
 ) -> list[dict[str, Any]]:
     """Run a cell and return its rows; an error in it becomes a row with the reason."""
-    about: dict[str, Any] = {"plan": plan, "jobs": jobs}
+    row = blank_row(cell, plan=plan, jobs=jobs)
     try:
         bench = workbench(cell.dataset, data, checksum=cell.data_checksum)
-    except (OSError, ValueError, ImportError) as error:
-        return failed_rows(cell, _describe(error), status="skipped", **about)
-    shape: dict[str, Any] = {
-        "n_samples": bench.n_samples,
-        "n_columns": bench.n_columns,
-        "n_classes": bench.n_classes,
-    }
+    except (OSError, ValueError, ImportError) as error:  # left for later
+        return [row | {"status": "skipped", "reason": _describe(error)}]
+    row |= {name: getattr(bench, name) for name in ("n_samples", "n_columns", "n_classes")}
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        row = blank_row(cell, **about) | shape
         try:
             with time_limit(cell.seconds):
                 rows = [row | found for found in _results(cell, bench)]
         except TimeUpError as error:
-            return failed_rows(cell, str(error), status="timeout", **about, **shape)
+            return [row | {"status": "timeout", "reason": str(error)}]
         except Exception as error:  # whatever a method raises is its result
-            shape["fit_seconds"] = time.perf_counter() - start
-            return failed_rows(cell, _describe(error), **about, **shape)
+            took = time.perf_counter() - start
+            return [row | {"status": "failed", "reason": _describe(error), "fit_seconds": took}]
     heard = "; ".join(dict.fromkeys(_describe(warning.message) for warning in caught))
     reason = f"warned: {heard}" if heard else ""
     return [found | {"status": "done", "reason": reason} for found in rows]
@@ -73,24 +67,16 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
         counts = tuple(count for count in counts if count <= bench.n_columns)
         if not counts:
             raise ValueError(f"more features are asked for than the {bench.n_columns} there are")
-    fit = fit_cell(cell, bench, n_features=None if counts is None else max(counts))
-    selector = fit.selector
-    order = np.argsort(selector.ranking_)
-    common: dict[str, Any] = {
-        "fit_seconds": fit.seconds,
-        "peak_mib": fit.peak_mib,
-        "n_iter": int(getattr(selector, "n_iter_", 0)),
-        "own_count": counts is None and selector_facts(cell.selector).decides,
-    }
+    selector, common = fit_cell(cell, bench, n_features=None if counts is None else max(counts))
+    common["own_count"] = counts is None and selector_facts(cell.selector).decides
     if cell.experiment in ("default", "time"):
         common["objective"] = [float(value) for value in getattr(selector, "objective_", ())]
-    if cell.experiment == "time":
-        common["iteration_seconds"] = fit.iteration_seconds or [fit.seconds]
     if hasattr(selector, "labels_") and cell.experiment not in NOT_JUDGED:
         own = bench.judge_labels(selector.labels_).mean()
         common |= dict(zip(("acc_own", "nmi_own", "ari_own"), own, strict=True))
     if counts is None:
         counts = (int(selector.n_features_selected_),)
+    order = np.argsort(selector.ranking_)
     return [common | _at(cell, bench, order[:count]) for count in counts]
 
 
@@ -100,7 +86,7 @@ def _at(cell: Cell, bench: Workbench, chosen: np.ndarray) -> dict[str, Any]:
     support = np.sort(chosen)
     row: dict[str, Any] = {
         "n_features": len(support),
-        "support": support_hash(support),
+        "support": hashlib.sha256(support.astype(np.int64).tobytes()).hexdigest()[:16],
         "redundancy": bench.redundancy(support),
     }
     if bench.planted is not None:
@@ -116,14 +102,14 @@ def _at(cell: Cell, bench: Workbench, chosen: np.ndarray) -> dict[str, Any]:
             row |= {f"{name}_mean": mean, f"{name}_std": std}
         row |= {"acc_runs": scores.accuracy.tolist(), "nmi_runs": scores.nmi.tolist()}
         if cell.practical:
-            best = bench.judge(support, n_seeds=1, practical=True).mean()
+            best = bench.judge_practical(support).mean()
             names = ("acc_practical", "nmi_practical", "ari_practical")
             row |= dict(zip(names, best, strict=True))
     return row | {"evaluate_seconds": time.perf_counter() - start}
 
 
-def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> Fit:
-    """Fit the selector of a cell; only the fit is timed."""
+def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[Any, dict[str, Any]]:
+    """Fit the selector of a cell, and return it with what the fit took; only the fit is timed."""
     facts = selector_facts(cell.selector)
     params = dict(cell.params)
     random_state = params.pop(RANKING, 0) + (STEP if RANKING in cell.params else 1) * cell.seed
@@ -148,7 +134,11 @@ def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> Fit:
         start = time.perf_counter()
         selector.fit(bench.X)
         took = time.perf_counter() - start
-    return Fit(selector, took, peak.mib, seconds)
+    found: dict[str, Any] = {"fit_seconds": took, "peak_mib": peak.mib}
+    found["n_iter"] = int(getattr(selector, "n_iter_", 0))
+    if cell.experiment == "time":
+        found["iteration_seconds"] = seconds or [took]
+    return selector, found
 
 
 @cache

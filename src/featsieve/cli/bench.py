@@ -1,14 +1,14 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from featsieve.bench.cells import DEPENDENT
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.report import PAGE, check_page
+from featsieve.cli.stopping import stoppable
 from featsieve.io.files import check_free, is_stream
 
 if TYPE_CHECKING:
@@ -79,18 +79,13 @@ def run_command(
 
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
-    from contextlib import nullcontext
-
-    from featsieve.bench.cluster import on_cluster
-
-    with on_cluster(cluster) if cluster else nullcontext():
-        summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    summary = _run(plan, out, cluster, data=data, jobs=jobs, retry=retry, download=download)
     if as_json:
         total = {"total": summary.total, "flawless": summary.flawless}
         print_json({**vars(summary), "folder": str(summary.folder), **total})
     else:
-        _tell(summary)
-    _end(summary, strict=strict)
+        _print_summary(summary)
+    raise typer.Exit(int(strict and not summary.flawless))
 
 
 @bench.command("report")
@@ -138,8 +133,11 @@ def paper_command(
 
     Example: `featsieve bench paper --data my-data --out results --jobs 2`
     """
-    summary = run_and_report("paper", out, data=data, jobs=jobs, retry=retry, download=download)
-    _end(summary, strict=strict)
+    summary = _run("paper", out, data=data, jobs=jobs, retry=retry, download=download)
+    _print_summary(summary)
+    write_report(out, out / PAGE, markdown=out / "report.md")
+    _export(out, out / "results.csv")
+    raise typer.Exit(int(strict and not summary.flawless))
 
 
 @bench.command("export")
@@ -166,87 +164,53 @@ def list_command(as_json: options.Json = False) -> None:
 
     Example: `featsieve bench list`
     """
+    from featsieve.bench.cells import DEPENDENT
     from featsieve.bench.plan import load_plan, plan_names
     from featsieve.datasets import dataset_info
 
-    plans = {name: load_plan(name) for name in plan_names()}
+    shown = {}
+    for plan in map(load_plan, plan_names()):
+        methods = [method.name for method in plan.methods]
+        datasets = list(plan.datasets)
+        shown[plan.name] = {"title": plan.title, "datasets": datasets, "methods": methods}
+        if not as_json:
+            known = {name: dataset_info(name) for name in datasets}
+            shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
+            follow = [kind for kind in plan.experiments if kind in DEPENDENT]
+            more = f", and those of {' and '.join(follow)} that follow from them" if follow else ""
+            typer.echo(f"{plan.name}: {plan.title}")
+            typer.echo(f"  data sets: {', '.join(datasets)}")
+            typer.echo(f"  methods:   {', '.join(methods)}")
+            typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
     if as_json:
-        print_json(
-            {
-                name: {
-                    "title": plan.title,
-                    "datasets": list(plan.datasets),
-                    "methods": [method.name for method in plan.methods],
-                }
-                for name, plan in plans.items()
-            }
-        )
-        return
-    for name, plan in plans.items():
-        known = {dataset: dataset_info(dataset) for dataset in plan.datasets}
-        shapes = {
-            dataset: (about.n_samples, about.n_features, about.n_classes)
-            for dataset, about in known.items()
-        }
-        follow = [kind for kind in plan.experiments if kind in DEPENDENT]
-        more = f", and those of {' and '.join(follow)} that follow from them" if follow else ""
-        typer.echo(f"{name}: {plan.title}")
-        typer.echo(f"  data sets: {', '.join(plan.datasets)}")
-        typer.echo(f"  methods:   {', '.join(method.name for method in plan.methods)}")
-        typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
-
-
-def run_and_report(
-    plan: str, out: Path, *, data: Path | None, jobs: int, retry: bool, download: bool
-) -> "RunSummary":
-    """Run a plan and write everything there is to read about it into the folder of the results."""
-    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
-    _tell(summary)
-    write_report(out, out / PAGE, markdown=out / "report.md")
-    _export(out, out / "results.csv")
-    return summary
+        print_json(shown)
 
 
 def _run(
-    plan: str, out: Path | None, *, data: Path | None, jobs: int, retry: bool, download: bool
+    plan: str, out: Path | None, cluster: str | None = None, *, data: Path | None, **how: Any
 ) -> "RunSummary":
     """Run a plan with progress shown."""
+    from contextlib import nullcontext
+
     from featsieve.bench.plan import load_plan
+    from featsieve.bench.pool import on_cluster
     from featsieve.bench.progress import terminal_progress
     from featsieve.bench.run import run_plan
-    from featsieve.bench.stop import Terminated
 
     loaded = load_plan(plan)
-    try:
-        summary = run_plan(
-            loaded,
-            out or Path(f"bench-{loaded.name}"),
-            data=data,
-            download=download,
-            jobs=jobs,
-            retry=retry,
-            progress=terminal_progress(),
-        )
-    except KeyboardInterrupt as stop:
-        typer.echo(str(stop) or "stopped", err=True)
-        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
-    return summary
+    folder = out or Path(f"bench-{loaded.name}")
+    with stoppable(), on_cluster(cluster) if cluster else nullcontext():
+        return run_plan(loaded, folder, data=data, progress=terminal_progress(), **how)
 
 
-def _end(summary: "RunSummary", *, strict: bool) -> None:
-    """End with an exit code that tells whether everything has a result, if that is wanted."""
-    if strict and not summary.flawless:
-        raise typer.Exit(1)
-
-
-def _tell(summary: "RunSummary") -> None:
+def _print_summary(summary: "RunSummary") -> None:
     """Print what a run did, what is missing and what can be done next."""
-    from featsieve.bench.progress import in_words
+    from featsieve.bench.progress import duration
 
     counts = ", ".join(f"{count} {status}" for status, count in sorted(summary.statuses.items()))
     typer.echo(
         f"{summary.plan}: {summary.total} cells ({counts}); {summary.computed} of them computed "
-        f"now, in {in_words(summary.seconds)}."
+        f"now, in {duration(summary.seconds)}."
     )
     for line in summary.failures[:SHOWN]:
         typer.echo(f"  {line}")
@@ -262,16 +226,17 @@ def write_report(
     folder: Path, output: Path, *, markdown: Path | None = None, quiet: bool = False
 ) -> None:
     """Write the report of a benchmark and say where, unless it shall be quiet."""
-    from featsieve.bench.listing import planned_cells
     from featsieve.bench.store import Store
     from featsieve.report import write_bench_report
 
     store = Store(folder)
-    about = store.about()
-    rows = store.read()
+    about, rows = store.about(), store.read()
     if not len(rows):
         raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
-    planned = planned_cells(about)
+    planned = about["cells"]
+    if not about["whole"]:  # one more for all of those that are not known yet
+        unknown = {"experiment": "label-free", "dataset": "", "method": ""}
+        planned = {**planned, "those that follow from others": unknown}
     write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
     if not quiet:
         words = f"Wrote {output}" + (f" and {markdown}" if markdown else "")

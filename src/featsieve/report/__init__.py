@@ -6,7 +6,7 @@ from featsieve.report.selection.report import render_selection, write_selection_
 from featsieve.report.selection.summary import summarize_selection
 
 if TYPE_CHECKING:
-    from featsieve.report.bench.report import write_bench_report
+    from featsieve.report.bench.page import write_bench_report
 
 __all__ = [
     "render_selection",
@@ -19,7 +19,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import the pages of benchmarks when they are asked for: a selection needs none of them."""
     if name == "write_bench_report":
-        from featsieve.report.bench.report import write_bench_report
+        from featsieve.report.bench.page import write_bench_report
 
         return write_bench_report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

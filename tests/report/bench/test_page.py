@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from featsieve.report.bench.page import bench_page
+from featsieve.report.bench.page import bench_page, write_bench_report
+from featsieve.report.bench.sections import TRACK_MEANING
 from featsieve.report.bench.summary import summarise_bench
-from featsieve.report.bench.track_sections import TRACK_MEANING
 from tests.report.synthetic_rows import frame, paper_like, row
 
 
@@ -18,6 +18,7 @@ def words(section):
     return " ".join(section.paragraphs)
 
 
+@pytest.mark.slow
 def test_every_experiment_has_its_section(page):
     assert [section.anchor for section in page.sections] == [
         "overview", "default", "label-free", "oracle", "survival", "curves", "time", "objective",
@@ -26,17 +27,18 @@ def test_every_experiment_has_its_section(page):
     assert page.title == "All of it"
 
 
-def test_tracks_are_explained_in_two_sentences_and_not_mixed(page):
+@pytest.mark.slow
+def test_tracks_are_explained_and_not_mixed(page):
     tracks = {section.anchor: section for section in page.sections}
     for name, meaning in TRACK_MEANING.items():
-        assert len(meaning) == 2
-        assert words(tracks[name]).startswith(" ".join(meaning))
+        assert words(tracks[name]).startswith(meaning)
         captions = [block.caption for block in tracks[name].blocks if block.kind == "table"]
         assert f"ACC (%), {name} track" in captions[0]
         others = {*TRACK_MEANING} - {name}
         assert not any(f"{other} track" in text for text in captions for other in others)
 
 
+@pytest.mark.slow
 def test_palm_and_the_papers_equal_rows_are_noted(page):
     sections = {section.anchor: section for section in page.sections}
     points = sections["overview"].blocks[0].items
@@ -44,6 +46,7 @@ def test_palm_and_the_papers_equal_rows_are_noted(page):
     assert "UDFS and RUFS are equal" in words(sections["oracle"])
 
 
+@pytest.mark.slow
 def test_the_command_to_do_it_again_is_there(page):
     code = page.sections[-1].blocks[-1]
     # into results/report.html, which a second run replaces without --force
@@ -141,3 +144,66 @@ def test_nothing_but_failures_is_a_page_too():
     rows = frame([row(status="failed", reason="no data", n_samples=0)])
     page = bench_page(summarise_bench(rows))
     assert [section.anchor for section in page.sections] == ["overview", "failures", "origin"]
+
+
+def section_of(rows, name):
+    page = bench_page(summarise_bench(frame(rows)))
+    return next(section for section in page.sections if section.anchor == name)
+
+
+def published(points, *, counts=(7,)):
+    return [
+        row(method="JASFS (published)", selector="JASFS", params=f'{{"solver": "paper", "a": {i}}}',
+            acc_mean=0.5, nmi_mean=0.5, n_features=count, own_count=True)
+        for i in range(points)
+        for count in counts
+    ]  # fmt: skip
+
+
+def test_budgets_are_compared_with_those_of_the_paper():
+    rows = published(54) + [
+        row(method="NDFS", params=f'{{"alpha": {i}}}', acc_mean=0.5, n_features=n)
+        for i in range(9)
+        for n in (50, 100, 200, 400)
+    ]
+    text = " ".join(section_of(rows, "oracle").paragraphs)
+    assert "294 points for JASFS" in text
+    assert "here there are 54 grid points for JASFS (published) and at most 9 for any other" in text
+    assert "each at up to 4 numbers of features" in text
+    assert "same protocol" not in text
+
+
+def test_what_is_not_ranked_is_named():
+    rows = [
+        row(experiment="default", method=m, dataset=d, acc_mean=0.5, nmi_mean=0.5, n_features=5)
+        for m in ("UDFS", "NDFS", "RUFS")
+        for d in ("brain", "nci")
+    ]
+    rows.append(row(experiment="default", method="AUFS", dataset="nci", acc_mean=0.5, n_features=5))
+    section = section_of(rows, "default")
+    assert section.paragraphs[-1].startswith("Not ranked")
+    assert section.paragraphs[-1].endswith("AUFS.")
+
+
+@pytest.mark.parametrize(("jobs", "words"), [((1, 1), "ran alone"), ((1, 3), "Up to 3 cells")])
+def test_what_ran_beside_timed_cells_is_told(jobs, words):
+    rows = [
+        row(experiment="time", method=m, fit_seconds=1.0, n_iter=2, jobs=n,
+            iteration_seconds=[0.5, 1.0], peak_mib=float("nan"))
+        for m, n in zip(("NDFS", "UDFS"), jobs, strict=True)
+    ]  # fmt: skip
+    section = section_of(rows, "time")
+    assert words in section.paragraphs[0]
+    assert "UDFS ends first" in section.blocks[0].figures[0].caption
+
+
+def test_the_page_is_written_whole_and_the_same_for_the_same_rows(tmp_path):
+    rows = frame(small())
+    for name in ("one", "two"):
+        write_bench_report(rows, tmp_path / f"{name}.html", markdown=tmp_path / f"{name}.md")
+    for end in ("html", "md"):
+        assert (tmp_path / f"one.{end}").read_bytes() == (tmp_path / f"two.{end}").read_bytes()
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(OSError, match=r"folder\.html"):
+        write_bench_report(rows, tmp_path / "folder.html", markdown=tmp_path / "three.md")
+    assert not (tmp_path / "three.md").exists()  # none of the two

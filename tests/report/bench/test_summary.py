@@ -1,9 +1,16 @@
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from featsieve.report.bench.summary import summarise_bench
-from tests.report.synthetic_rows import frame, row
+from featsieve.report.bench.summary import (
+    datasets_of,
+    methods_of,
+    progress_of,
+    summarise_bench,
+)
+from tests.report.synthetic_rows import METHODS, frame, row
 
 
 def default(method, dataset, acc, **given):
@@ -133,3 +140,47 @@ def test_planted_shares_of_the_oracle_are_those_of_its_choice():
 def test_no_rows_is_an_error_that_names_the_command():
     with pytest.raises(ValueError, match="featsieve bench run"):
         summarise_bench(frame([]))
+
+
+def test_methods_in_order_controls_first_then_the_papers():
+    rows = frame(
+        [row(method=name, selector=about[0], control=about[1],
+             params='{"solver": "paper"}' if "published" in name else "{}")
+         for name, about in sorted(METHODS.items())]
+    )  # fmt: skip
+    facts = methods_of(rows)
+    names = [fact.name for fact in facts]
+    assert names[:3] == ["Baseline", "MaxVariance", "Random"]
+    assert names[3:6] == ["L-score", "MCFS", "UDFS"]
+    assert names[-2:] == ["JASFS (published)", "JASFS"]
+    published = {fact.name: fact.published for fact in facts}
+    assert published["JASFS (published)"] == "JASFS"
+    assert published["JASFS"] is None
+    assert published["Baseline"] == "Baseline"
+
+
+def test_datasets_in_the_papers_order_with_its_shapes():
+    rows = frame([row(dataset=name) for name in ("zebra", "palm", "brain", "apple")])
+    facts = datasets_of(rows)
+    assert [fact.name for fact in facts] == ["brain", "palm", "apple", "zebra"]
+    assert [fact.differs for fact in facts] == [False, True, False, False]
+
+
+def test_notes_of_the_registry_make_published_numbers_doubtful():
+    facts = datasets_of(frame([row(dataset=name) for name in ("brain", "lung", "palm", "my.csv")]))
+    assert [fact.comparable for fact in facts] == [True, False, False, False]
+    assert [bool(fact.note) for fact in facts] == [False, True, True, False]
+    assert facts[1].note.startswith("Lung: from another source")
+
+
+def test_versions_are_merged():
+    rows = frame([row(versions=json.dumps({"numpy": v})) for v in ("2.0", "2.1", "2.0")])
+    assert summarise_bench(rows).versions() == {"numpy": ("2.0", "2.1")}
+
+
+def test_without_knowing_which_cells_are_missing_all_open_searches_are_unfinished():
+    rows = frame([row(dataset="brain"), row(dataset="lung"), row(experiment="curve")])
+    rows.loc[2, "dataset"] = "lung"
+    progress = progress_of(rows, ["to come"])
+    assert progress.unfinished == (("brain", "NDFS"),)
+    assert (progress.planned, progress.ended, progress.complete) == (4, 3, False)

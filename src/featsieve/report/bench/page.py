@@ -1,103 +1,117 @@
-"""The story of a benchmark report: which sections there are, and what they say."""
+"""The report of a benchmark: what it says in short, where it comes from, and the page on disk."""
 
 # ruff: noqa: RUF001 - mathematical signs are meant
 
+import os
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from featsieve.report.bench import control_tables
-from featsieve.report.bench.figure_sections import (
-    curve_section,
-    objective_section,
-    scatter_section,
-    sensitivity_section,
-    time_section,
-)
+from featsieve.io.files import whole_file, write_text
+from featsieve.report.bench import sections, tables
 from featsieve.report.bench.scores import RANDOM
-from featsieve.report.bench.summary import BenchSummary, Track
-from featsieve.report.bench.track_sections import (
-    TRACK_TITLES,
-    and_list,
-    planted_section,
-    survival_section,
-    track_section,
-)
+from featsieve.report.bench.sections import TRACK_TITLES, and_list
+from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.figure_style import method_styles
-from featsieve.report.page import Block, Code, Entry, Page, Points, Row, Section, Table
+from featsieve.report.page import Code, Entry, Page, Points, Row, Section, Table
+from featsieve.report.render import render_html, render_markdown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write_bench_report(
+    rows: "pd.DataFrame",
+    output: str | os.PathLike[str],
+    *,
+    markdown: str | os.PathLike[str] | None = None,
+    title: str = "",
+    planned: Collection[str] | Mapping[str, Any] | None = None,
+) -> None:
+    """Write the report of a benchmark as one self-contained HTML page.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns of ``featsieve.bench.cells.SCHEMA``, as ``Store.read`` gives them.
+    output : str or path
+        The HTML file; replaced as a whole.
+    markdown : str or path, default=None
+        Where to write the same as Markdown, without figures and without what is folded away.
+    title : str, default=""
+        By default made of the plan's name.
+    planned : collection of str, or mapping, default=None
+        Identities of all planned cells, so that the page of an unfinished run says so. A mapping
+        says what each cell is ("dataset", "method", "experiment"); then exactly the methods whose
+        grids are not complete are left out of the oracle track.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows.
+    ImportError
+        If jinja2 or matplotlib is missing.
+    """
+    page = bench_page(summarise_bench(rows, planned=planned), title=title)
+    text = render_html(page)
+    if markdown is None:
+        write_text(output, text)
+        return
+    with whole_file(markdown) as unfinished:  # none of the two if one cannot be written
+        unfinished.write_text(render_markdown(page), encoding="utf-8")
+        write_text(output, text)
 
 
 def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     """Compose the report of a benchmark."""
     styles = method_styles(summary.methods)
-    plans = ", ".join(summary.plans) or "bench"
-    tracks = [track_section(summary, styles, track=track) for track in summary.tracks]
-    makers = (
-        survival_section,
-        curve_section,
-        time_section,
-        objective_section,
-        sensitivity_section,
-        scatter_section,
-        planted_section,
-    )
-    others = [make(summary, styles) for make in makers]
-    sections = [_overview(summary), *tracks, *others, _failures(summary), _origin(summary)]
+    found = [
+        _overview(summary),
+        *(sections.track_section(summary, styles, track=track) for track in summary.tracks),
+        sections.survival_section(summary, styles),
+        sections.curve_section(summary, styles),
+        sections.time_section(summary, styles),
+        sections.objective_section(summary, styles),
+        sections.sensitivity_section(summary, styles),
+        sections.scatter_section(summary, styles),
+        sections.planted_section(summary, styles),
+        _failures(summary),
+        _origin(summary),
+    ]
     controls = sum(fact.control for fact in summary.methods)
-    facts = (
+    progress = summary.progress
+    of_planned = "" if progress.planned is None else f" of {progress.planned}"
+    facts = [
         f"{len(summary.datasets)} data sets",
         f"{len(summary.methods) - controls} methods and {controls} controls",
-        *_progress_facts(summary),
-    )
-    return Page(title or f"Benchmark report: {plans}", facts, tuple(s for s in sections if s))
+        f"{progress.done}{of_planned} cells done",
+    ]
+    if not progress.complete:
+        facts.append("unfinished: do not quote")
+    title = title or f"Benchmark report: {', '.join(summary.words('plan')) or 'bench'}"
+    return Page(title, tuple(facts), tuple(section for section in found if section is not None))
 
 
 def _overview(summary: BenchSummary) -> Section:
     """Say what was found, in a few sentences."""
     points = _unfinished(summary)
     points += [_track_sentence(summary, track) for track in summary.tracks]
-    gap = _label_gap(summary)
-    if gap:
-        points.append(gap)
-    if summary.survival:
-        below = sum(len(entry.not_above) for entry in summary.survival)
-        total = below + sum(len(entry.above) for entry in summary.survival)
-        points.append(
-            f"Chance with the same search: {below} of {total} oracle results (method and data set) "
-            "do not exceed in ACC what the best of as many random selections is expected to reach."
-        )
-        all_below = sum(len(entry.not_above_all) for entry in summary.survival)
-        points.append(
-            f"{all_below} of {total} do not exceed the best of all random selections"
-            + (
-                ", which are as many as the largest search had, or more."
-                if all(entry.enough for entry in summary.survival)
-                else "; these are fewer than the largest search had."
-            )
-        )
-    points += _shape_notes(summary)
-    if summary.failures:
-        count = summary.progress.ended - summary.progress.done
-        points.append(f"{count} cells have no result; the reasons are listed below.")
-    runs = f"{summary.kmeans_runs} runs" if summary.kmeans_runs else "several runs"
-    return Section(
-        "overview",
-        "What was found",
-        (
-            "Scores are percent: mean ± standard deviation of k-means from random starts on the "
-            f"selected features ({runs}, the same seeds for every method; of a method that was "
-            "fitted with several seeds, of all fits together). The three tracks below answer "
-            "different questions and are never mixed.",
-        ),
-        (Points(tuple(points)), control_tables.dataset_table(summary)),
-    )
-
-
-def _progress_facts(summary: BenchSummary) -> tuple[str, ...]:
-    """Say in short how much of the plan is there."""
+    points += [*_label_gap(summary), *_chance(summary), *_shape_notes(summary)]
     progress = summary.progress
-    if progress.planned is None:
-        return (f"{progress.done} cells done",)
-    count = f"{progress.done} of {progress.planned} cells done"
-    return (count,) if progress.complete else (count, "unfinished: do not quote")
+    if progress.ended > progress.done:
+        count = progress.ended - progress.done
+        points.append(f"{count} cells have no result; the reasons are listed below.")
+    most = max((s.n_runs for t in summary.tracks for s in t.scores["acc"].values()), default=0)
+    runs = f"{most} runs" if most else "several runs"
+    paragraph = (
+        "Scores are percent: mean ± standard deviation of k-means from random starts on the "
+        f"selected features ({runs}, the same seeds for every method; of a method that was fitted "
+        "with several seeds, of all fits together). The three tracks below answer different "
+        "questions and are never mixed."
+    )
+    blocks = (Points(tuple(points)), tables.dataset_table(summary))
+    return Section("overview", "What was found", (paragraph,), blocks)
 
 
 def _unfinished(summary: BenchSummary) -> list[str]:
@@ -113,63 +127,23 @@ def _unfinished(summary: BenchSummary) -> list[str]:
     ]
 
 
-def _failures(summary: BenchSummary) -> Section | None:
-    """Say what went wrong."""
-    if not summary.failures:
-        return None
-    paragraph = (
-        "A cell is one fit of one method with one setting. What failed, ran out of time or was "
-        "skipped is not in the tables above; in the ranks a failure counts as last."
-    )
-    return Section("failures", "Failures", (paragraph,), (control_tables.failure_table(summary),))
-
-
-def _origin(summary: BenchSummary) -> Section:
-    """Where and with what, and how to do it again."""
-    rows = tuple(Row(name, (Entry(", ".join(found)),)) for name, found in summary.versions.items())
-    rows = (
-        *(Row("machine", (Entry(machine),)) for machine in summary.machines),
-        *(
-            (
-                Row(
-                    "run between",
-                    (Entry(" and ".join(text[:16].replace("T", " ") for text in summary.period)),),
-                ),
-            )
-            if summary.period[0]
-            else ()
-        ),
-        *rows,
-    )
-    blocks: list[Block] = []
-    if rows:
-        blocks.append(Table("Machine and versions", ("What", "which"), rows, words=True))
-    plans = summary.plans or ("PLAN",)
-    commands = "\n".join(
-        f"featsieve bench run {plan} --out results && featsieve bench report results"
-        for plan in plans
-    )
-    blocks.append(Code(commands))
-    return Section(
-        "origin",
-        "Where this comes from",
-        (
-            *_sources(summary),
-            "The same rows give the same page. To run it again (--data names the folder of data "
-            "sets; a run that was stopped goes on where it was):",
-        ),
-        tuple(blocks),
-    )
-
-
-def _sources(summary: BenchSummary) -> list[str]:
-    """Warn of rows that were computed by different code."""
-    found = summary.versions.get("source", ())
-    if len(found) < 2:
+def _chance(summary: BenchSummary) -> list[str]:
+    """Count the results that random selections reach as well."""
+    entries = summary.survival
+    if not entries:
         return []
+    below = sum(len(entry.not_above) for entry in entries)
+    total = below + sum(len(entry.above) for entry in entries)
+    tail = (
+        ", which are as many as the largest search had, or more."
+        if all(entry.enough for entry in entries)
+        else "; these are fewer than the largest search had."
+    )
     return [
-        f"These rows were computed by {len(found)} different states of the library's code (source "
-        f"{and_list(found)}): to have all from one, run the plan into an empty folder."
+        f"Chance with the same search: {below} of {total} oracle results (method and data set) "
+        "do not exceed in ACC what the best of as many random selections is expected to reach.",
+        f"{sum(len(entry.not_above_all) for entry in entries)} of {total} do not exceed the best "
+        f"of all random selections{tail}",
     ]
 
 
@@ -187,35 +161,30 @@ def _track_sentence(summary: BenchSummary, track: Track) -> str:
         verb = "have" if len(leaders) > 1 else "has"
         return f"{start}: {and_list(leaders)} {verb} the highest mean ACC ({100 * top:.1f} %)."
     names = [ranks.names[i] for i in ranks.order]
+    values = dict(zip(ranks.names, ranks.average_ranks, strict=True))
     best = float(ranks.average_ranks.min())
-    leaders = [ranks.names[i] for i in ranks.order if np.isclose(ranks.average_ranks[i], best)]
+    leaders = [name for name in names if np.isclose(values[name], best)]
     same = {n for group in ranks.groups if set(leaders) & set(group) for n in group}
     apart = [name for name in names if name not in same and name not in leaders]
-    it = "it" if len(leaders) == 1 else "them"
+    it, verb = ("it", "has") if len(leaders) == 1 else ("them", "share")
     tail = (
-        f"Nemenyi's test tells {it} apart from {and_list(apart)}"
-        if ranks.significant and apart
+        f"Nemenyi's test tells {it} apart from {and_list(apart) if apart else 'no other'}"
+        if ranks.significant
         else "no difference between methods is beyond chance"
-        if not ranks.significant
-        else f"Nemenyi's test tells {it} apart from no other"
     )
     control = next((fact.name for fact in summary.methods if fact.selector == RANDOM), "")
-    chance = ""
-    if control in names:
-        rank = ranks.average_ranks[ranks.names.index(control)]
-        chance = f" The random control has rank {rank:.2f}."
-    verb = "has" if len(leaders) == 1 else "share"
+    chance = f" The random control has rank {values[control]:.2f}." if control in values else ""
     return (
         f"{start}: {and_list(leaders)} {verb} the best average rank by ACC "
         f"({best:.2f} of {len(names)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 
 
-def _label_gap(summary: BenchSummary) -> str:
+def _label_gap(summary: BenchSummary) -> list[str]:
     """Say what the labels add to a search."""
     free, oracle = summary.track("label-free"), summary.track("oracle")
     if free is None or oracle is None:
-        return ""
+        return []
     real = {fact.name for fact in summary.methods if not fact.control}
     gaps = [
         oracle.scores["acc"][key].mean - score.mean
@@ -223,12 +192,12 @@ def _label_gap(summary: BenchSummary) -> str:
         if key in oracle.scores["acc"] and key[1] in real
     ]
     if not gaps:
-        return ""
-    return (
+        return []
+    return [
         f"Choosing with labels instead of without adds {100 * float(np.mean(gaps)):.1f} points of "
         "ACC on average over methods and data sets: that part of the oracle's scores is not there "
         "for a user."
-    )
+    ]
 
 
 def _shape_notes(summary: BenchSummary) -> list[str]:
@@ -246,3 +215,44 @@ def _shape_notes(summary: BenchSummary) -> list[str]:
                 "are not comparable."
             )
     return notes
+
+
+def _failures(summary: BenchSummary) -> Section | None:
+    """Say what went wrong."""
+    table = tables.failure_table(summary)
+    if not table.rows:
+        return None
+    paragraph = (
+        "A cell is one fit of one method with one setting. What failed, ran out of time or was "
+        "skipped is not in the tables above; in the ranks a failure counts as last."
+    )
+    return Section("failures", "Failures", (paragraph,), (table,))
+
+
+def _origin(summary: BenchSummary) -> Section:
+    """Where and with what, and how to do it again."""
+    versions = summary.versions()
+    started = [text[:16].replace("T", " ") for text in summary.words("started")]
+    found = [("machine", machine) for machine in summary.words("machine")]
+    found += [("run between", f"{started[0]} and {started[-1]}")] if started else []
+    found += [(name, ", ".join(own)) for name, own in versions.items()]
+    rows = tuple(Row(name, (Entry(text),)) for name, text in found)
+    commands = "\n".join(
+        f"featsieve bench run {plan} --out results && featsieve bench report results"
+        for plan in summary.words("plan") or ["PLAN"]
+    )
+    sources = versions.get("source", ())
+    paragraphs = [
+        "The same rows give the same page. To run it again (--data names the folder of data sets; "
+        "a run that was stopped goes on where it was):"
+    ]
+    if len(sources) > 1:
+        paragraphs.insert(
+            0,
+            f"These rows were computed by {len(sources)} different states of the library's code "
+            f"(source {and_list(sources)}): to have all from one, run the plan into an empty "
+            "folder.",
+        )
+    table = Table("Machine and versions", ("What", "which"), rows, words=True)
+    blocks = (table, Code(commands)) if rows else (Code(commands),)
+    return Section("origin", "Where this comes from", tuple(paragraphs), blocks)

@@ -1,6 +1,7 @@
 """The numbers printed in the paper, to stand beside ours."""
 
 import functools
+import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,37 +17,29 @@ PAPER_COUNTS = 8
 NAMES = {
     "AllFeatures": "Baseline",
     "LaplacianScore": "L-score",
-    "MCFS": "MCFS",
-    "UDFS": "UDFS",
-    "NDFS": "NDFS",
-    "RUFS": "RUFS",
-    "AUFS": "AUFS",
-    "URAFS": "URAFS",
-    "USFS": "USFS",
-    "UGFS": "UGFS",
+    **{name: name for name in ("MCFS", "UDFS", "NDFS", "RUFS", "AUFS", "URAFS", "USFS", "UGFS")},
     "JASFS": "JASFS",
 }
 
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper's tables say."""
+    """What the paper's tables say; scores and counts by (data set, method)."""
 
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     shapes: Mapping[str, tuple[int, int, int]]
-    scores: Mapping[str, Mapping[tuple[str, str], tuple[float, float]]]
+    scores: Mapping[str, Mapping[tuple[str, str], tuple[float, float]]]  # by metric: mean, std
     n_features: Mapping[tuple[str, str], int]
 
     def repeated_rows(self) -> list[tuple[str, str, str, list[str]]]:
         """List pairs of methods with the same mean and deviation on more than one data set."""
         found = []
         for metric, scores in self.scores.items():
-            for i, first in enumerate(self.methods):
-                for second in self.methods[i + 1 :]:
-                    same = [k for k in self.datasets if scores[k, first] == scores[k, second]]
-                    if len(same) > 1:
-                        found.append((metric, first, second, same))
+            for first, second in itertools.combinations(self.methods, 2):
+                same = [k for k in self.datasets if scores[k, first] == scores[k, second]]
+                if len(same) > 1:
+                    found.append((metric, first, second, same))
         return found
 
 
@@ -56,28 +49,22 @@ def load_published() -> Published:
     text = resources.files("featsieve.report.bench").joinpath("published.toml").read_text("utf-8")
     content = tomllib.loads(text)
     names = tuple(content["datasets"])
-    scores = {
-        metric: {
-            (name, method): (float(mean), float(std))
-            for method, row in content[metric].items()
-            for name, (mean, std) in zip(names, row, strict=True)
+    tables: dict[str, Any] = {
+        key: {
+            (name, method): tuple(entry) if isinstance(entry, list) else entry
+            for method, row in content[key].items()
+            for name, entry in zip(names, row, strict=True)
         }
-        for metric in ("acc", "nmi")
+        for key in ("acc", "nmi", "n_features")
     }
-    counts = {
-        (name, method): int(count)
-        for method, row in content["n_features"].items()
-        for name, count in zip(names, row, strict=True)
-    }
-    shapes = {name: (shape[0], shape[1], shape[2]) for name, shape in content["shapes"].items()}
-    return Published(names, tuple(content["acc"]), shapes, scores, counts)
+    counts = tables.pop("n_features")
+    shapes = {name: tuple(shape) for name, shape in content["shapes"].items()}
+    return Published(names, tuple(content["acc"]), shapes, tables, counts)
 
 
-def published_name(selector: str, params: Mapping[str, Any]) -> str | None:
+def published_name(selector: str, *, as_published: bool) -> str | None:
     """Name of the row of the paper's tables that a selector stands beside.
 
     The paper's row of JASFS belongs to its own algorithm, ``solver="paper"``, only.
     """
-    if selector == "JASFS" and params.get("solver") != "paper":
-        return None
-    return NAMES.get(selector)
+    return None if selector == "JASFS" and not as_published else NAMES.get(selector)

@@ -1,36 +1,32 @@
 """What a benchmark found, as plain data: no HTML, no figures."""
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featsieve.bench.cells import DEPENDENT
+from featsieve.datasets import dataset_info
 from featsieve.evaluation.ranks import RankComparison, compare_ranks
-from featsieve.report.bench import series as bench_series
-from featsieve.report.bench.facts import (
-    DatasetFact,
-    Failure,
-    MethodFact,
-    datasets_of,
-    failures_of,
-    methods_of,
-    versions_of,
-)
-from featsieve.report.bench.progress import Progress, progress_of
+from featsieve.report.bench.published import NAMES, load_published, published_name
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
     METRICS,
+    RANDOM,
     TRACKS,
     Budget,
     Key,
     Score,
+    Survival,
+    by_method,
     oracle_rows,
+    params_of,
     search_budgets,
+    survival_of,
     track_scores,
 )
-from featsieve.report.bench.surfaces import Surface, surfaces
-from featsieve.report.bench.survival import Survival, survival_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,15 +40,70 @@ UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True)
+class DatasetFact:
+    """A data set as it was used."""
+
+    name: str
+    n_samples: int
+    n_columns: int
+    n_classes: int
+    published: tuple[int, int, int] | None = None  # the shape that the paper gives
+    note: str = ""  # what a reader of results must know about these data
+
+    @property
+    def differs(self) -> bool:
+        """Whether the paper used another shape."""
+        shape = (self.n_samples, self.n_columns, self.n_classes)
+        return self.published is not None and self.published != shape
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the paper has results for these data, as far as is known."""
+        return self.published is not None and not self.differs and not self.note
+
+
+@dataclass(frozen=True)
+class MethodFact:
+    """A method of the plan; ``published`` is its name in the paper's tables, if it is there."""
+
+    name: str
+    selector: str
+    control: bool
+    published: str | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of a plan has been run."""
+
+    planned: int | None  # cells; None: not known
+    ended: int
+    done: int
+    unfinished: tuple[Key, ...] = ()  # searches of the oracle that are not complete
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is known to be missing."""
+        return self.planned is None or self.ended >= self.planned
+
+    def unfinished_words(self) -> str:
+        """List the unfinished searches by data set."""
+        names: dict[str, list[str]] = {}
+        for dataset, method in self.unfinished:
+            names.setdefault(dataset, []).append(method)
+        return "; ".join(f"{', '.join(methods)} on {name}" for name, methods in names.items())
+
+
+@dataclass(frozen=True)
 class Track:
     """One way to choose parameters, with all its results."""
 
     name: str
-    scores: Mapping[str, Mapping[Key, Score]]
-    ranks: Mapping[str, RankComparison]
-    unranked: tuple[str, ...]
-    missing: Mapping[Key, str]
-    extras: Mapping[str, Mapping[Key, float]]
+    scores: Mapping[str, Mapping[Key, Score]]  # by metric
+    ranks: Mapping[str, RankComparison]  # by metric
+    unranked: tuple[str, ...]  # methods that were not run everywhere
+    missing: Mapping[Key, str]  # why there is no score
+    extras: Mapping[str, Mapping[Key, float]]  # by column
     planted: Mapping[str, Mapping[Key, float]]
 
 
@@ -60,26 +111,33 @@ class Track:
 class BenchSummary:
     """Everything that a report of a benchmark says."""
 
-    plans: tuple[str, ...]
+    rows: "pd.DataFrame"
     datasets: tuple[DatasetFact, ...]
     methods: tuple[MethodFact, ...]
     tracks: tuple[Track, ...]
     budgets: Mapping[Key, Budget]
     survival: tuple[Survival, ...]
-    curves: tuple[bench_series.Curve, ...]
-    timings: tuple[bench_series.Timing, ...]
-    surfaces: tuple[Surface, ...]
-    clouds: tuple[bench_series.Cloud, ...]
-    failures: tuple[Failure, ...]
     progress: Progress
-    kmeans_runs: int
-    machines: tuple[str, ...]
-    versions: Mapping[str, tuple[str, ...]]
-    period: tuple[str, str]
 
     def track(self, name: str) -> Track | None:
         """Return a track, or None where nothing of it was run."""
         return next((track for track in self.tracks if track.name == name), None)
+
+    def of(self, experiment: str) -> "pd.DataFrame":
+        """Return the rows of an experiment that are done."""
+        return self.rows[(self.rows["experiment"] == experiment) & (self.rows["status"] == "done")]
+
+    def words(self, column: str) -> list[str]:
+        """Return the different texts of a column, sorted."""
+        return sorted(set(self.rows[column].astype(str)) - {"", "nan"})
+
+    def versions(self) -> dict[str, tuple[str, ...]]:
+        """Return the versions of every package that took part."""
+        found: dict[str, set[str]] = {}
+        for text in self.words("versions"):
+            for name, version in json.loads(text).items():
+                found.setdefault(name, set()).add(str(version))
+        return {name: tuple(sorted(found[name])) for name in sorted(found)}
 
 
 def summarise_bench(
@@ -92,39 +150,82 @@ def summarise_bench(
         )
     datasets, methods = datasets_of(rows), methods_of(rows)
     progress = progress_of(rows, planned)
-    tracks = [
-        _track(rows, name, datasets=datasets, methods=methods, unfinished=progress.unfinished)
+    tracks = {
+        name: _track(rows, name, datasets=datasets, methods=methods, progress=progress)
         for name in TRACKS
-    ]
+    }
     budgets = search_budgets(rows)
-    kept = tuple(track for track in tracks if track.scores["acc"])
-    started = sorted(text for text in rows["started"].astype(str) if text not in ("", "nan"))
-    return BenchSummary(
-        plans=tuple(sorted(set(rows["plan"].astype(str)) - {""})),
-        datasets=datasets,
-        methods=methods,
-        tracks=kept,
-        budgets=budgets,
-        survival=survival_of(
-            rows,
-            next((track.scores["acc"] for track in kept if track.name == "oracle"), {}),
-            budgets,
-            datasets=datasets,
-            methods=methods,
-        ),
-        curves=tuple(bench_series.curves(rows)),
-        timings=tuple(bench_series.timings(rows)),
-        surfaces=tuple(surfaces(rows)),
-        clouds=tuple(bench_series.clouds(rows)),
-        failures=failures_of(rows),
-        progress=progress,
-        kmeans_runs=max(
-            (score.n_runs for track in kept for score in track.scores["acc"].values()), default=0
-        ),
-        machines=tuple(sorted(set(rows["machine"].astype(str)) - {"", "nan"})),
-        versions=versions_of(rows["versions"]),
-        period=(started[0], started[-1]) if started else ("", ""),
+    survival = survival_of(
+        rows,
+        tracks["oracle"].scores["acc"],
+        budgets,
+        datasets=[fact.name for fact in datasets],
+        methods={fact.name: fact.control for fact in methods},
+        control=next((fact.name for fact in methods if fact.selector == RANDOM), None),
     )
+    kept = tuple(track for track in tracks.values() if track.scores["acc"])
+    return BenchSummary(rows, datasets, methods, kept, budgets, survival, progress)
+
+
+def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
+    """Collect the data sets: the paper's in its order, then the others by name."""
+    paper = load_published()
+    # A cell that failed before its data were there has no shape.
+    best = rows.sort_values("n_samples", kind="stable").groupby("dataset").last()
+    facts = []
+    for name, row in best.iterrows():
+        shape = (int(row.n_samples), int(row.n_columns), int(row.n_classes))
+        try:
+            note = dataset_info(str(name)).note
+        except ValueError:  # a file of the user's
+            note = ""
+        facts.append(DatasetFact(str(name), *shape, paper.shapes.get(str(name)), note))
+    known = {name: place for place, name in enumerate(paper.datasets)}
+    return tuple(sorted(facts, key=lambda fact: (known.get(fact.name, len(known)), fact.name)))
+
+
+def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
+    """Collect the methods: controls first, then the paper's in its order, then the others.
+
+    JASFS stands last, as what the comparison is about; its published form before ours.
+    """
+    facts = []
+    for name, group in rows.groupby("method"):
+        selector = str(group["selector"].iloc[0])
+        solvers = {params_of(text).get("solver") for text in group["params"]}
+        printed = published_name(selector, as_published="paper" in solvers)
+        facts.append(MethodFact(str(name), selector, bool(group["control"].any()), printed))
+    places = {selector: place for place, selector in enumerate(NAMES)} | {"JASFS": len(NAMES) + 1}
+
+    def place(fact: MethodFact) -> tuple[bool, int, bool, str]:
+        known = places.get(fact.selector, len(NAMES))
+        return (not fact.control, known, fact.published is None, fact.name)
+
+    return tuple(sorted(facts, key=place))
+
+
+def progress_of(
+    rows: "pd.DataFrame", planned: Collection[str] | Mapping[str, Any] | None = None
+) -> Progress:
+    """Compare what is there with what was planned."""
+    there = set(rows["cell"])
+    done = int(rows.loc[rows["status"] == "done", "cell"].nunique())
+    if planned is None:
+        return Progress(None, len(there), done)
+    missing = sorted(set(planned) - there)
+    unfinished: set[Key] = set()
+    if isinstance(planned, Mapping):
+        about = [planned[cell] for cell in missing]
+        unfinished = {(a["dataset"], a["method"]) for a in about if a["experiment"] == "grid"}
+    elif missing:  # not known of what: searches from which nothing has followed yet
+        unfinished = _keys(rows[rows["experiment"] == "grid"])
+        unfinished -= _keys(rows[rows["experiment"].isin(DEPENDENT)])
+    return Progress(len(set(planned) | there), len(there), done, tuple(sorted(unfinished)))
+
+
+def _keys(rows: "pd.DataFrame") -> set[Key]:
+    """Return the pairs of data set and method of some rows."""
+    return set(zip(rows["dataset"], rows["method"], strict=True))
 
 
 def _track(
@@ -133,27 +234,25 @@ def _track(
     *,
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
-    unfinished: Collection[Key],
+    progress: Progress,
 ) -> Track:
-    """Compute the scores of a track, and rank its methods by accuracy and by NMI."""
+    """Compute the scores of a track, and rank its methods."""
+    unfinished = progress.unfinished
     scores = {
         metric: track_scores(rows, name, metric=metric, unfinished=unfinished) for metric in METRICS
     }
+    own = chosen = rows[(rows["experiment"] == name) & (rows["status"] == "done")]
     if name == "oracle":
-        own, best = rows[:0], oracle_rows(rows, "acc")
+        best = oracle_rows(rows)
         keys = zip(best["dataset"], best["method"], strict=True)
         chosen = best[np.array([key not in unfinished for key in keys], dtype=bool)]
-    else:
-        own = chosen = rows[(rows["experiment"] == name) & (rows["status"] == "done")]
     missing = _missing(rows, name, unfinished)
-    ranks, unranked = {}, {}
-    for metric in METRICS:
-        comparison, left_out = _rank(scores[metric], missing, datasets=datasets, methods=methods)
-        unranked[metric] = left_out
-        if comparison is not None:
-            ranks[metric] = comparison
-    extras, planted = _means(own, EXTRAS), _means(chosen, PLANTED)
-    return Track(name, scores, ranks, unranked["acc"], missing, extras, planted)
+    ranked = {m: _rank(scores[m], missing, datasets=datasets, methods=methods) for m in METRICS}
+    ranks = {metric: found for metric, (found, _) in ranked.items() if found is not None}
+    unranked = ranked["acc"][1]
+    return Track(
+        name, scores, ranks, unranked, missing, _means(own, EXTRAS), _means(chosen, PLANTED)
+    )
 
 
 def _missing(rows: "pd.DataFrame", name: str, unfinished: Collection[Key]) -> dict[Key, str]:
@@ -163,19 +262,15 @@ def _missing(rows: "pd.DataFrame", name: str, unfinished: Collection[Key]) -> di
     was made: a failure all the same.
     """
     grid = rows[rows["experiment"] == "grid"]
-    own = grid if name == "oracle" else rows[rows["experiment"] == name]
-    found = _bad(own)
+    found = _bad(grid if name == "oracle" else rows[rows["experiment"] == name])
     if name == "label-free":
-        done = grid[grid["status"] == "done"]
-        some = set(zip(done["dataset"], done["method"], strict=True))
+        some = _keys(grid[grid["status"] == "done"])
         found = {key: word for key, word in _bad(grid).items() if key not in some} | found
-    if name != "default":
-        found |= dict.fromkeys(unfinished, UNFINISHED)
-    return found
+    return found if name == "default" else found | dict.fromkeys(unfinished, UNFINISHED)
 
 
 def _bad(rows: "pd.DataFrame") -> dict[Key, str]:
-    """Status of what has no result."""
+    """Return the status of what has no result."""
     bad = rows[rows["status"] != "done"]
     keys = zip(bad["dataset"], bad["method"], strict=True)
     return dict(zip(keys, bad["status"].astype(str), strict=True))
@@ -188,45 +283,32 @@ def _rank(
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
 ) -> tuple[RankComparison | None, tuple[str, ...]]:
-    """Rank the methods that were tried on every data set; a failure comes last there."""
+    """Rank the methods that were tried on every data set; a failure comes last there.
+
+    Also returned are the methods that were not. One that failed everywhere is neither.
+    """
     # All features have a score also where nothing has been searched yet.
     searched = {fact.name for fact in methods if fact.selector != ALL_FEATURES}
+    begun = {dataset for dataset, method in scores if method in searched}
+    names = [fact.name for fact in datasets if fact.name in begun]
     present = {method for _, method in scores}
-    names = [
-        fact.name
-        for fact in datasets
-        if any(key[0] == fact.name and key[1] in searched for key in scores)
-    ]
     tried = {key for key, word in missing.items() if word in FAILURES} | set(scores)
     complete: list[str] = []
     left_out: list[str] = []
     for fact in methods:
-        everywhere = all((name, fact.name) in tried for name in names)
-        # one that failed everywhere is shown as failed; it has no rank to speak of
         if fact.name in present:
+            everywhere = all((name, fact.name) in tried for name in names)
             (complete if everywhere else left_out).append(fact.name)
         elif any(missing.get((name, fact.name)) == UNFINISHED for name in names):
             left_out.append(fact.name)
     if len(names) < 2 or len(complete) < 3:
         return None, tuple(left_out)
-    table = np.array(
-        [
-            [
-                scores[name, method].mean if (name, method) in scores else -np.inf
-                for method in complete
-            ]
-            for name in names
-        ]
-    )
+    means = {key: score.mean for key, score in scores.items()}
+    table = np.array([[means.get((n, method), -np.inf) for method in complete] for n in names])
     return compare_ranks(table, names=complete), tuple(left_out)
 
 
 def _means(rows: "pd.DataFrame", columns: tuple[str, ...]) -> dict[str, dict[Key, float]]:
     """Average columns over seeds, leaving out what is not there."""
-    found: dict[str, dict[Key, float]] = {}
-    for column in columns:
-        finite = rows[np.isfinite(rows[column].astype(float))]
-        means = finite.groupby(["dataset", "method"], sort=False)[column].mean()
-        if len(means):
-            found[column] = {key: float(value) for key, value in means.items()}
-    return found
+    means = {column: by_method(rows)[column].mean().dropna().to_dict() for column in columns}
+    return {column: found for column, found in means.items() if found}
