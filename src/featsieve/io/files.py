@@ -9,7 +9,6 @@ import stat
 import sys
 import tempfile
 import time
-import typing
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -167,13 +166,3 @@ def _remove_abandoned(folder: Path, prefix: str) -> None:
             ours = entry.name.startswith(prefix) and entry.name.endswith(UNFINISHED)
             if ours and entry.stat(follow_symlinks=False).st_mtime < time.time() - _ABANDONED:
                 os.unlink(entry.path)
-
-
-told_of = explain_write_errors
-folder_to_disk = sync_folder
-
-
-def to_disk(file: typing.Any) -> None:
-    """Force an open file to the disk."""
-    file.flush()
-    os.fsync(file.fileno())
