@@ -228,6 +228,7 @@ def test_a_cluster_of_one_sample_does_not_stop_the_others(monkeypatch):
     assert adjusted_rand_score(y, sieve.labels_[:600]) > 0.95
 
 
+@pytest.mark.slow
 def test_many_clusters_have_more_landmarks():
     X = np.random.default_rng(0).standard_normal((2600, 4))
     sieve = JASFS(250, n_features_to_select=2, init="landmarks", max_iter=1).fit(X)

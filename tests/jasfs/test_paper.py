@@ -108,6 +108,7 @@ def test_finds_planted_features_from_its_own_start(small_planted, init):
     assert (model.support_ & small_planted.informative).sum() >= 6
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     n=st.integers(10, 60), d=st.integers(3, 60), power=st.floats(-1, 1), seed=st.integers(0, 999)

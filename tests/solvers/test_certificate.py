@@ -82,19 +82,6 @@ def test_with_enough_ridge_the_best_support_is_nearly_certified_and_features_are
     assert included >= 10
 
 
-def test_with_a_limit_and_enough_ridge_the_best_support_is_nearly_certified():
-    for seed in range(5):
-        problem = regression(seed, ridge=10.0, n_features=3)
-        allowed = [S for S in SUPPORTS if len(S) <= 3]
-        assert certify(problem, min(allowed, key=problem.value)).gap < 0.05
-
-
-def test_more_iterations_tighten_the_bound():
-    problem = regression(0, ridge=1.0, sparsity=0.5)
-    bounds = [certify(problem, SUPPORTS[-1], max_iter=m).lower_bound for m in (0, 5, 200)]
-    assert bounds[0] < bounds[1] < bounds[2]
-
-
 @pytest.mark.parametrize("limit", [None, 1, 2, 4])
 @pytest.mark.parametrize("ridge", [1.0, 10.0])
 def test_the_bound_is_the_minimum_of_the_convex_relaxation(ridge, limit):

@@ -126,13 +126,6 @@ def test_column_without_a_positive_numerator_becomes_zero_and_not_undefined():
     np.testing.assert_array_equal(np.linalg.norm(new, axis=0).round(12), [1.0, 0.0, 1.0])
 
 
-def test_given_labels_are_not_modified():
-    F, fitted = soft(1)
-    before = F.copy()
-    assert np.abs(update(F, fitted) - before).max() > 0.0
-    np.testing.assert_array_equal(F, before)
-
-
 def test_unknown_formula_is_refused():
     with pytest.raises(ValueError, match="'code', 'paper'"):
         MultiplicativeLabels(1.0, formula="matlab")

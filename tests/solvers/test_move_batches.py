@@ -12,7 +12,6 @@ from featsieve.solvers.move_batches import (
     N_CLASSES,
     SMALLEST_EXPONENT,
     batches,
-    count_gains,
     gain_classes,
     moved_labels,
 )
@@ -26,15 +25,6 @@ def test_a_class_is_a_range_of_gains():
     low = 2.0 ** (kinds / CLASSES + SMALLEST_EXPONENT)
     assert np.all((low <= gain) & (gain < 2.0 ** (1 / CLASSES) * low))
     np.testing.assert_array_equal(gain_classes(np.array([1e7, 1e30, 1e300])), N_CLASSES - 1)
-
-
-@pytest.mark.parametrize("largest", [5, N_CLASSES])
-def test_moves_are_counted_by_the_class_of_their_gain(largest):
-    rng = np.random.default_rng(0)
-    kinds = rng.integers(-1, largest, 5000).astype(np.int32)
-    kinds[:3] = -1, 0, largest - 1
-    (found,) = count_gains(None, (np.zeros(5000, dtype=int), kinds))
-    np.testing.assert_array_equal(found, np.bincount(kinds[kinds >= 0], minlength=N_CLASSES))
 
 
 def batches_of(kinds, *, n_rows=None):

@@ -43,10 +43,6 @@ def test_max_iter_limits_the_number_of_steps(max_iter):
     assert solution.status is Status.ITERATION_LIMIT
 
 
-def test_stopping_rule_met_by_the_last_allowed_step_counts_as_converged():
-    assert run(Walk(), [3.0, 2.0, 1.0], max_iter=2).status is Status.CONVERGED
-
-
 def test_start_that_meets_the_stopping_rule_is_returned_without_a_step_or_a_callback():
     calls = []
     solution = run(Walk(), [7.0], max_iter=5, callback=lambda *call: calls.append(call))
@@ -72,20 +68,6 @@ def test_callback_that_stops_a_run_that_has_just_converged_does_not_hide_it():
 
 
 @fast
-@given(values)
-def test_keep_best_returns_the_state_of_the_lowest_objective_and_keep_last_the_last(walk):
-    best = run(Walk(), walk, max_iter=100, keep="best")
-    assert walk[best.state] == min(walk)
-    assert best.objective == tuple(walk)
-    assert run(Walk(), walk, max_iter=100, keep="last").state == len(walk) - 1
-
-
-def test_keep_best_also_holds_when_the_limit_ends_the_run():
-    solution = run(Walk(), [3.0, 1.0, 2.0, 0.0], max_iter=2, keep="best")
-    assert (solution.state, solution.status) == (1, Status.ITERATION_LIMIT)
-
-
-@fast
 @given(values, st.integers(0, 12))
 def test_run_resumed_from_a_state_equals_one_run(walk, cut):
     whole = run(Walk(), walk, max_iter=100)
@@ -94,28 +76,6 @@ def test_run_resumed_from_a_state_equals_one_run(walk, cut):
     assert first.objective + second.objective[1:] == whole.objective
     assert first.n_iter + second.n_iter == whole.n_iter
     assert second.state == whole.state
-
-
-@pytest.mark.parametrize(
-    ("status", "success"),
-    [
-        (Status.CONVERGED, True),
-        (Status.STATIONARY, True),
-        (Status.ITERATION_LIMIT, False),
-        (Status.STOPPED, False),
-    ],
-)
-def test_only_a_run_the_solver_itself_ended_is_a_success(status, success):
-    assert status.success is success
-
-
-def test_unknown_keep_is_refused():
-    with pytest.raises(ValueError, match="'last' or 'best'"):
-        run(Walk(), [1.0], max_iter=3, keep="bset")
-
-
-def test_best_state_is_found_although_the_start_is_nan():
-    assert run(Walk(), [float("nan"), 2.0, 1.0], max_iter=9, keep="best").state == 2
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 10])
