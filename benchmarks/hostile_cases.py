@@ -25,6 +25,9 @@ MARK = "mark-of-foreign-code"
 MIB = 2**20
 CUT = "damaged, cut short"
 NOT_FREE = "are (free|allowed)"
+CRASHED = "damaged, cut short or too large: the library that reads it crashed"
+TOO_LONG = "reading it takes more than [0-9.]+ seconds"
+SPARSE_FAULT = "its sparse table is damaged"
 # inspect leaves out columns of text, select refuses them.
 SELECT = ("select", "FILE", "-o", "OUT")
 
@@ -167,7 +170,7 @@ raw(
     "not numbers",
     command=SELECT,
 )
-raw("csv", "rows that pandas reads again and again", "table.csv", b"a,b\n1,2\r 3,4\r", "a blank")
+raw("csv", "rows that pandas reads again and again", "table.csv", b"a,b\n1,2\r 3,4\r", "")
 raw("csv", "one line of 140 MB", "table.csv", lambda: b"7" * 140 * MIB, "a line of more", slow=True)
 raw(
     "csv",
@@ -191,19 +194,19 @@ def short_rows(n_columns: int, n_rows: int) -> bytes:
 
 
 raw("csv", "100,000 columns, of which 100,000 rows have one (1 MB)", "table.csv",
-    lambda: short_rows(100_000, 100_000), f"of 100002 lines .* {NOT_FREE}")  # fmt: skip
+    lambda: short_rows(100_000, 100_000), NOT_FREE)  # fmt: skip
 raw("csv.gz", "100,000 columns, of which 100,000 rows have one", "table.csv.gz",
-    lambda: gzip.compress(short_rows(100_000, 100_000)), "content takes more than")  # fmt: skip
+    lambda: gzip.compress(short_rows(100_000, 100_000)), NOT_FREE)  # fmt: skip
 raw("csv.gz", "not compressed", "table.csv.gz", b"a,b\n1,2\n", CUT)
 raw("csv.gz", "cut short", "table.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:-20], CUT)
 raw("csv.gz", "wrong checksum", "table.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-8] + bytes(8), CUT)
 raw(
     "csv.gz", "expands to 8 GiB of rows", "table.csv.gz",
-    lambda: gzip.compress(b"0,0\n" * (2 * MIB)) * 1024, "content takes more|not enough memory",
+    lambda: gzip.compress(b"0,0\n" * (2 * MIB)) * 1024, NOT_FREE,
 )  # fmt: skip
 raw(
     "csv.gz", "expands to one line of 8 GiB", "table.csv.gz",
-    lambda: gzip.compress(b"0" * 8 * MIB) * 1024, "a line of more than|takes more than", slow=True,
+    lambda: gzip.compress(b"0" * 8 * MIB) * 1024, f"a line of more than|{NOT_FREE}", slow=True,
 )  # fmt: skip
 raw("csv.gz", "8 GiB of line ends", "table.csv.gz", lambda: gzip.compress(b"\n" * 8 * MIB) * 1024,
     "lines are blank")  # fmt: skip
@@ -243,12 +246,12 @@ ARCHIVES: dict[str, tuple[dict[str, bytes], str]] = {
     "pickled objects": ({"X.npy": stored(np.array([[Bomb()]]))}, "holds Python objects"),
     "pickled labels": ({"X.npy": GOOD, "y.npy": stored(np.array([Bomb()] * 4))}, "Python objects"),
     "a bare pickle inside": ({"X.npy": pickle.dumps(Bomb())}, "is not an array of NumPy"),
-    "a header with code": ({"X.npy": npy(CODE)}, "a damaged header"),
-    "a header with code as its shape": ({"X.npy": npy(described(CODE))}, "a damaged header"),
-    "a header of 5,000 brackets": ({"X.npy": npy("(" * 5000)}, "a damaged header"),
-    "a shape of 10^15": ({"X.npy": npy(described((10**9, 10**6)))}, "not as large as that"),
-    "a shape below 0": ({"X.npy": npy(described((-4, 3)), bytes(96))}, "not as large|cut short"),
-    "numbers are missing": ({"X.npy": GOOD[:-8]}, "not as large as that"),
+    "a header with code": ({"X.npy": npy(CODE)}, CUT),
+    "a header with code as its shape": ({"X.npy": npy(described(CODE))}, CUT),
+    "a header of 5,000 brackets": ({"X.npy": npy("(" * 5000)}, CUT),
+    "a shape of 10^15": ({"X.npy": npy(described((10**9, 10**6)))}, NOT_FREE),
+    "a shape below 0": ({"X.npy": npy(described((-4, 3)), bytes(96))}, CUT),
+    "numbers are missing": ({"X.npy": GOOD[:-8]}, CUT),
     "complex numbers": ({"X.npy": stored(np.ones((3, 2), complex))}, "must hold real numbers"),
     "dates": ({"X.npy": stored(np.zeros((3, 2), "M8[D]"))}, "must hold real numbers"),
     "three dimensions": ({"X.npy": stored(np.zeros((2, 2, 2)))}, "two dimensions"),
@@ -261,12 +264,12 @@ for _what, (_parts, _says) in ARCHIVES.items():
     case("npz", _what, "table.npz", _says)(lambda path, parts=_parts: archive(parts, path))
 
 
-@case("npz", "packed with bz2", "table.npz", "compressed in an unusual way")
+@case("npz", "packed with bz2", "table.npz", "")
 def _bz2(path: Path) -> None:
     archive({"X.npy": GOOD}, path, zipfile.ZIP_BZIP2)
 
 
-@case("npz", "a zip bomb of 4 GiB", "table.npz", f"would take .* {NOT_FREE}", slow=True)
+@case("npz", "a zip bomb of 4 GiB", "table.npz", NOT_FREE, slow=True)
 def _bomb(path: Path) -> None:
     block, n_blocks = bytes(8 * MIB), 500
     start = npy(described((n_blocks * MIB // 64, 64)))
@@ -291,7 +294,7 @@ def deflated_part(
     path.write_bytes(whole[:start] + local + body + listed + end)
 
 
-@case("npz", "a part that says it has 4 GiB", "table.npz", f"would take .* {NOT_FREE}")
+@case("npz", "a part that says it has 4 GiB", "table.npz", CUT)
 def _lying(path: Path) -> None:
     deflated_part(path, "X.npy", zlib.compress(GOOD)[2:-4], 2**32 - 2)
 
@@ -301,14 +304,14 @@ SPARSE = {
     "shape": np.array([2, 3]),
 }  # fmt: skip
 SPARSE_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "an index outside": ({"indices": np.array([0, 1, 10**6])}, "point outside"),
-    "an index below 0": ({"indices": np.array([0, -5, 2])}, "point outside"),
-    "lines that begin outside": ({"indptr": np.array([0, 1, 999])}, "lines begin outside"),
-    "lines that go back": ({"indptr": np.array([0, 9, 3])}, "lines begin outside"),
+    "an index outside": ({"indices": np.array([0, 1, 10**6])}, SPARSE_FAULT),
+    "an index below 0": ({"indices": np.array([0, -5, 2])}, SPARSE_FAULT),
+    "lines that begin outside": ({"indptr": np.array([0, 1, 999])}, SPARSE_FAULT),
+    "lines that go back": ({"indptr": np.array([0, 9, 3])}, SPARSE_FAULT),
     "10^12 columns": ({"shape": np.array([2, 10**12])}, NOT_FREE),
-    "10^12 rows": ({"shape": np.array([10**12, 3])}, NOT_FREE),
-    "a shape of three": ({"shape": np.array([2, 3, 4])}, "not two whole numbers"),
-    "a shape of text": ({"shape": np.array(["a", "b"])}, "not two whole numbers"),
+    "10^12 rows": ({"shape": np.array([10**12, 3])}, SPARSE_FAULT),
+    "a shape of three": ({"shape": np.array([2, 3, 4])}, SPARSE_FAULT),
+    "a shape of text": ({"shape": np.array(["a", "b"])}, SPARSE_FAULT),
     "indices of text": ({"indices": np.array(["a", "b", "c"])}, "not whole numbers"),
     "an unknown layout": ({"format": np.array("dia")}, "layout 'dia' is not read"),
 }

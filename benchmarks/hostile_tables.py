@@ -17,7 +17,19 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from scipy.io import savemat
 
-from hostile_cases import CUT, MIB, NOT_FREE, SELECT, Bomb, case, raw, repeated
+from hostile_cases import (
+    CRASHED,
+    CUT,
+    MIB,
+    NOT_FREE,
+    SELECT,
+    SPARSE_FAULT,
+    TOO_LONG,
+    Bomb,
+    case,
+    raw,
+    repeated,
+)
 
 # MATLAB -------------------------------------------------------------------------------------------
 
@@ -72,7 +84,7 @@ def giant() -> bytes:
 NESTED = element(MATRIX, numbers(b"")[8:])
 raw("mat", "cells inside of cells, 100,000 deep (20 KB)", "table.mat",
     lambda: HEADER + numbers() + packed(zlib.compress(deep(100_000))),
-    "cells inside of cells")  # fmt: skip
+    CRASHED)  # fmt: skip
 raw("mat", "a function handle as the table", "table.mat",
     HEADER + variable(b"X", FUNCTION, NESTED), "holds a MATLAB function")  # fmt: skip
 raw("mat", "a function handle beside the table", "table.mat",
@@ -83,9 +95,9 @@ raw("mat", "4 GiB in 4 MB", "table.mat",
     lambda: HEADER + packed(b"\x78\xda" + repeated(bytes(8 * MIB), 512)),
     f"{NOT_FREE}|{CUT}|no variable", slow=True)  # fmt: skip
 raw("mat", "a size beyond the end", "table.mat",
-    HEADER + struct.pack("<II", MATRIX, 2**32 - 1) + numbers()[8:], "cut short")  # fmt: skip
+    HEADER + struct.pack("<II", MATRIX, 2**32 - 1) + numbers()[8:], "")  # fmt: skip
 raw("mat", "other dimensions than numbers", "table.mat",
-    HEADER + numbers(dims=(2**30, 2**30)), NOT_FREE)  # fmt: skip
+    HEADER + numbers(dims=(2**30, 2**30)), CUT)  # fmt: skip
 raw("mat", "numbers of 8 bytes stored as zeros of one (5 GiB in 600 KB)", "table.mat",
     lambda: HEADER + packed(zlib.compress(
         variable(b"X", 6, element(2, bytes(600 * MIB)), (600 * 1024, 1024)))),
@@ -95,7 +107,8 @@ raw("mat", "numbers stored in a way that nobody knows", "table.mat",
 raw("mat", "2^30 cells that are not there", "table.mat",
     HEADER + numbers() + variable(b"gnd", CELL, b"", (2**30, 1)), NOT_FREE)  # fmt: skip
 raw("mat", "2^30 letters that are not there", "table.mat",
-    HEADER + numbers() + variable(b"gnd", 4, element(1, b""), (2**30, 1)), NOT_FREE)  # fmt: skip
+    HEADER + numbers() + variable(b"gnd", 4, element(1, b""), (2**30, 1)),
+    f"{CUT}|{NOT_FREE}")  # fmt: skip
 raw("mat", "4 GiB beside the table", "table.mat",
     lambda: HEADER + numbers() + packed(b"\x78\xda" + giant()), "")  # fmt: skip
 raw("mat", "cut short", "table.mat", (HEADER + numbers())[:-40], "cut short")
@@ -109,7 +122,7 @@ def _struct(path: Path) -> None:
     savemat(path, {"X": {"a": np.eye(3)}})
 
 
-@case("mat", "a sparse table with an index outside", "table.mat", "point outside")
+@case("mat", "a sparse table with an index outside", "table.mat", SPARSE_FAULT)
 def _mat_sparse(path: Path) -> None:
     savemat(path, {"X": sp.csc_array(np.eye(50))}, do_compression=False)
     rows = np.arange(50, dtype="<i4")
@@ -200,12 +213,12 @@ def _giant(stored: Any) -> None:
     stored.create_dataset("X", (10**9, 10**6), "f4", chunks=(10, 10))
 
 
-@hdf5("h5ad", "one chunk of 4 GiB for six numbers", NOT_FREE)
+@hdf5("h5ad", "one chunk of 4 GiB for six numbers", "")
 def _chunk(stored: Any) -> None:
     stored.create_dataset("X", (2, 3), "f8", chunks=(2**14, 2**15 - 8), maxshape=(None, None))
 
 
-@case("h5ad", "60,000 heaps of words inside of each other", "table.h5ad", "its words overlap")
+@case("h5ad", "60,000 heaps of words inside of each other", "table.h5ad", "")
 def _heaps(path: Path) -> None:
     sizes = np.arange(2 * MIB, 2 * MIB - 32 * 60_000, -32, dtype="<u8")
     heaps = b"".join(b"GCOL\x01\0\0\0" + size.tobytes() for size in sizes)
@@ -214,7 +227,7 @@ def _heaps(path: Path) -> None:
         file["heaps"] = np.frombuffer(heaps.ljust(2 * MIB, b"\0"), np.uint8)
 
 
-@case("h5ad", "words in a heap that has no end", "table.h5ad", "heap of its words is damaged")
+@case("h5ad", "words in a heap that has no end", "table.h5ad", TOO_LONG)
 def _heap(path: Path) -> None:
     with h5py.File(path, "w") as stored:
         stored["X"] = np.ones((4, 3))
@@ -249,10 +262,10 @@ def _square(stored: Any) -> None:
 
 
 CSR: dict[str, tuple[dict[str, Any], str]] = {
-    "an index outside": ({"indices": [0, 1, 99]}, "point outside"),
+    "an index outside": ({"indices": [0, 1, 99]}, SPARSE_FAULT),
     "lines that go back": ({"indptr": [0, 2, 1, 3]}, "where its lines begin"),
     "lines that begin at -5": ({"indptr": [-5, 1, 2, 3]}, "where its lines begin"),
-    "lines that end outside": ({"indptr": [0, 1, 2, 2**40]}, f"{NOT_FREE}|does not fit"),
+    "lines that end outside": ({"indptr": [0, 1, 2, 2**40]}, SPARSE_FAULT),
     "too few lines": ({"indptr": [0, 3]}, "where its lines begin"),
     "10^12 columns": ({"shape": (3, 10**12)}, NOT_FREE),
     "no shape": ({"shape": None}, "does not say its shape"),
@@ -298,7 +311,7 @@ def _dropped(path: Path) -> None:
     pq.write_table(pa.table({"lists": [[1], [2]], "x": [1.0, 2.0], "y": [2.0, 1.0]}), path)
 
 
-@case("parquet", "268 million rows in a few KB", "table.parquet", f"268435456 rows .* {NOT_FREE}")
+@case("parquet", "268 million rows in a few KB", "table.parquet", NOT_FREE)
 def _rows(path: Path) -> None:
     flags = pa.nulls(2**26, pa.bool_())
     with pq.ParquetWriter(path, pa.schema([("x", pa.bool_())])) as writer:

@@ -7,14 +7,13 @@ import pytest
 
 from featsieve.io import child
 from featsieve.io.child import CrashError, LibraryError, pack, run_in_child, time_limit, unpack
-from featsieve.io.names import MissingColumnError
-from featsieve.io.readers.guard import TooLargeError
+from featsieve.io.guard import MissingColumnError, TooLargeError
 
 # What the child does with a file, by the name of the function.
 FUNCTIONS = """
 import ctypes, os, sys, time
 import numpy as np
-from featsieve.io.names import MissingColumnError
+from featsieve.io.guard import MissingColumnError
 
 def value(path, *, size):
     print("noise")

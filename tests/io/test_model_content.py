@@ -69,7 +69,7 @@ def test_a_random_state_outside_of_itself():
 def test_a_sparse_part_that_points_outside():
     graph = sp.csr_array(np.eye(3))
     graph.indices[2] = 10**6
-    with pytest.raises(ValueError, match="point outside"):
+    with pytest.raises(ValueError, match="sparse table is damaged"):
         check_content(fitted(graph_=graph))
 
 

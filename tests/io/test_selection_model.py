@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.datasets import Dataset, make_planted, read_table, write_table
-from featsieve.io.names import MissingColumnError
+from featsieve.io.guard import MissingColumnError
 from featsieve.io.selection_model import SelectionModel
 
 PLANTED = make_planted(

@@ -8,7 +8,6 @@ from featsieve import JASFS, save_model
 from featsieve.datasets import Dataset, read_table
 from featsieve.workflow import apply_model, select_features
 from featsieve.workflow.apply import (
-    column_names,
     load_selection,
     read_new,
     write_applied,
@@ -118,15 +117,6 @@ def test_names_and_classes_are_kept_where_they_are(frame, tmp_path):
     whole.drop(columns=model.selected[0]).to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(ValueError, match=f"no column '{model.selected[0]}'"):
         read_new(model, tmp_path / "new.csv")
-
-
-def test_names_of_columns(frame, tmp_path):
-    frame.to_parquet(tmp_path / "t.parquet")
-    frame.to_csv(tmp_path / "t.csv")  # with row names
-    np.savez(tmp_path / "t.npz", X=frame.to_numpy())
-    assert column_names(tmp_path / "t.parquet") == list(frame)
-    assert column_names(tmp_path / "t.csv") == list(frame)
-    assert column_names(tmp_path / "t.npz") == []
 
 
 def test_models_of_files(frame, run, tmp_path):

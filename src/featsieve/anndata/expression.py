@@ -1,11 +1,14 @@
 """What is read of an AnnData object: the expression of the genes that are looked at."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.io.child import run_in_child
+from featsieve.io.guard import explain_errors
 from featsieve.validation import warn
 
 # Entries that are looked at to tell counts from other numbers.
@@ -53,6 +56,9 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
             f"{'adata.X' if layer is None else f'layer {layer!r}'} is a {type(stored).__name__}, "
             "which is not in memory here: load it first with adata = adata.to_memory()."
         )
+    look = "featsieve.io.readers.hdf5:look_through"
+    with explain_errors(adata.filename):  # by a child process, before it is read here
+        run_in_child(look, Path(adata.filename), imports=("h5py",), only="X")
     if getattr(stored, "format", None) == "csc":
         return stored.to_memory() if columns is None else stored[:, columns]
     # Of the rows only the chosen columns are kept, block by block.

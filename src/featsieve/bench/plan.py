@@ -240,7 +240,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     ('default', 'grid', 'label-free', 'curve', 'time', 'scatter')
     """
     from featsieve.bench.parse import parse_plan  # which makes plans of this module
-    from featsieve.io.readers.guard import read_small
+    from featsieve.io.guard import read_small
 
     given = os.fspath(name_or_path)
     if given in plan_names():

@@ -16,7 +16,7 @@ from typing import Any
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.plan import Plan
 from featsieve.io.files import whole_file, write_text
-from featsieve.io.readers.guard import read_small
+from featsieve.io.guard import read_small
 from featsieve.io.results import results_locked
 
 _KEY = b"featsieve"  # of what a part says about itself

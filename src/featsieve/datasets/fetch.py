@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from featsieve.datasets.registry import DatasetInfo
+from featsieve.io.guard import in_bytes
 from featsieve.io.optional import load_optional
-from featsieve.io.readers.guard import in_bytes
 
 CACHE_VARIABLE = "FEATSIEVE_CACHE"
 # Many times the size of any registered file.

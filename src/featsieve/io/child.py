@@ -7,6 +7,7 @@ as JSON and raw arrays, never as pickle: a hijacked child can say what is wrong,
 
 import importlib
 import json
+import math
 import mmap
 import os
 import signal
@@ -14,18 +15,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from featsieve.io.readers.guard import (
-    TableError,
-    TooLargeError,
-    describe_limit,
-    memory_limit,
-    parse_positive,
-)
+from featsieve.io.guard import TableError, TooLargeError
+from featsieve.io.memory import describe_limit, memory_limit
 
 SECONDS_VARIABLE = "FEATSIEVE_MAX_SECONDS"
 # A small file takes about one second to read, start of the process included; text of 1 MB, a tenth.
@@ -86,7 +83,10 @@ def time_limit(path: Path) -> float:
     """Return how many seconds a file may take: FEATSIEVE_MAX_SECONDS, or more for larger files."""
     named = os.environ.get(SECONDS_VARIABLE, "").strip()
     if named:
-        return parse_positive(named, SECONDS_VARIABLE)
+        with suppress(ValueError):
+            if 0 < float(named) < math.inf:
+                return float(named)
+        raise ValueError(f"{SECONDS_VARIABLE} must be a number above 0; got {named!r}.")
     size = path.stat().st_size if path.is_file() else 0
     return SECONDS + SECONDS_PER_MIB * size / 2**20
 

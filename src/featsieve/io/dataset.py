@@ -1,13 +1,15 @@
 """A table with what is known about it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve.io.guard import TableError
+from featsieve.io.memory import check_memory
 from featsieve.io.names import check_unique, place_names
-from featsieve.io.readers.guard import TableError, check_memory
+from featsieve.io.sparse import compressed_table
 
 # For what a row or column is called, and where it begins.
 BYTES_PER_NAME = 64
@@ -43,6 +45,8 @@ class Dataset:
         What the file calls the names of the samples, and the classes.
     identifying : tuple of str
         Those among ``dropped`` that have another text in every row: they may name the samples.
+    unread : tuple of str
+        Columns of a text or Parquet file that were not asked for, where ``columns`` were.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class Dataset:
     id_name: str | None = None
     label_name: str | None = None
     identifying: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -97,6 +102,7 @@ class Content:
     id_name: str | None = None
     label_name: str | None = None
     identifying: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def as_table(X: Any) -> np.ndarray | sp.csr_array:
@@ -115,8 +121,6 @@ def as_table(X: Any) -> np.ndarray | sp.csr_array:
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if sparse:  # of which a file can say any shape
         check_memory(BYTES_PER_NAME * sum(X.shape), what=f"a table of shape {X.shape}")
-    elif dtype != X.dtype:
-        check_memory(dtype.itemsize * X.size)
     X = X.astype(dtype, copy=False)
     return sp.csr_array(X) if sparse else X
 
@@ -183,4 +187,28 @@ def build_dataset(name: str, content: Content) -> Dataset:
         id_name=content.id_name if samples is not None else None,
         label_name=content.label_name if y is not None else None,
         identifying=content.identifying,
+        unread=content.unread,
     )
+
+
+def dataset_parts(table: Dataset) -> dict[str, Any]:
+    """Return a data set as plain values and arrays, for another process."""
+    parts = {field.name: getattr(table, field.name) for field in fields(table)}
+    if sp.issparse(table.X):
+        stored = (table.X.data, table.X.indices, table.X.indptr)
+        parts["X"] = [*stored, list(table.X.shape)]
+    return parts
+
+
+def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
+    """Return the data set that another process has sent, checked: it may have been hijacked."""
+    X = parts["X"]
+    X = as_table(X if isinstance(X, np.ndarray) else compressed_table(sp.csr_array, X[:3], X[3]))
+    y = parts["y"]
+    if y is not None and (y.dtype.kind != "i" or y.shape != X.shape[:1]):
+        raise TableError("its reader gave a damaged answer")
+    for name, length in (("feature_names", X.shape[1]), ("sample_names", X.shape[0])):
+        if parts[name] is not None and len(parts[name]) != length:
+            raise TableError("its reader gave a damaged answer")
+    words = {name: tuple(map(str, parts[name])) for name in ("dropped", "identifying", "unread")}
+    return Dataset(**{**parts, **words, "X": X})

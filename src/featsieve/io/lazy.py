@@ -1,6 +1,5 @@
 """Tables that stay on the disk: a file as a Dask array, of which only the header is read."""
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.io.child import run_in_child
+from featsieve.io.guard import TableError, check_file, explain_errors
+from featsieve.io.memory import check_memory
 from featsieve.io.optional import load_optional
-from featsieve.io.parquet_source import parquet_source
-from featsieve.io.readers.archive import check_npy, old_headers
-from featsieve.io.readers.guard import TableError, check_file, check_memory, reasons
-from featsieve.io.readers.zarr_metadata import check_zarr
 from featsieve.io.results import recover
-from featsieve.io.source import Source
+from featsieve.io.stored import LIBRARIES, MOST_CHUNKS, row_reader, stored_kind
 
 # Bytes of a chunk where nothing else is asked for.
 CHUNK_BYTES = 2**26
-# Dask keeps a note of every one.
-MOST_CHUNKS = 1_000_000
 SMALLER = "save it in smaller chunks (or pass fewer rows_per_chunk)"
 
 
@@ -81,33 +77,38 @@ def open_table(
     if not place.is_dir():
         check_file(place)
     place = place.resolve()
-    with reasons(path, smaller=SMALLER):
-        source = _source(place)
-    n, d = source.shape
+    with explain_errors(path, smaller=SMALLER):
+        kind = stored_kind(place)
+        about = run_in_child(
+            "featsieve.io.stored:look_through", place, imports=LIBRARIES[kind], kind=kind
+        )
+        n, d = about["shape"]
+        dtype = np.dtype(about["dtype"])
     if rows_per_chunk is None:
-        rows_per_chunk = CHUNK_BYTES // max(1, d * source.dtype.itemsize)
+        rows_per_chunk = CHUNK_BYTES // max(1, d * dtype.itemsize)
     elif isinstance(rows_per_chunk, bool) or int(rows_per_chunk) != rows_per_chunk:
         raise TypeError(f"rows_per_chunk must be an integer; got {rows_per_chunk!r}.")
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1; got {rows_per_chunk}.")
-    with reasons(path, smaller=SMALLER):
-        lengths = _chunk_lengths(n, max(1, int(rows_per_chunk)), source.edges)
+    with explain_errors(path, smaller=SMALLER):
+        lengths = _chunk_lengths(n, max(1, int(rows_per_chunk)), about["edges"])
         longest = max(lengths, default=0)
-        check_memory(longest * d * source.dtype.itemsize, what=f"a part of {longest} rows")
+        check_memory(longest * d * dtype.itemsize, what=f"a part of {longest} rows")
     table = da.map_blocks(
-        partial(_block, source.read, str(path)),
+        partial(_block, row_reader(place, about), str(path)),
         chunks=(lengths, (d,)),
-        dtype=source.dtype,
-        meta=np.zeros((0, 0), dtype=source.dtype),
-        name=f"open-table-{da.core.tokenize(str(place), source.stamp, rows_per_chunk)}",
+        dtype=dtype,
+        meta=np.zeros((0, 0), dtype=dtype),
+        name=f"open-table-{da.core.tokenize(str(place), about['stamp'], rows_per_chunk)}",
     )
-    return (table, source.names) if with_names else table
+    names = None if about["names"] is None else np.array(about["names"])
+    return (table, names) if with_names else table
 
 
 def _block(read: Callable[[int, int], np.ndarray], path: str, block_info: Any = None) -> np.ndarray:
     """Return the rows of one chunk."""
     start, stop = block_info[None]["array-location"][0]
-    with reasons(path):
+    with explain_errors(path):
         rows = read(start, stop)
         if len(rows) != stop - start:
             raise TableError(f"rows {start} to {stop} are not there: it was changed or cut short")
@@ -131,82 +132,3 @@ def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int,
                 stops.append(edge)
                 last = edge
     return tuple(int(count) for count in np.diff([0, *stops]))
-
-
-def _source(path: Path) -> Source:
-    """Return what a path holds."""
-    if path.suffix == ".npy":
-        return _npy(path)
-    if path.suffix == ".zarr" or (path / "zarr.json").exists() or (path / ".zarray").exists():
-        return _zarr(path)
-    if path.suffix in (".parquet", ".pq") or path.is_dir():
-        return parquet_source(path)
-    raise TableError(
-        f"{path.name} cannot be opened without reading it: open_table takes .npy, .zarr and "
-        ".parquet. read_table reads other files into memory; for larger ones, convert them to "
-        "Parquet first."
-    )
-
-
-def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
-    """Return the shape of a table of numbers, or say that it is none."""
-    if len(shape) != 2 or dtype.kind not in "biuf":
-        raise TableError(
-            f"{path.name} holds an array of shape {tuple(shape)} and dtype {dtype}: a table has "
-            "two dimensions (samples, features) and holds real numbers."
-        )
-    return shape[0], shape[1]
-
-
-# NumPy ------------------------------------------------------------------------------------------
-
-
-@old_headers()
-def _npy(path: Path) -> Source:
-    with path.open("rb") as file:
-        check_npy(file, path.stat().st_size, what=path.name)
-    table = np.load(path, mmap_mode="r", allow_pickle=False)
-    shape = _check(path, table.shape, table.dtype)
-    return Source(shape, table.dtype, partial(_read_npy, path), stamp=path.stat().st_mtime_ns)
-
-
-@old_headers()
-def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
-    """Read some rows. The map of the file ends here: its pages would count as memory in use."""
-    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
-
-
-# zarr -------------------------------------------------------------------------------------------
-
-
-def _zarr(path: Path) -> Source:
-    zarr = load_optional("zarr", "Opening a zarr array", extra="dask")
-    check_zarr(path)
-    table = zarr.open(path, mode="r")
-    if not hasattr(table, "chunks"):
-        names = ", ".join(sorted(table.array_keys())) or "none"
-        raise TableError(
-            f"{path.name} is a group of arrays ({names}): open one of them, such as "
-            f"{path.name}/NAME."
-        )
-    shape = _check(path, table.shape, np.dtype(table.dtype))
-    step = max(1, int(table.chunks[0]))
-    edges = _steps(shape[0], step)
-    # zarr unpacks whole chunks, however little of one is needed
-    unpacked = math.prod(map(int, table.chunks)) * np.dtype(table.dtype).itemsize
-    check_memory(unpacked, what=f"a chunk of shape {table.chunks}")
-    stamp = max((f.stat().st_mtime_ns for f in path.rglob("*") if f.is_file()), default=0)
-    return Source(shape, np.dtype(table.dtype), partial(_read_zarr, path), None, edges, stamp)
-
-
-def _steps(n_rows: int, step: int) -> Sequence[int]:
-    """Return the rows at which chunks end; of too many, only that they are."""
-    if n_rows // step > MOST_CHUNKS:
-        return range(step, n_rows + 1, step)
-    return [*range(step, n_rows, step), n_rows]
-
-
-def _read_zarr(path: Path, start: int, stop: int) -> np.ndarray:
-    import zarr
-
-    return np.asarray(zarr.open_array(path, mode="r")[start:stop])

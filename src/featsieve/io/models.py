@@ -17,18 +17,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.io.files import whole_file
+from featsieve.io.guard import TooLargeError, check_file, first_line, printable
+from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
 from featsieve.io.model_content import check_content
 from featsieve.io.optional import hidden, load_optional
-from featsieve.io.readers.guard import (
-    MEMORY_VARIABLE,
-    TooLargeError,
-    check_file,
-    check_memory,
-    describe_limit,
-    first_line,
-    memory_limit,
-    printable,
-)
 from featsieve.io.results import recover
 from featsieve.io.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn

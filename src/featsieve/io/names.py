@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from featsieve.io.guard import ColumnError, MissingColumnError
+
 MOST_NAMES = 8  # that an error lists
 LONGEST_NAME = 100  # that an error shows in full
 MOST_HINTS = 3  # that get a "did you mean"
@@ -13,14 +15,6 @@ NO_NAMES = (
     "these are numbers: is the line with the names of the columns missing, or are the samples "
     "columns (turn the table around then)?"
 )
-
-
-class ColumnError(ValueError):
-    """A file that can be read, but whose columns are not what was asked for."""
-
-
-class MissingColumnError(ColumnError):
-    """Columns that were asked for are not there."""
 
 
 def shorten(names: Sequence[str]) -> str:

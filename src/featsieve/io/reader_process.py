@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.io import child
-from featsieve.io.readers.guard import memory_limit
+from featsieve.io.memory import memory_limit
 
 # Of stacks of threads and of modules that are imported late, which are not the file's doing.
 MARGIN = 2**25

@@ -26,6 +26,12 @@ class Request:
         """Columns that are asked for and are no features."""
         return tuple(name for name in (self.label_column, self.id_column) if name is not None)
 
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> "Request":
+        """Return the request with these fields, whose lists another process has sent."""
+        lists = {name: tuple(part) for name, part in parts.items() if isinstance(part, list)}
+        return cls(**{**parts, **lists})
+
     def for_places(self, n_columns: int) -> "Request":
         """Return the request to columns without names: "3" is the one called x3."""
 

@@ -9,18 +9,17 @@ import numpy as np
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.files import whole_file
+from featsieve.io.guard import MissingColumnError
 from featsieve.io.models import load_model
-from featsieve.io.names import MissingColumnError, named_or_places
+from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
-from featsieve.io.table import table_format
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
 from featsieve.workflow.messages import columns_sentence, count_of, filled_note, missing_facts
 from featsieve.workflow.prepare import as_dataset, sample_table
 
 MODEL = "model.skops"
-TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,22 +188,7 @@ def read_new(
         except ValueError:
             if id_column is label_column is None:
                 raise
-    used = {*model.selected, table.id_name, table.label_name}
-    return table, tuple(name for name in column_names(path, header=header) if name not in used)
-
-
-def column_names(path: Path, *, header: bool | None = None) -> list[str]:
-    """Return the names of all columns of a file, as far as they can be had at little cost."""
-    ending = table_format(path)
-    if ending in TEXT:
-        from featsieve.io.readers.layout import find_layout
-
-        return [name for name in find_layout(path, header=header).names if name]
-    if ending == ".parquet":
-        from pyarrow.parquet import read_schema
-
-        return [name for name in read_schema(path).names if not name.startswith("__index_level_")]
-    return []
+    return table, table.unread
 
 
 def write_applied(

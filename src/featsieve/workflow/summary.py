@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.files import legible, write_text
-from featsieve.io.readers.guard import read_small
+from featsieve.io.guard import read_small
 from featsieve.report import render_selection, summarize_selection
 from featsieve.workflow.messages import Note
 from featsieve.workflow.select import SelectionRun

@@ -250,5 +250,5 @@ def test_some_genes_of_a_table_that_is_none(tmp_path):
     path = write(tmp_path / "toy.h5ad", sp.csr_array(X))
     with h5py.File(path, "r+") as file:
         file["X"].attrs["shape"] = [6, 4, 1]
-    with pytest.raises(ValueError, match=r"toy\.h5ad .*sparse table X is not two whole numbers"):
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*X does not say its shape in two whole"):
         read_table(path)

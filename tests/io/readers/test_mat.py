@@ -244,35 +244,6 @@ def test_parts_of_version_73_that_are_not_read_do_no_harm(tmp_path):
         read_table(path, label_column="elsewhere")
 
 
-def test_cells_of_version_73_that_are_the_same_long_word(tmp_path, monkeypatch):
-    path = tmp_path / "toy.mat"
-    with h5py.File(path, "w") as file:
-        letters = np.full((10**5, 1), ord("a"), dtype=np.uint16)
-        word = file.create_dataset("#refs#/word", data=letters, compression="gzip")
-        file["X"] = np.ones((2, 1000))
-        file["Y"] = np.full((1, 1000), word.ref, dtype=h5py.ref_dtype)
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "16M")
-    with pytest.raises(ValueError, match=r"toy\.mat .*variable 'Y' would take 1\.12 GiB"):
-        read_table(path)
-
-
-def test_memory_of_version_4(tmp_path, monkeypatch):
-    path = tmp_path / "toy.mat"
-    savemat(path, {"X": np.ones((200, 100))}, format="4")
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "150K")
-    with pytest.raises(ValueError, match=r"toy\.mat .*the table would take 156 KiB"):
-        read_table(path)
-
-
-def test_two_variables_of_one_name(tmp_path):
-    path, other = tmp_path / "toy.mat", tmp_path / "other.mat"
-    savemat(path, {"X": X})
-    savemat(other, {"X": 2 * X})
-    path.write_bytes(path.read_bytes() + other.read_bytes()[128:])
-    with pytest.raises(ValueError, match=r"toy\.mat .*list of variables is damaged"):
-        read_table(path)
-
-
 def test_words_as_the_table_of_version_73(tmp_path):
     path = tmp_path / "toy.mat"
     with h5py.File(path, "w") as file:

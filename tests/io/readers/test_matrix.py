@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.io.dataset import Content, build_dataset
-from featsieve.io.names import ColumnError
-from featsieve.io.readers.guard import TableError
+from featsieve.io.guard import ColumnError, TableError
 from featsieve.io.readers.matrix import chosen_columns, pick_features
 from featsieve.io.request import Request
 

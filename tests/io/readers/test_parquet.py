@@ -1,7 +1,6 @@
 """Parquet tables as pandas, polars and pyarrow write them."""
 
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from featsieve.datasets import load_dataset, read_table
-from featsieve.io.readers import parquet
-from featsieve.io.readers.guard import TooLargeError
 
 RNG = np.random.default_rng(0)
 COLUMNS = {"age": RNG.standard_normal(6), "height": RNG.integers(0, 9, 6)}
@@ -121,6 +118,7 @@ def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
         pa.table({"a": [1.5, 2.5], "b.c": [1, 2], "text": ["x", "y"], "b": [5, 6]}), path
     )
     table = read_table(path, columns=["b", "b.c", "a"])
+    assert table.unread == ("text",)
     np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
     with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
         read_table(path, columns=["B"])
@@ -159,68 +157,3 @@ def test_lists_as_classes(tmp_path):
     pq.write_table(pa.table({"x": [1.0, 2.0], "kind": [[1], [2, 3]]}), path)
     with pytest.raises(ValueError, match=r"toy\.parquet .*'kind' holds lists or tables: name one"):
         read_table(path, label_column="kind")
-
-
-# Files that are too large or damaged --------------------------------------------------------
-
-ROWS = 2000
-
-
-@pytest.fixture
-def wide(tmp_path):
-    """Return a file with two columns of numbers beside 4 MB of text."""
-    words = [f"{i:0>2000}" for i in range(ROWS)]
-    columns = {"a": np.arange(ROWS) / 7.0, "b": np.ones(ROWS), "words": words}
-    pq.write_table(pa.table(columns), tmp_path / "wide.parquet", row_group_size=500)
-    return tmp_path / "wide.parquet"
-
-
-def test_what_is_not_read_takes_no_memory(wide, monkeypatch):
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
-    assert read_table(wide, columns=["a", "b"]).X.shape == (ROWS, 2)
-    refused = r"wide\.parquet .*what it unpacks to would take .* 1 MiB that are allowed"
-    for columns in (None, ["a", "words"]):
-        with pytest.raises(ValueError, match=refused):
-            read_table(wide, columns=columns)
-
-
-def test_a_column_that_cannot_be_looked_at_is_refused(wide, monkeypatch):
-    """The other process ends as pyarrow ends where the facts about a column are damaged."""
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
-    monkeypatch.setattr(parquet, "SIZE_OF_COLUMNS", "import os\nos.abort()")
-    with pytest.raises(ValueError, match=r"wide\.parquet .*says about its columns is damaged"):
-        read_table(wide, columns=["a"])
-
-
-@pytest.mark.parametrize("size", [0, -1])
-def test_a_file_that_keeps_its_size_to_itself_is_looked_at(wide, monkeypatch, size):
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
-    group = SimpleNamespace(total_byte_size=size, num_rows=ROWS)
-    about = SimpleNamespace(
-        num_rows=ROWS, num_columns=3, num_row_groups=1, row_group=lambda _: group
-    )
-    parquet._check_size(wide, about, {"a", "b"})
-    with pytest.raises(TooLargeError, match="what it unpacks to would take 3"):
-        parquet._check_size(wide, about, {"a", "b", "words"})
-
-
-@pytest.mark.parametrize("code", ["raise SystemExit(1)", "print('hello')", ""])
-def test_who_cannot_look_takes_the_size_of_all(wide, monkeypatch, code):
-    """No pyarrow for the other process, say: that is not the fault of the file."""
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
-    monkeypatch.setattr(parquet, "SIZE_OF_COLUMNS", code)
-    with pytest.raises(ValueError, match="what it unpacks to would take"):
-        read_table(wide, columns=["a"])
-    monkeypatch.setattr(sys, "executable", "no-such-program")
-    with pytest.raises(ValueError, match="what it unpacks to would take"):
-        read_table(wide, columns=["a"])
-
-
-def test_modules_in_the_current_folder_are_not_run(wide, tmp_path, monkeypatch):
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "1M")
-    for name in ("json", "pyarrow"):
-        (tmp_path / f"{name}.py").write_text("open('was_run', 'w').close()\n")
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # may name this folder, too
-    monkeypatch.chdir(tmp_path)
-    assert read_table(wide, columns=["a"]).X.shape == (ROWS, 1)
-    assert not (tmp_path / "was_run").exists()

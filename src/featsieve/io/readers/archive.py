@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from featsieve.io.readers.guard import TableError, check_memory
+from featsieve.io.guard import TableError
+from featsieve.io.memory import check_memory
 
 # bz2 may turn a few bytes into gigabytes at once, and NumPy writes only these two.
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

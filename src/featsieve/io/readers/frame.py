@@ -6,15 +6,8 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.dataset import Content
-from featsieve.io.names import (
-    ColumnError,
-    check_unique,
-    find_columns,
-    named_or_places,
-    shorten,
-    shown,
-)
-from featsieve.io.readers.guard import TableError
+from featsieve.io.guard import ColumnError, TableError
+from featsieve.io.names import check_unique, find_columns, named_or_places, shorten, shown
 from featsieve.io.request import Request
 
 MOST_EXAMPLES = 3  # columns of which an error shows a cell

@@ -7,15 +7,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from featsieve.io.names import ColumnError, place_names
-from featsieve.io.readers.guard import TableError, memory_limit
-from featsieve.io.readers.limited_stream import LimitedStream
-from featsieve.io.readers.signature import check_text
+from featsieve.io.guard import ColumnError, TableError, kind_of, not_a
+from featsieve.io.names import place_names
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -56,13 +53,15 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     ``header`` says whether the first line names the columns, None lets it be found out; ``named``
     are columns that somebody asks for.
     """
-    limit = memory_limit()
-    with open_text(path, limit=limit) as file:
-        start = file.read(4096)
-    check_text(start)
+    with _open(path) as stream:
+        start = stream.read(4096)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
+    # "PAR1" may also be the name of a column: only files with bytes that no text has are refused.
+    other = kind_of(start) is not None and start[:1] >= b"\x80"
+    if encoding == "utf-8" and (b"\0" in start or other):
+        raise not_a("a text table", start)
     try:
-        with io.TextIOWrapper(open_text(path, limit=limit), encoding=encoding, newline="") as file:
+        with open_text(path, encoding=encoding, newline="") as file:
             lines = _first_lines(file)
     except UnicodeDecodeError as error:
         raise TableError(not_text(error)) from error
@@ -86,19 +85,48 @@ def find_layout(path: Path, *, header: bool | None = None, named: Sequence[str] 
     return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
 
 
-def open_text(path: Path, *, encoding: str = "utf-16", **limits: Any) -> io.BufferedReader:
-    """Open a text file as a `LimitedStream`, unpacking it if its name ends with .gz.
+class _Text(io.RawIOBase):
+    """The bytes of a text file; pandas would end a cell at a zero byte, and say nothing."""
 
-    Only UTF-16 has zero bytes. ``limits`` are those of the stream.
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._place = 0
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes into a buffer."""
+        count: int = self._source.readinto(buffer)
+        found = bytes(buffer[:count])
+        if b"\0" in found:
+            place = self._place + found.index(0)
+            raise TableError(f"it has a zero byte ({place}), which no text has: it is damaged")
+        self._place += count
+        return count
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._source.close()
+        super().close()
+
+
+def open_text(path: Path, *, encoding: str, newline: str | None = None) -> io.TextIOWrapper:
+    r"""Open a text file, unpacking it if its name ends with .gz.
+
+    Ends of lines become "\n": of a line that begins with a blank behind a bare "\r", pandas reads
+    what it has read again.
     """
-    open_it = partial(gzip.open if is_packed(path) else open, path, "rb")
-    stream = LimitedStream(open_it(), text=encoding != "utf-16", **limits)
-    return io.BufferedReader(stream, 2**18)
+    stream = _open(path)
+    if encoding != "utf-16":  # the only one with zero bytes
+        stream = io.BufferedReader(_Text(stream), 2**18)
+    return io.TextIOWrapper(stream, encoding=encoding, newline=newline)
 
 
-def is_packed(path: Path) -> bool:
-    """Say whether a text file is compressed, by its name."""
-    return path.name.lower().endswith(".gz")
+def _open(path: Path) -> Any:
+    """Open a file whose name may say that it is compressed."""
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
 def _first_lines(file: io.TextIOWrapper) -> list[str]:
@@ -109,7 +137,7 @@ def _first_lines(file: io.TextIOWrapper) -> list[str]:
         line = file.readline(LONGEST_LINE)
         if not line:
             break
-        if len(line) == LONGEST_LINE:
+        if len(line) == LONGEST_LINE:  # the reading of a file without ends of lines must end
             raise TableError(
                 f"it has a line of more than {LONGEST_LINE} letters: it is no text table, or the "
                 "ends of its lines are missing"

@@ -1,48 +1,50 @@
 """NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is unpickled."""
 
-import zipfile
+import warnings
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.io.dataset import Content
+from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
 from featsieve.io.names import find_columns
-from featsieve.io.readers.archive import check_archive, old_headers
-from featsieve.io.readers.compressed import compressed_table
-from featsieve.io.readers.guard import TableError
-from featsieve.io.readers.mat import choose_variables
-from featsieve.io.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES, pick_features
-from featsieve.io.readers.signature import check_npz
+from featsieve.io.readers.matrix import (
+    FEATURE_NAMES,
+    SAMPLE_NAMES,
+    choose_variables,
+    pick_features,
+)
 from featsieve.io.request import Request
+from featsieve.io.sparse import compressed_table
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
-@old_headers()
-def read_npz(path: Path, request: Request) -> Content:
+def read(path: Path, request: Request) -> Content:
     """Return what a request asks of an archive; label and id column are arrays of it."""
-    check_npz(path)
-    with path.open("rb") as file:
-        archive = np.load(file, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise TableError("it holds a single array: save table and labels with numpy.savez")
+    start = first_bytes(path)
+    if start.startswith(NPY):
+        raise TableError("it holds a single array: save table and labels with numpy.savez")
+    if not start.startswith(ZIP):
+        raise not_a("an archive of NumPy", start)
+    with (
+        warnings.catch_warnings(),
+        path.open("rb") as file,  # which NumPy would leave open if it is damaged
+        np.load(file, allow_pickle=False) as archive,
+    ):
+        warnings.filterwarnings("ignore", message="Reading `.npy`")  # that Python 2 has written
         sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
         held = ["X", *archive.files] if sparse else archive.files
         table, labels = choose_variables(held, request.label_column)
         id_column = request.id_column
         if id_column is not None:
             find_columns([id_column], archive.files, role="array")
-        names = FEATURE_NAMES, id_column or SAMPLE_NAMES
-        parts = {labels, *names, *((*SPARSE_PARTS, "format") if sparse else (table,))}
-        check_archive(
-            zipfile.ZipFile(file), names={key for part in parts for key in (part, f"{part}.npy")}
-        )
         content = Content(
             X=_sparse_table(archive) if sparse else _array(archive, table),
             labels=None if labels is None else _array(archive, labels),
-            feature_names=_names(archive, names[0]),
-            sample_names=_names(archive, names[1]),
+            feature_names=_names(archive, FEATURE_NAMES),
+            sample_names=_names(archive, id_column or SAMPLE_NAMES),
             id_name=id_column,
             label_name=labels,
         )

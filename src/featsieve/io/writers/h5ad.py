@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.io.child import run_in_child
 from featsieve.io.dataset import Dataset
+from featsieve.io.guard import explain_errors
 from featsieve.io.names import find_columns
 from featsieve.io.optional import load_optional
-from featsieve.io.readers.guard import reasons
-from featsieve.io.readers.h5_parts import check_size, check_whole, open_hdf5
 from featsieve.io.writers.parts import LABEL, free_name, label_values
 
 # The parts of an AnnData file, besides X, obs and var, that must be there even if empty.
@@ -115,19 +115,20 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
     """Write a file with all that another one holds about the samples and the table's features."""
     anndata = load_optional("anndata", "Keeping what a .h5ad file holds", extra="anndata")
     h5py = load_optional("h5py", "Writing a .h5ad file")
-    with reasons(like), open_hdf5(h5py, like) as source:
-        check_whole(h5py, source)
+    with explain_errors(like):
+        run_in_child("featsieve.io.readers.hdf5:look_through", like, imports=("h5py",))
+    with explain_errors(like), h5py.File(like, "r") as source:
         var = anndata.io.read_elem(source["var"])
         genes = find_columns(table.names, [str(name) for name in var.index], role="feature")
         names = source["obs"][source["obs"].attrs["_index"]]
         n = len(names["values"] if isinstance(names, h5py.Group) else names)  # anndata 0.13
     if n != table.X.shape[0]:
         raise ValueError(f"{like} has {n} samples, but the table has {table.X.shape[0]}.")
-    with reasons(like), open_hdf5(h5py, like) as source:
+    with explain_errors(like), h5py.File(like, "r") as source:
         if any(OLD_CATEGORIES in source[name] for name in ("obs", "var")):
             _write_like_old(anndata, path, table, like=like, genes=genes)
             return
-    with new_hdf5(h5py, path) as target, reasons(like), open_hdf5(h5py, like) as source:
+    with new_hdf5(h5py, path) as target, explain_errors(like), h5py.File(like, "r") as source:
         target.attrs.update(source.attrs)
         for name in source:
             if name == "X":
@@ -137,7 +138,6 @@ def _write_like(path: Path, table: Dataset, like: Path) -> None:
             elif name in BY_GENE:
                 _encode(target.create_group(name), "dict", "0.1.0")
                 for member in source[name]:
-                    check_size(h5py, source[name][member])
                     whole = anndata.io.read_elem(source[name][member])
                     part = _genes_of(name, whole, genes)
                     anndata.io.write_elem(target[name], member, part)

@@ -9,8 +9,12 @@ from scipy.io import savemat
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.dataset import Dataset
-from featsieve.io.readers.mat import LABEL_NAMES, TABLE_NAMES
-from featsieve.io.readers.matrix import FEATURE_NAMES, SAMPLE_NAMES
+from featsieve.io.readers.matrix import (
+    FEATURE_NAMES,
+    LABEL_NAMES,
+    SAMPLE_NAMES,
+    TABLE_NAMES,
+)
 from featsieve.io.writers.parts import free_name, label_values
 
 VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")

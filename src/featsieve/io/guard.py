@@ -1,35 +1,38 @@
-"""What every reader asks first: whether it is a file, and whether its content fits in memory.
-
-A file says how large its content is: the shape in a header, the sizes in the directory of an
-archive. That is compared with the memory that is free, before anything of that size is made. What
-says nothing of its size (text in gzip) is read through a stream that stops at a limit, see
-`limited_stream`.
-"""
+"""What is asked of every file first, and how errors about it become one sentence."""
 
 import math
 import os
-import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from featsieve.io.readers.free_memory import free_memory
-
-MEMORY_VARIABLE = "FEATSIEVE_MAX_MEMORY"
-# Less is never too much, unless the variable says so.
-ALWAYS_FINE = 2**20
 # Of plans, summaries and the like.
 LARGEST_TEXT = 2**26
 # Letters, of what is said of a file.
 LONGEST_MESSAGE = 2000
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-KINDS = {
+NOT_FILES = {
     stat.S_ISDIR: "a folder",
     stat.S_ISFIFO: "a pipe",
     stat.S_ISCHR: "a device",
     stat.S_ISBLK: "a device",
     stat.S_ISSOCK: "a socket",
+}
+# The first bytes of a file tell its kind, whatever its name says.
+HDF5 = b"\x89HDF\r\n\x1a\n"
+PARQUET = b"PAR1"
+ZIP = b"PK\x03\x04"
+NPY = b"\x93NUMPY"
+SIGNATURES = {
+    HDF5: "HDF5 (.h5ad, .mat)",
+    PARQUET: "Parquet",
+    ZIP: "a zip archive (.npz, .xlsx)",
+    b"\x1f\x8b": "compressed (.gz)",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"%PDF": "a PDF",
+    b"MATLAB": "a MATLAB file (.mat)",
+    NPY: "an array of NumPy (.npy)",
 }
 
 
@@ -39,6 +42,14 @@ class TableError(ValueError):
 
 class TooLargeError(TableError):
     """What a file holds would take more memory than it may."""
+
+
+class ColumnError(ValueError):
+    """A file that can be read, but whose columns are not what was asked for."""
+
+
+class MissingColumnError(ColumnError):
+    """Columns that were asked for are not there."""
 
 
 def check_file(path: Path) -> None:
@@ -56,35 +67,29 @@ def check_file(path: Path) -> None:
         reason = getattr(error, "strerror", None) or str(error)
         raise OSError(f"{path!s:.1000} cannot be opened: {reason}.") from error
     if not stat.S_ISREG(mode):
-        kind = next((kind for is_kind, kind in KINDS.items() if is_kind(mode)), "no file")
+        kind = next((kind for is_kind, kind in NOT_FILES.items() if is_kind(mode)), "no file")
         error_type = IsADirectoryError if stat.S_ISDIR(mode) else OSError
         raise error_type(f"{path} is {kind}: name a file.")
     if not os.access(path, os.R_OK):
         raise PermissionError(f"{path} may not be read by you: change its permissions.")
 
 
-def memory_limit() -> int:
-    """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free."""
-    named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    return max(free_memory(), ALWAYS_FINE) if not named else parse_size(named)
+def first_bytes(path: Path, count: int = 4096) -> bytes:
+    """Return the first bytes of a file."""
+    with path.open("rb") as file:
+        return file.read(count)
 
 
-def parse_size(text: str) -> int:
-    """Return a number of bytes, written with or without a unit."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
-    if found is None:
-        raise ValueError(
-            f"{MEMORY_VARIABLE} must be a size such as 8G or 500M (K, M, G, T); got {text!r}."
-        )
-    return int(float(found[1]) * UNITS[found[2]])
+def kind_of(start: bytes) -> str | None:
+    """Return what a file is by its first bytes, None where they do not tell."""
+    return next((kind for mark, kind in SIGNATURES.items() if start.startswith(mark)), None)
 
 
-def parse_positive(text: str, variable: str) -> float:
-    """Return the number above 0 that an environment variable holds."""
-    with suppress(ValueError):
-        if 0 < float(text) < math.inf:
-            return float(text)
-    raise ValueError(f"{variable} must be a number above 0; got {text!r}.")
+def not_a(expected: str, start: bytes) -> TableError:
+    """Return the error for a file that begins like another kind than its name says."""
+    kind = kind_of(start)
+    instead = "" if kind is None else f" but {kind}"
+    return TableError(f"it is not {expected}{instead}: does its name end as it should?")
 
 
 def in_bytes(size: int) -> str:
@@ -95,31 +100,14 @@ def in_bytes(size: int) -> str:
     return f"{size / 1024**power:.3g} {'KMGTPE'[power - 1]}iB"
 
 
-def check_memory(needed: int, *, what: str = "the table", limit: int | None = None) -> None:
-    """Raise if something takes more memory than it may; ``limit`` is `memory_limit` by default."""
-    if limit is None:
-        if needed <= ALWAYS_FINE and MEMORY_VARIABLE not in os.environ:
-            return  # without asking the system: this may be asked for every column
-        limit = memory_limit()
-    if needed > limit:
-        told = f"{what} would take {in_bytes(needed)} of memory"
-        raise TooLargeError(f"{told}, more than {describe_limit(limit)}")
-
-
-def describe_limit(limit: int) -> str:
-    """Say how much memory there is, and who says so."""
-    named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    reason = f"are allowed ({MEMORY_VARIABLE})" if named else "are free"
-    return f"the {in_bytes(limit)} that {reason}"
-
-
 def read_small(path: str | os.PathLike[str], *, what: str) -> str:
     """Return a text file that should be small, such as a plan; ``what`` it is, for a message."""
     path = Path(path)
     check_file(path)
-    if path.stat().st_size > LARGEST_TEXT:
+    size = path.stat().st_size
+    if size > LARGEST_TEXT:
         raise ValueError(
-            f"{path} is no {what}: it has {in_bytes(path.stat().st_size)}, and at most "
+            f"{path} is no {what}: it has {in_bytes(size)}, and at most "
             f"{in_bytes(LARGEST_TEXT)} are read."
         )
     try:
@@ -131,17 +119,16 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
 
 
 @contextmanager
-def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") -> Iterator[None]:
+def explain_errors(
+    path: str | os.PathLike[str], *, kind: str = "", smaller: str = ""
+) -> Iterator[None]:
     """Turn what goes wrong in the block into one sentence with the name of the file.
 
     Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
     featsieve itself says as it is, and other errors with the advice to get the file again. Errors
-    of columns that were asked for keep their type.
+    of columns that were asked for keep their type. ``smaller`` says what takes less memory.
     """
-    from featsieve.io.names import ColumnError
-
     how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
-    memory_limit()  # says what is wrong with the variable, for which the file is not to blame
     try:
         yield
     except ImportError:
@@ -149,7 +136,7 @@ def reasons(path: str | os.PathLike[str], *, kind: str = "", smaller: str = "") 
     except ColumnError as error:
         raise type(error)(sentence(f"{path}: {error}")) from error
     except TooLargeError as error:
-        trust = f"if you trust the file, set the environment variable {MEMORY_VARIABLE} to more"
+        trust = "if you trust the file, set the environment variable FEATSIEVE_MAX_MEMORY to more"
         ways = f"{smaller}, or, {trust}" if smaller else trust
         raise TooLargeError(f"{how}: {error}: {ways}, such as 64G.") from error
     except TableError as error:

@@ -1,0 +1,96 @@
+"""How much memory is left, by what the system says."""
+
+import os
+
+import pytest
+
+from featsieve.datasets import read_table
+from featsieve.io import memory
+from featsieve.io.guard import TooLargeError
+from featsieve.io.memory import check_memory, free_memory, memory_limit, parse_size
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5.2G", "G", "8 GB or so"])
+def test_sizes_that_are_none(text):
+    with pytest.raises(ValueError, match=r"FEATSIEVE_MAX_MEMORY must be a size such as 8G"):
+        parse_size(text)
+
+
+def test_sizes():
+    assert parse_size("1.5K") == parse_size("1536") == parse_size("1.5 KiB") == 1536
+
+
+def test_the_variable_is_the_limit(monkeypatch):
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "50K")
+    assert memory_limit() == 51200
+    with pytest.raises(TooLargeError, match=r"it would take 50 .*the 50 KiB that are allowed .FEA"):
+        check_memory(51201, what="it")
+
+
+def test_a_wrong_limit_is_not_the_fault_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "fine.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "lots")
+    with pytest.raises(ValueError, match=r"^FEATSIEVE_MAX_MEMORY must be a size such as 8G"):
+        read_table(path)
+
+
+def test_free_memory_is_that_of_the_machine(monkeypatch):
+    monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < memory_limit() <= total
+    with pytest.raises(TooLargeError, match="are free"):
+        check_memory(100 * total)
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """Return a function that writes what a made-up system says about itself."""
+    monkeypatch.setattr(memory, "SYSTEM", tmp_path)
+    monkeypatch.setattr(memory, "_of_process", lambda: iter(()))
+
+    def write(**files):
+        for name, content in files.items():
+            place = tmp_path / name.replace("__", "/").replace("DOT", ".")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(f"{content}\n")
+        return free_memory()
+
+    return write
+
+
+def test_the_machine(system):
+    assert system(proc__meminfo="MemTotal: 7 kB\nMemAvailable:   5 kB") == 5 * 1024
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert system(proc__meminfo="MemTotal: 7 kB") == total
+
+
+def test_groups_of_version_2(system):
+    root = "sys__fs__cgroup__"
+    system(proc__meminfo="MemAvailable: 99999 kB", proc__self__cgroup="0::/user/job")
+    assert system(**{f"{root}memoryDOTmax": "max", f"{root}memoryDOTcurrent": 1}) == 99999 * 1024
+    job = f"{root}user__job__memoryDOT"
+    assert system(**{f"{job}max": 9000, f"{job}current": 100}) == 8900
+    # the limit of a group around counts, and copies of files are given up
+    user = f"{root}user__memoryDOT"
+    files = {f"{user}max": 2000, f"{user}current": 1500, f"{user}stat": "a 1\ninactive_file 100"}
+    assert system(**files) == 600
+    assert system(**{f"{user}current": 2500}) == 0
+
+
+def test_groups_of_version_1(system):
+    root = "sys__fs__cgroup__memory__"
+    system(
+        proc__meminfo="MemAvailable: 99999 kB",
+        proc__self__cgroup="12:cpu,cpuacct:/docker/x\n4:hugetlb,memory:/docker/x",
+    )
+    group = f"{root}docker__memoryDOT"
+    assert system(**{f"{group}limit_in_bytes": 1000, f"{group}usage_in_bytes": 800}) == 200
+    # seen from inside, the group of the container is the root
+    group = f"{root}memoryDOT"
+    assert system(**{f"{group}limit_in_bytes": 900, f"{group}usage_in_bytes": 800}) == 100
+
+
+def test_where_nobody_knows_there_is_a_default(system, monkeypatch):
+    monkeypatch.setattr(memory.os, "sysconf_names", {})
+    assert system() == memory.UNKNOWN_MEMORY
