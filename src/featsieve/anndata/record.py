@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.selected_clusters import layers
+
 
 def names_of(key: str | None) -> dict[str, str]:
     """Return what is written, by its name in the object."""
@@ -54,11 +56,9 @@ def about_fit(fitted: Any, source: Mapping[str, str]) -> dict[str, Any]:
             **{name: version(name) for name in ("anndata", "numpy", "scikit-learn", "scipy")},
         },
     }
-    counting = fitted
-    while not hasattr(counting, "n_clusters_") and hasattr(counting, "selector_"):
-        counting = counting.selector_
-    if hasattr(counting, "n_clusters_"):
-        about["n_clusters"] = int(counting.n_clusters_)
+    for layer in layers(fitted):
+        if hasattr(layer, "n_clusters_"):
+            about.setdefault("n_clusters", int(layer.n_clusters_))
     if hasattr(fitted, "stability_"):
         about["stability"] = float(fitted.stability_)
     if hasattr(fitted, "status_"):

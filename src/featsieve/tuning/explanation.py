@@ -12,21 +12,15 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     Array,
     as_numpy,
+    gathered,
     in_double,
     is_floating,
-    is_foreign_array,
     is_sparse,
     to_numpy,
 )
-from featsieve.arrays.ranges import in_range
+from featsieve.criteria.selected_clusters import layers
 from featsieve.tables import Table
-from featsieve.validation import (
-    check_finite,
-    check_foreign_table,
-    check_number,
-    in_native_type,
-    refuse_text,
-)
+from featsieve.validation import as_table, check_number
 
 # Dense temporaries stay near this many elements (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
@@ -209,32 +203,15 @@ def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _find(selector: Any, name: str) -> np.ndarray | None:
     """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
-    while selector is not None:
-        if hasattr(selector, name):
-            return np.array(getattr(selector, name))
-        selector = getattr(selector, "selector_", None)
-    return None
+    holder = next((inner for inner in layers(selector) if hasattr(inner, name)), None)
+    return None if holder is None else np.array(getattr(holder, name))
 
 
 def _check_table(selector: Any, X: Any) -> Any:
     """Return X as a numeric array or CSR matrix in range; refuse other columns than in fit."""
-    names = getattr(selector, "feature_names_in_", None)
-    if is_foreign_array(X):
-        X = check_foreign_table(X, owner="explain", names=names)
-        return in_range(validate_data(selector, X, skip_check_array=True, reset=False))[0]
-    refuse_text(X)
-    X = validate_data(
-        selector,
-        X,
-        reset=False,
-        accept_sparse="csr",
-        dtype="numeric",
-        ensure_min_samples=2,
-        ensure_all_finite=False,
-    )
-    X = in_native_type(X)
-    check_finite(X, owner="explain", names=names)
-    return in_range(X)[0]
+    table = as_table(X, owner="explain")
+    validate_data(selector, X, skip_check_array=True, reset=False)
+    return gathered(table)
 
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
