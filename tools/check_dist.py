@@ -25,7 +25,7 @@ TEST_TOOLS = ("pytest", "hypothesis", "array-api-strict", "mypy", "scipy-stubs")
 # Tests that need nothing but these besides the core.
 CORE_TESTS = (
     "tests/test_package.py",
-    "tests/selectors/test_jasfs_paper.py",
+    "tests/jasfs/test_paper.py",
     "tests/solvers/test_homotopy_iht.py",
     "tests/solvers/test_forward_selection.py",
     "tests/terms",

@@ -189,6 +189,14 @@ USFS_BETA = 0.05
 # Chosen on: no data.
 MAX_IHT_STEPS = 2000
 
+# A label step never reduces a cluster below this many samples.
+# Chosen on: no data: the smallest cluster that has a spread.
+SMALLEST_CLUSTER = 2
+
+# Batches of moves that raise the objective by less than this share of it are the last ones.
+# Chosen on: no data: far below what a sample in the wrong cluster costs, far above rounding.
+BATCH_PROGRESS = 1e-6
+
 # What a single exchange of features must gain (UGFS), as a share of the loss of the empty support.
 # Smaller gains cost a step each and do not change which features matter.
 # Chosen on: no data: well below what a feature adds, well above rounding.

@@ -4,12 +4,11 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import is_clusterer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
@@ -131,25 +130,6 @@ def test_of_duplicate_columns_the_first_ranks_higher(small_planted):
     assert (model.ranking_[:d] < model.ranking_[d:]).all()
 
 
-def test_transform_keeps_names_and_inverse_fills_zeros(small_planted):
-    frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
-    model = JASFS(3, n_features_to_select=5, random_state=0).set_output(transform="pandas")
-    small = model.fit_transform(frame)
-    assert list(small.columns) == list(model.get_feature_names_out())
-    pd.testing.assert_frame_equal(small, frame[list(small.columns)])
-    restored = model.inverse_transform(small.to_numpy())
-    np.testing.assert_array_equal(restored[:, model.support_], small.to_numpy())
-    assert not restored[:, ~model.support_].any()
-
-
-def test_polars_in_and_out(small_planted):
-    frame = pl.DataFrame(small_planted.X, schema=[f"gene{j}" for j in range(60)])
-    model = JASFS(3, n_features_to_select=5, random_state=0).set_output(transform="polars")
-    small = model.fit_transform(frame)
-    assert isinstance(small, pl.DataFrame)
-    assert small.columns == list(model.get_feature_names_out())
-
-
 def test_init_callable_receives_the_data(small_planted):
     seen = {}
 
@@ -244,14 +224,6 @@ def test_missing_values_are_counted_and_located(small_planted):
             JASFS(3).fit(table)
 
 
-@pytest.mark.parametrize("library", [pd, pl])
-def test_text_columns_are_named(small_planted, library):
-    content = {f"gene{j}": small_planted.X[:, j] for j in range(5)}
-    frame = library.DataFrame({**content, "tissue": ["lung"] * 80})
-    with pytest.raises(ValueError, match=r"1 column does not hold numbers \(tissue\)"):
-        JASFS(3).fit(frame)
-
-
 def test_too_large_sparsity_names_the_largest_that_selects(small_planted):
     model = JASFS(3, sparsity=10.0, random_state=0)
     with pytest.raises(ValueError, match="largest value that selects something") as caught:
@@ -261,19 +233,6 @@ def test_too_large_sparsity_names_the_largest_that_selects(small_planted):
     assert model.set_params(sparsity=largest).fit(small_planted.X).n_features_selected_ >= 1
     with pytest.raises(ValueError, match="no feature is selected"):
         model.set_params(sparsity=largest * 1.001).fit(small_planted.X)
-
-
-def test_wrong_columns_at_transform_are_refused(small_planted):
-    frame = pd.DataFrame(small_planted.X, columns=[f"gene{j}" for j in range(60)])
-    model = JASFS(3, random_state=0).fit(frame)
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.transform(frame.rename(columns={"gene3": "other"}))
-    with pytest.raises(ValueError, match="missing"):
-        model.transform(frame.drop(columns="gene3"))
-    with pytest.raises(ValueError, match="59 features, but JASFS is expecting 60"):
-        JASFS(3, random_state=0).fit(small_planted.X).transform(small_planted.X[:, 1:])
-    with pytest.raises(NotFittedError):
-        JASFS(3).transform(small_planted.X)
 
 
 @pytest.mark.parametrize("solver", ["joint", "paper"])

@@ -51,6 +51,7 @@ def quiet_fit(X, n_clusters, **settings_):
         return JASFS(n_clusters, **{"random_state": 0, **settings_}).fit(X)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(tables(), st.sampled_from(["forward", "iht", "local"]))
 def test_the_objective_never_increases(table, w_step):
@@ -203,6 +204,7 @@ def test_sparse_equals_dense(table, density):
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     seed=st.integers(0, 1000),
@@ -289,14 +291,7 @@ def test_labels_recover_separated_clusters(n_features):
     assert adjusted_rand_score(y, model.predict(X)) > 0.7
 
 
-def test_new_rows_are_predicted():
-    planted = make_planted(200, 80, n_informative=20, n_clusters=3, signal=3.0, random_state=2)
-    model = JASFS(3, random_state=0).fit(planted.X[:120])
-    assert adjusted_rand_score(planted.labels[120:], model.predict(planted.X[120:])) > 0.9
-    sparse = model.predict(sp.csr_array(planted.X[120:]))
-    np.testing.assert_array_equal(sparse, model.predict(planted.X[120:]))
-
-
+@pytest.mark.slow
 def test_doubtful_start_is_replaced_and_recorded():
     planted = make_planted(random_state=0)
     assert JASFS(4, random_state=0).fit(planted.X).init_ == "raw"

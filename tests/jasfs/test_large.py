@@ -172,25 +172,9 @@ def test_auto_takes_landmarks_beyond_some_number_of_samples(planted, monkeypatch
     assert adjusted_rand_score(given.labels_, fits["auto"].labels_) > 0.95
 
 
-def test_the_number_of_features_is_found(planted):
-    sieve = JASFS(C, init="landmarks", random_state=0).fit(planted.X)
-    assert 4 <= sieve.n_features_selected_ <= 12
-    assert sieve.path_.curve.chosen == sieve.n_features_selected_
-
-
 def test_other_w_steps_are_refused_with_the_way_out(planted):
     with pytest.raises(ValueError, match="init='spectral'"):
         JASFS(C, n_features_to_select=8, init="landmarks", w_step="local").fit(planted.X)
-
-
-def test_coinciding_samples_and_more_clusters_than_show():
-    X, _ = make_blobs(12, 5, centers=3, cluster_std=1e-3, random_state=0)
-    X = np.repeat(X, 30, axis=0)
-    sieve = JASFS(6, n_features_to_select=2, init="landmarks", random_state=0).fit(X)
-    assert len(np.unique(sieve.labels_)) == 6
-    assert np.all(np.isfinite(sieve.coef_))
-    again = JASFS(6, n_features_to_select=2, init="landmarks", random_state=0).fit(X)
-    np.testing.assert_array_equal(again.labels_, sieve.labels_)
 
 
 @pytest.mark.parametrize("init", ["landmarks", "k-means"])

@@ -82,17 +82,6 @@ def test_all_forms_give_the_same_order_and_gains(seed, n, d, c, ridge):
         np.testing.assert_allclose(path.half_gains, paths[0].half_gains, rtol=1e-6, atol=1e-9)
 
 
-@fast
-@given(seeds, ridges, st.integers(0, 10))
-def test_path_is_nested_and_stops_at_k(seed, ridge, k):
-    X, Y = draw(seed, 14, 10)
-    whole = select(X, Y, ridge=ridge, n_features=10)
-    part = select(X, Y, ridge=ridge, n_features=k)
-    np.testing.assert_array_equal(part.order, whole.order[:k])
-    np.testing.assert_array_equal(part.half_gains, whole.half_gains[:k])
-    np.testing.assert_array_equal(whole.support_at(k), np.sort(part.order))
-
-
 @each_form
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 def test_a_run_changes_nothing_that_the_next_one_needs(form, ridge):
@@ -233,29 +222,6 @@ def test_strict_arrays_give_the_order_of_numpy(form, ridge, n, d):
     np.testing.assert_allclose(other.half_gains, path.half_gains, rtol=1e-12)
 
 
-@each_form
-@pytest.mark.parametrize("scale", ["none", "unit"])
-@pytest.mark.parametrize(("n", "d"), [(30, 12), (15, 40)])
-def test_sparse_tables_give_the_order_of_dense_ones(form, scale, n, d):
-    rng = np.random.default_rng(n)
-    X = rng.random((n, d)) * (rng.random((n, d)) < 0.4)
-    Y = draw(8, n, d)[1]
-    solver = ForwardSelection(form=form)
-    dense, sparse = (
-        solver.path(
-            run(
-                solver,
-                RowSparseRegression(as_operator(table, scale=scale), Y, ridge=0.5, n_features=12),
-                max_iter=100,
-            ).state
-        )
-        for table in (X, sp.csr_array(X))
-    )
-    assert len(dense.order) == 12
-    np.testing.assert_array_equal(sparse.order, dense.order)
-    np.testing.assert_allclose(sparse.half_gains, dense.half_gains, rtol=1e-9)
-
-
 @pytest.mark.parametrize("scale", ["none", "sqrt", "unit"])
 @pytest.mark.parametrize(("n", "d"), [(40, 25), (25, 90)])
 def test_the_sparse_form_gives_the_path_of_the_others(scale, n, d):
@@ -345,11 +311,3 @@ def test_a_gain_that_is_clearly_larger_wins_in_either_precision(kind, form):
     assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [6, 2]
     Y = Z[:, [2]] + (1.0 + 1e-9) * Z[:, [6]]  # a tie
     assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [2, 6]
-
-
-def test_a_wide_sparse_table_needs_no_ridge():
-    X, Y = draw(6, 10, 30)
-    X[np.abs(X) < 0.7] = 0.0
-    dense, sparse = (select(table, Y, n_features=5) for table in (X, sp.csr_array(X)))
-    np.testing.assert_array_equal(sparse.order, dense.order)
-    np.testing.assert_allclose(sparse.half_gains, dense.half_gains, rtol=1e-8)

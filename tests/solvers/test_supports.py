@@ -201,21 +201,6 @@ def test_both_starts_are_searched_and_the_better_end_is_taken(w_step):
     assert better == {True, False}
 
 
-def test_exchanges_that_gain_next_to_nothing_are_left_to_local():
-    X, Y = draw(2, c=1)
-    X[:, 1] = X[:, 0] + 1e-6 * X[:, 5]
-    operator = as_operator(X[:, :2])
-    problem = RowSparseRegression(operator, Y, ridge=1.0, n_features=1)
-    worse = int(brute_value(problem, [0]) < brute_value(problem, [1]))
-    gain = brute_value(problem, [worse]) - brute_value(problem, [1 - worse])
-    assert 1e-9 < gain / brute_value(problem, []) < 1e-6
-    found = {
-        w_step: find_support(problem, w_step, known=np.array([worse]), fresh=False).tolist()
-        for w_step in ("local", "exchange")
-    }
-    assert found == {"local": [1 - worse], "exchange": [worse]}
-
-
 def test_hard_thresholding_is_filled_up_to_the_number_asked_for():
     # Exactly orthogonal columns of which two explain the target: the other rows of W are zero.
     X = hadamard(16)[:, 1:9].astype(float)

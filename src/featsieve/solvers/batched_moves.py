@@ -10,7 +10,7 @@ Everything follows from sums over clusters,
 
 which parts of the table add up. Moves that are made together do not bring the sum of their gains:
 the batch is made smaller (:mod:`~featsieve.solvers.move_batches`), down to a single move, until the
-objective rises. Where the search ends no single move raises it, to speak of.
+objective rises. Where the search ends no single move raises it by more than BATCH_PROGRESS.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.arrays.row_parts import Rows, columns_of
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums, mass_by_cluster
 from featsieve.solvers.move_batches import Proposal, batches, gain_classes, moved_labels
-from featsieve.solvers.partition_moves import SMALLEST_CLUSTER
 from featsieve.solvers.protocol import Status
-
-# Batches that raise the objective by less than this, relatively, are the last ones.
-PROGRESS = 1e-6
 
 Links = tuple[Array, Array]
 
@@ -106,7 +103,7 @@ class BatchedMoves:
         return BatchState(problem.labels, found, found.value(problem), columns, table)
 
     def step(self, problem: LandmarkPartition, state: BatchState) -> BatchState:
-        """Make the largest batch of promising moves that raises the objective, to speak of."""
+        """Make the largest batch of promising moves that raises the objective noticeably."""
         graph, parts = problem.graph, problem.graph.parts
         best, best_value = None, state.value
         for proposals, least in batches(parts, self.proposals(problem, state)):
@@ -121,12 +118,12 @@ class BatchedMoves:
             )
             tried = state.sums.plus(ClusterSums(*changes))
             # No cluster may become too small; one that is may stay as it is, or grow.
-            if np.any(tried.sizes < np.minimum(state.sums.sizes, SMALLEST_CLUSTER)):
+            if np.any(tried.sizes < np.minimum(state.sums.sizes, defaults.SMALLEST_CLUSTER)):
                 continue
             value = tried.value(problem)
             if value > best_value:
                 best, best_value = (proposals, least, tried), value
-            if value - state.value >= PROGRESS * value:
+            if value - state.value >= defaults.BATCH_PROGRESS * value:
                 break
         if best is None:
             return replace(state, last=0.0)
@@ -161,8 +158,8 @@ class BatchedMoves:
     def terminate(
         self, problem: LandmarkPartition, state: BatchState, history: Sequence[float]
     ) -> Status | None:
-        """End when no batch raises the objective any more, to speak of."""
-        return Status.STATIONARY if state.last < PROGRESS else None
+        """End when no batch raises the objective noticeably."""
+        return Status.STATIONARY if state.last < defaults.BATCH_PROGRESS else None
 
 
 def _mass(problem: LandmarkPartition) -> np.ndarray:
@@ -252,7 +249,7 @@ def propose(
     own_share, own_size = member @ share_, member @ sizes_
     leave = (own_share - 2.0 * own_product + diagonal) / xp.clip(own_size - 1.0, min=1.0)
     gain = xp.max(enter, axis=1) + leave
-    gain = xp.where(own_size > SMALLEST_CLUSTER, gain, xp.zeros_like(gain))
+    gain = xp.where(own_size > defaults.SMALLEST_CLUSTER, gain, xp.zeros_like(gain))
     return best, gain_classes(gain)
 
 

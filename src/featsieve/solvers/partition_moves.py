@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.solvers.protocol import Status
 
-# A cluster is never reduced below this many samples.
-SMALLEST_CLUSTER = 2
+# Rounding is not progress.
 PROGRESS = 1e-10
 
 
@@ -119,7 +119,7 @@ class PartitionMoves:
         enter = (within + 2.0 * products + diagonal[:, None]) / (sizes + 1) - share
         gains = leave[:, None] + enter
         gains[rows, own] = -np.inf
-        gains[sizes[own] <= SMALLEST_CLUSTER] = -np.inf
+        gains[sizes[own] <= defaults.SMALLEST_CLUSTER] = -np.inf
         return gains
 
     @staticmethod
