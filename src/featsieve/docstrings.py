@@ -14,7 +14,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+(?:, \w+)*)\)s$", re.MULTILINE)
 
-# Entries of numpydoc sections. {default} is the default value in the signature.
+# Entries of numpydoc sections. {default} is the default value in the signature, {name} the class.
 PARAMETERS = """
 n_clusters : int or "auto", default={default}
     Number of clusters c, the columns of the label matrix. "auto" estimates it.
@@ -77,6 +77,15 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features seen in ``fit``; only if X had string column names.
 """
 
+EXAMPLE = """
+>>> from featsieve import {name}
+>>> from featsieve.datasets import make_planted
+>>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
+>>> sieve = {name}(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+>>> int((sieve.support_ & planted.informative).sum())
+10
+"""
+
 # Entries that usually come together.
 GROUPS = {
     "selection": ("ranking_", "support_", "n_features_selected_"),
@@ -92,7 +101,7 @@ def _split(text: str) -> dict[str, str]:
     return {entry.partition(" :")[0]: entry for entry in entries}
 
 
-ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES)}
+ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES), "example": EXAMPLE.strip()}
 ENTRIES |= {group: "\n".join(ENTRIES[name] for name in names) for group, names in GROUPS.items()}
 
 
@@ -105,7 +114,7 @@ def fill_doc(thing: Documented) -> Documented:
     def entry(name: str) -> str:
         default = parameters[name].default if name in parameters else None
         shown = f'"{default}"' if isinstance(default, str) else re.sub("e-0", "e-", repr(default))
-        return ENTRIES[name].format(default=shown)
+        return ENTRIES[name].format(default=shown, name=thing.__name__)
 
     def indented(match: re.Match[str]) -> str:
         indent, names = match.groups()

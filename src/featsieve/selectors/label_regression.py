@@ -132,15 +132,16 @@ class LabelRegressionSelector(UnsupervisedSelector):
     # Whether the published program starts from a 0/1 indicator.
     _starts_hard: ClassVar[bool] = False
 
+    alpha: float
+    beta: Any
+    orthogonality: float
+    update: str
     init: Any
     affinity: Any
     n_neighbors: int
     tol: float
     callback: Any
     random_state: Any
-    update: str
-    beta: Any
-    orthogonality: float
     beta_: float
     labels_: np.ndarray
 

@@ -94,12 +94,7 @@ class NDFS(LabelRegressionSelector):
 
     Examples
     --------
-    >>> from featsieve import NDFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = NDFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
     _starts_hard = True
@@ -129,21 +124,7 @@ class NDFS(LabelRegressionSelector):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.beta = beta
-        self.orthogonality = orthogonality
-        self.update = update
-        self.init = init
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _problem(self, start: Start, F: np.ndarray) -> "NDFSProblem":
         """Return the objective."""

@@ -101,12 +101,7 @@ class RSFS(LabelRegressionSelector):
 
     Examples
     --------
-    >>> from featsieve import RSFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = RSFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
     _starts_hard = True
@@ -117,6 +112,8 @@ class RSFS(LabelRegressionSelector):
         "nu": positive_or_auto,
         "orthogonality": nonnegative,
     }
+
+    nu: float | str
 
     def __init__(
         self,
@@ -138,22 +135,7 @@ class RSFS(LabelRegressionSelector):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.beta = beta
-        self.nu = nu
-        self.orthogonality = orthogonality
-        self.update = update
-        self.init = init
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _problem(self, start: Start, F: np.ndarray) -> "RSFSProblem":
         """Return the objective."""

@@ -132,12 +132,7 @@ default="local_learning"
 
     Examples
     --------
-    >>> from featsieve import RUFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = RUFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
     _checks: ClassVar = {
@@ -150,6 +145,10 @@ default="local_learning"
         "basis_penalty": nonnegative,
     }
 
+    nu: float
+    label_penalty: float
+    basis_penalty: float
+    laplacian: Any
     sample_weights_: np.ndarray
 
     def __init__(
@@ -175,25 +174,7 @@ default="local_learning"
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.nu = nu
-        self.alpha = alpha
-        self.beta = beta
-        self.orthogonality = orthogonality
-        self.label_penalty = label_penalty
-        self.basis_penalty = basis_penalty
-        self.laplacian = laplacian
-        self.update = update
-        self.init = init
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _check_parameters(self) -> None:
         """Validate the parameters; a Laplacian may be a matrix."""

@@ -112,12 +112,7 @@ class URAFS(LabelRegressionSelector):
 
     Examples
     --------
-    >>> from featsieve import URAFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = URAFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
     _own_starts = ("random",)
@@ -127,6 +122,8 @@ class URAFS(LabelRegressionSelector):
         "beta": positive,
         "sparsity": positive,
     }
+
+    sparsity: float
 
     def __init__(
         self,
@@ -146,20 +143,7 @@ class URAFS(LabelRegressionSelector):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.beta = beta
-        self.sparsity = sparsity
-        self.update = update
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: the intercept centres."""

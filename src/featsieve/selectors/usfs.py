@@ -128,12 +128,7 @@ class USFS(LabelRegressionSelector):
 
     Examples
     --------
-    >>> from featsieve import USFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = USFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
     _own_starts = ("random",)
@@ -144,6 +139,10 @@ class USFS(LabelRegressionSelector):
         "gamma": positive_or_auto,
         "n_components": lambda name, m: None if m is None else positive_integer(name, m),
     }
+
+    gamma: float | str
+    n_components: int | None
+    variant: str
 
     def __init__(
         self,
@@ -164,21 +163,7 @@ class USFS(LabelRegressionSelector):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_components = n_components
-        self.variant = variant
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _graph(self, operator: DataOperator) -> None:
         """Return no graph: the method has none."""
