@@ -122,7 +122,7 @@ def moved_bytes(step: Step, fit: Fit, cluster: Cluster) -> float:
     return cluster.machines * step.shared + fit.chunks * step.result + step.gathered
 
 
-def in_words(value: float) -> str:
+def as_time(value: float) -> str:
     """Return seconds as a short text."""
     if value < 120.0:
         return f"{value:.1f} s"
@@ -165,15 +165,15 @@ def report(fit: Fit, cluster: Cluster) -> str:
         moved = moved_bytes(step, fit, cluster)
         moved_in_all += step.passes * moved
         cells = [step.name, str(step.passes), "yes" if step.reads else "no", amount(moved)]
-        cells += [in_words(spent[kind]) for kind in ("disk", "compute", "network", "scheduler")]
-        lines.append("| " + " | ".join([*cells, in_words(step.passes * slowest)]) + " |")
+        cells += [as_time(spent[kind]) for kind in ("disk", "compute", "network", "scheduler")]
+        lines.append("| " + " | ".join([*cells, as_time(step.passes * slowest)]) + " |")
     state = fit.rows * (fit.neighbours * 8 + 8 + 8 + 12)
     kept = fit.rows * fit.features * 4
     lines += [
         "",
-        f"In all: {in_words(total)}; {amount(read)} read from the disks, {amount(moved_in_all)} "
+        f"In all: {as_time(total)}; {amount(read)} read from the disks, {amount(moved_in_all)} "
         "moved over the network. Were nothing done at the same time: "
-        + ", ".join(f"{kind} {in_words(value)}" for kind, value in by_kind.items())
+        + ", ".join(f"{kind} {as_time(value)}" for kind, value in by_kind.items())
         + ".",
         f"Kept on the workers: {amount(state)} for links, labels and gains "
         f"({amount(state / cluster.machines)} a machine), and {amount(kept)} for the selected "

@@ -23,7 +23,7 @@ from featsieve import (
     StabilitySelection,
 )
 from featsieve.arrays import as_operator, dask
-from featsieve.bench.progress import Progress
+from featsieve.bench.progress import BenchProgress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 from featsieve.bench.workbench import workbench
@@ -327,7 +327,7 @@ def test_cells_of_a_benchmark_run_on_the_workers(client, tmp_path):
     )
 
 
-class Assassin(Progress):
+class Assassin(BenchProgress):
     """Kill a worker as soon as the first cell is done."""
 
     def __init__(self, victim):

@@ -13,7 +13,7 @@ import pytest
 
 from featsieve.bench import run as run_module
 from featsieve.bench.plan import load_plan
-from featsieve.bench.progress import Progress
+from featsieve.bench.progress import BenchProgress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 
@@ -72,7 +72,7 @@ def run_here(compute, cells, **how):
         yield cell, compute(cell)
 
 
-class Recorder(Progress):
+class Recorder(BenchProgress):
     """Remember the cells in the order in which they were run."""
 
     def __init__(self):
@@ -166,7 +166,7 @@ def test_data_sets_come_together_the_largest_first_and_times_are_taken_last_and_
 def test_running_again_computes_nothing_and_touches_no_part(whole):
     plan, out, first = whole
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
-    progress = Progress()
+    progress = BenchProgress()
     again = run_plan(plan, out, progress=progress)
     assert again.computed == 0
     assert again.statuses == first.statuses
@@ -260,7 +260,7 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
         tmp_path, text.replace('"default", "grid", "label-free", "curve"', '"default"')
     )
     heard = []
-    progress = Progress()
+    progress = BenchProgress()
     progress.say = heard.append
     first = run_plan(plan, tmp_path / "out", progress=progress)
     assert list(first.left_out) == ["later.npz"]
@@ -338,7 +338,7 @@ def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path)
     rows = Store(out).rows_of([cell.id]).assign(versions='{"source": "0123"}')
     Store(out).write(cell, rows.to_dict("records"))
     heard = []
-    progress = Progress()
+    progress = BenchProgress()
     progress.say = heard.append
     again = run_plan(plan, out, progress=progress)
     assert again.computed == 0

@@ -12,10 +12,10 @@ from featsieve.report.page import (
     Gallery,
     Links,
     Page,
+    PageTable,
     Points,
     Row,
     Section,
-    Table,
 )
 from featsieve.report.render import escape_markdown, render_html, render_markdown
 
@@ -24,7 +24,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 
 
 def page(text=EVIL):
-    table = Table(
+    table = PageTable(
         text, (text, text), (Row(text, (Entry(text, text, best=True),), text),), text, text
     )
     gallery = Gallery(text, text, (Figure(text, text, SVG),), ((text, SVG),))
@@ -105,14 +105,14 @@ def test_markdown_keeps_tables_whole_whatever_the_text():
 
 def test_markdown_marks_the_best_and_labels_notes():
     entry = Entry("1.0", "0.9", best=True)
-    table = Table("c", ("m", "d"), (Row("A", (entry,), "control"),), note_label="published")
+    table = PageTable("c", ("m", "d"), (Row("A", (entry,), "control"),), note_label="published")
     text = render_markdown(Page("t", (), (Section("s", "S", (), (table,)),)))
     assert "| A (control) | **1.0** (published 0.9) |" in text
 
 
 def test_markdown_leaves_out_figures_and_what_is_folded_away():
-    table = Table("shown", ("m",), (Row("A", ()),))
-    folded = Details("more", (Table("hidden", ("m",), ()),))
+    table = PageTable("shown", ("m",), (Row("A", ()),))
+    folded = Details("more", (PageTable("hidden", ("m",), ()),))
     narrow, wide = (Gallery(f"{w}", "", (Figure("f", "c", SVG),), wide=w) for w in (False, True))
     figures = Section("f", "Figures only", ("Look at these.",), (narrow, folded))
     both = Section("b", "Both", (), (table, folded, wide))

@@ -11,7 +11,7 @@ from featsieve.bench.cells import Cell
 LINE_SECONDS = 30.0
 
 
-class Progress:
+class BenchProgress:
     """What a run tells about itself; this one stays silent.
 
     The time left follows from the entries of the tables of the cells that were run and are to run.
@@ -65,7 +65,7 @@ class Progress:
         return self.sizes.get(cell.dataset, 1.0)
 
 
-class LineProgress(Progress):
+class LineProgress(BenchProgress):
     """A line of text at every tenth of the way and every half minute: for pipes and log files."""
 
     _last = 0.0
@@ -85,7 +85,7 @@ class LineProgress(Progress):
             self.say(self.line())
 
 
-class BarProgress(Progress):
+class BarProgress(BenchProgress):
     """A bar drawn with rich: for terminals."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class BarProgress(Progress):
         self._bar.stop()
 
 
-def terminal_progress() -> Progress:
+def terminal_progress() -> BenchProgress:
     """Return what suits standard error: a bar on a terminal, else lines."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 

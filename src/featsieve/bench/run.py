@@ -20,7 +20,7 @@ from featsieve.bench.cells import ALONE, DEPENDENT, Cell, blank_row
 from featsieve.bench.environment import source_hash
 from featsieve.bench.plan import Plan, load_plan
 from featsieve.bench.pool import cluster_client, run_in_processes, run_on_cluster, threads_of
-from featsieve.bench.progress import Progress
+from featsieve.bench.progress import BenchProgress
 from featsieve.bench.store import Store, overall_status
 from featsieve.bench.worker import compute_cell
 from featsieve.datasets import load_dataset
@@ -62,7 +62,7 @@ def run_plan(
     download: bool = False,
     jobs: int = 1,
     retry: bool = False,
-    progress: Progress | None = None,
+    progress: BenchProgress | None = None,
 ) -> RunSummary:
     """Run the cells of a plan that are not there yet; ``retry``: also those without a result."""
     from joblib import effective_n_jobs
@@ -73,7 +73,7 @@ def run_plan(
         raise ValueError(f"{os.fspath(data)!r} is not a folder: name the one with the data sets.")
     if jobs == 0 or jobs < -1:
         raise ValueError(f"jobs must be a positive number, or -1 for one per core; got {jobs}.")
-    progress = progress or Progress()
+    progress = progress or BenchProgress()
     try:
         tables = load_tables(plan, data=data, download=download, progress=progress)
         folder = None if data is None else os.path.abspath(data)
@@ -98,7 +98,7 @@ class Tables:
 
 
 def load_tables(
-    plan: Plan, *, data: str | os.PathLike[str] | None, download: bool, progress: Progress
+    plan: Plan, *, data: str | os.PathLike[str] | None, download: bool, progress: BenchProgress
 ) -> Tables:
     """Look at the data sets, and say in one line each which of them are left out."""
     found = Tables()
@@ -149,7 +149,7 @@ class _Run:
     data: str | None
     jobs: int
     retry: bool
-    progress: Progress
+    progress: BenchProgress
     failures: list[str] = field(default_factory=list)
     computed: int = 0
 

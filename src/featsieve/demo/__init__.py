@@ -26,7 +26,7 @@ from featsieve.demo.tables import (
 from featsieve.io.files import write_text
 from featsieve.io.results import check_results, result_folder
 from featsieve.report import render_selection
-from featsieve.report.page import Code, Links, Page, Section, Table
+from featsieve.report.page import Code, Links, Page, PageTable, Section
 from featsieve.report.render import render_html, render_markdown
 from featsieve.workflow import select_features
 from featsieve.workflow.summary import summarize
@@ -144,7 +144,7 @@ def _write_selections(folder: Path) -> None:
         write_text(folder / "digits.html", render_selection(summarize(run, image_shape=(8, 8))))
 
 
-def _print_table(console: Any, table: Table) -> None:
+def _print_table(console: Any, table: PageTable) -> None:
     """Print a table of the page."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable

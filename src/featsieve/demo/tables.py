@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from featsieve import JASFS, MaxVariance, RandomSelector, defaults, structure_score
 from featsieve.datasets import Planted, make_planted
 from featsieve.evaluation import ClusteringScores, paper_protocol
-from featsieve.report.page import Entry, Row, Table
+from featsieve.report.page import Entry, PageTable, Row
 from featsieve.tuning import NoStructureWarning
 
 N_SAMPLES, N_FEATURES, N_CLUSTERS = 150, 1000, 4
@@ -34,7 +34,7 @@ def planted_table(seed: int, *, n_informative: int = 20, units: bool = False) ->
     return planted
 
 
-def found_table() -> Table:
+def found_table() -> PageTable:
     """Ask methods for as many columns as are planted, and count the right ones."""
     rows = []
     for (k, units), seed in ((kind, seed) for kind in KINDS for seed in SEEDS):
@@ -57,14 +57,14 @@ def found_table() -> Table:
         scores = _entries(f"{before:.2f}", f"{after:.2f}")
         rows.append(Row(f"{seed}, units" if units else str(seed), (Entry(str(k)), *cells, *scores)))
     methods = ("JASFS", "published", "variance", "random")
-    return Table(
+    return PageTable(
         "Planted columns found, and accuracy of k-means before and after",
         ("table", "planted", *methods, "ACC before", "ACC after"),
         tuple(rows),
     )
 
 
-def automatic_table() -> Table:
+def automatic_table() -> PageTable:
     """Let both numbers be found, in planted tables and in one of nothing but noise."""
     tables = [(f"planted {seed}", planted_table(seed)) for seed in SEEDS]
     noise = np.random.default_rng(0).standard_normal((N_SAMPLES, N_FEATURES))
@@ -87,10 +87,10 @@ def automatic_table() -> Table:
         verdict = "" if structure >= defaults.NOISE_SCORE else "nothing there"
         rows.append(Row(name, (*cells, Entry(f"{structure:.2f}", note=verdict))))
     head = ("table", "true clusters", "found", "columns", "planted", "as good", "structure")
-    return Table("Found by itself", head, tuple(rows))
+    return PageTable("Found by itself", head, tuple(rows))
 
 
-def digits_table() -> tuple[JASFS, Table]:
+def digits_table() -> tuple[JASFS, PageTable]:
     """Select pixels without labels, and let the labels judge."""
     X, y = load_digits(return_X_y=True)
     sieve = JASFS(10, random_state=0).fit(X)
@@ -105,7 +105,7 @@ def digits_table() -> tuple[JASFS, Table]:
         accuracy, nmi, _ = scores.mean()
         rows.append(Row(name, _entries(str(count), f"{accuracy:.2f}", f"{nmi:.2f}")))
     head = ("clustering", "pixels", "ACC", "NMI")
-    return sieve, Table("Agreement with the digits", head, tuple(rows))
+    return sieve, PageTable("Agreement with the digits", head, tuple(rows))
 
 
 def _entries(*texts: str) -> tuple[Entry, ...]:

@@ -24,7 +24,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table; ``head`` names the columns, that of the row headers first."""
 
     kind: ClassVar[str] = "table"
@@ -87,10 +87,10 @@ class Details:
 
     kind: ClassVar[str] = "details"
     summary: str
-    blocks: tuple[Table | Gallery | Points | Code | Links, ...]
+    blocks: tuple[PageTable | Gallery | Points | Code | Links, ...]
 
 
-Block = Table | Gallery | Points | Code | Links | Details
+Block = PageTable | Gallery | Points | Code | Links | Details
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from featsieve.evaluation import Stability
 from featsieve.evaluation.judging import Judge, too_many_classes
 from featsieve.tables import Table
 from featsieve.tuning import NoStructureWarning, suggest_n_clusters
-from featsieve.workflow.messages import Progress, Steps
+from featsieve.workflow.messages import ProgressCallback, Steps
 from featsieve.workflow.methods import DEFAULT_METHOD, check_counts, find_method
 from featsieve.workflow.prepare import Prepared, prepare_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
@@ -156,7 +156,7 @@ def compare_methods(
     impute: str | None = None,
     n_subsamples: int | None = None,
     random_state: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Comparison:
     """Let several methods select as many features of one table, and compare what they select.
 

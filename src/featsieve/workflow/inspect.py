@@ -20,7 +20,7 @@ from featsieve.workflow.columns import (
     duplicate_columns,
     row_number_columns,
 )
-from featsieve.workflow.messages import Progress, Steps
+from featsieve.workflow.messages import ProgressCallback, Steps
 from featsieve.workflow.prepare import as_dataset
 
 # Fewer rows or columns than this have no structure to speak of.
@@ -143,7 +143,7 @@ def inspect_table(
     asked: Iterable[str] = (),
     structure: bool = True,
     random_state: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Inspection:
     """Look at a table: shape, gaps, columns that cannot be features, and whether it has clusters.
 

@@ -8,7 +8,7 @@ import numpy as np
 from featsieve import defaults
 
 # Called with what is done now, the number of steps that are finished, and of all steps.
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 MOST_NAMES = 5  # that a message lists
 
 
@@ -27,7 +27,7 @@ class Note(str):
 class Steps:
     """Steps of a job, counted and reported."""
 
-    def __init__(self, total: int, progress: Progress | None) -> None:
+    def __init__(self, total: int, progress: ProgressCallback | None) -> None:
         self.total = total
         self._progress = progress
         self._begun = 0

@@ -25,7 +25,7 @@ from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning import explain, structure_score
 from featsieve.validation import check_number, warn
-from featsieve.workflow.messages import Note, Progress, Steps
+from featsieve.workflow.messages import Note, ProgressCallback, Steps
 from featsieve.workflow.methods import check_counts, find_method
 from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
@@ -127,7 +127,7 @@ def select_features(
     impute: str | None = None,
     n_subsamples: int | None = None,
     random_state: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SelectionRun:
     """Select features of a table, and say how far the selection can be trusted.
 

@@ -5,7 +5,7 @@ import pytest
 import featsieve
 from featsieve import JASFS, LaplacianScore
 from featsieve.report import summarize_selection
-from featsieve.report.selection.words import LOOKS_FOR, in_words
+from featsieve.report.selection.words import LOOKS_FOR, summary_sentences
 from tests.report.selection.cases import automatic, planted, stable
 
 
@@ -13,7 +13,7 @@ def words(summary, **parts):
     summary = copy.deepcopy(summary)
     for part, values in parts.items():
         summary[part] |= values
-    return " ".join(in_words(summary))
+    return " ".join(summary_sentences(summary))
 
 
 def test_every_method_says_what_it_looks_for():
@@ -104,7 +104,7 @@ def test_a_found_number_of_clusters():
 def test_methods_without_clusters():
     summary = summarize_selection(LaplacianScore(5).fit(planted().X), planted().X)
     assert "k-means on the selected columns gives the" in " ".join(summary["words"])
-    assert "No clusters were found." in in_words(summary | {"clusters": None})
+    assert "No clusters were found." in summary_sentences(summary | {"clusters": None})
 
 
 def test_a_single_feature():

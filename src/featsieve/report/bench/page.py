@@ -14,7 +14,7 @@ from featsieve.report.bench.scores import RANDOM
 from featsieve.report.bench.sections import TRACK_TITLES, and_list
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.figure_style import method_styles
-from featsieve.report.page import Code, Entry, Page, Points, Row, Section, Table
+from featsieve.report.page import Code, Entry, Page, PageTable, Points, Row, Section
 from featsieve.report.render import render_html, render_markdown
 
 if TYPE_CHECKING:
@@ -253,6 +253,6 @@ def _origin(summary: BenchSummary) -> Section:
             f"(source {and_list(sources)}): to have all from one, run the plan into an empty "
             "folder.",
         )
-    table = Table("Machine and versions", ("What", "which"), rows, words=True)
+    table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
     blocks = (table, Code(commands)) if rows else (Code(commands),)
     return Section("origin", "Where this comes from", tuple(paragraphs), blocks)

@@ -14,7 +14,7 @@ from featsieve.report.bench.scores import as_array, by_method, finished
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.bench.surfaces import surfaces
 from featsieve.report.figure_style import METRIC_WORDS
-from featsieve.report.page import Block, Details, Gallery, Section, Table
+from featsieve.report.page import Block, Details, Gallery, PageTable, Section
 
 TRACK_TITLES = {
     "default": "Default track: the constructor's defaults",
@@ -65,7 +65,7 @@ def track_section(summary: BenchSummary, styles: Styles, *, track: Track) -> Sec
     )
     beside = ": ours, and with it the published number" if paper else ""
 
-    def extra(metric: str) -> list[Table]:
+    def extra(metric: str) -> list[PageTable]:
         return [
             tables.value_table(summary, values, caption=caption.format(METRIC_WORDS[metric]))
             for column, caption in EXTRA_CAPTIONS.items()
@@ -91,7 +91,7 @@ def track_section(summary: BenchSummary, styles: Styles, *, track: Track) -> Sec
         blocks.append(tables.value_table(summary, values, caption=caption, **how))
     if oracle:
         blocks.append(tables.budget_table(summary))
-    more: list[Table | None] = []
+    more: list[PageTable | None] = []
     if track.scores["ari"]:
         caption = f"ARI (× 100), {track.name} track. Best in bold."
         more.append(tables.score_table(summary, track, "ari", caption=caption))

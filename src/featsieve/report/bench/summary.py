@@ -73,7 +73,7 @@ class MethodFact:
 
 
 @dataclass(frozen=True)
-class Progress:
+class PlanProgress:
     """How much of a plan has been run."""
 
     planned: int | None  # cells; None: not known
@@ -117,7 +117,7 @@ class BenchSummary:
     tracks: tuple[Track, ...]
     budgets: Mapping[Key, Budget]
     survival: tuple[Survival, ...]
-    progress: Progress
+    progress: PlanProgress
 
     def track(self, name: str) -> Track | None:
         """Return a track, or None where nothing of it was run."""
@@ -206,12 +206,12 @@ def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
 
 def progress_of(
     rows: "pd.DataFrame", planned: Collection[str] | Mapping[str, Any] | None = None
-) -> Progress:
+) -> PlanProgress:
     """Compare what is there with what was planned."""
     there = set(rows["cell"])
     done = int(rows.loc[rows["status"] == "done", "cell"].nunique())
     if planned is None:
-        return Progress(None, len(there), done)
+        return PlanProgress(None, len(there), done)
     missing = sorted(set(planned) - there)
     unfinished: set[Key] = set()
     if isinstance(planned, Mapping):
@@ -220,7 +220,7 @@ def progress_of(
     elif missing:  # not known of what: searches from which nothing has followed yet
         unfinished = _keys(rows[rows["experiment"] == "grid"])
         unfinished -= _keys(rows[rows["experiment"].isin(DEPENDENT)])
-    return Progress(len(set(planned) | there), len(there), done, tuple(sorted(unfinished)))
+    return PlanProgress(len(set(planned) | there), len(there), done, tuple(sorted(unfinished)))
 
 
 def _keys(rows: "pd.DataFrame") -> set[Key]:
@@ -234,7 +234,7 @@ def _track(
     *,
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
-    progress: Progress,
+    progress: PlanProgress,
 ) -> Track:
     """Compute the scores of a track, and rank its methods."""
     unfinished = progress.unfinished

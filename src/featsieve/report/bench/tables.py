@@ -12,7 +12,7 @@ from featsieve.report.bench.scores import Key, params_of
 from featsieve.report.bench.summary import BenchSummary, DatasetFact, MethodFact, Track
 from featsieve.report.bench.surfaces import tick
 from featsieve.report.figure_style import METRIC_WORDS
-from featsieve.report.page import Entry, Row, Table
+from featsieve.report.page import Entry, PageTable, Row
 
 DAGGER = "† Not the paper's data, or perhaps not: see the notes on data sets."
 MISSING = Entry("–", missing=True)
@@ -31,7 +31,7 @@ def method_table(
     tail: MakeTail = lambda fact: (),
     tail_head: tuple[str, ...] = (),
     **more: Any,
-) -> Table:
+) -> PageTable:
     """Make a row for every method and a column for every data set that have something to show."""
     present = list(present)
     seen = {name for name, _ in present}
@@ -44,7 +44,7 @@ def method_table(
     )
     if any("†" in entry.note for row in rows for entry in row.entries):
         more["note"] = DAGGER
-    return Table(caption, ("Method", *names, *tail_head), rows, **more)
+    return PageTable(caption, ("Method", *names, *tail_head), rows, **more)
 
 
 def method_row(fact: MethodFact, entries: Iterable[Entry]) -> Row:
@@ -52,7 +52,7 @@ def method_row(fact: MethodFact, entries: Iterable[Entry]) -> Row:
     return Row(fact.name, tuple(entries), "control" if fact.control else "")
 
 
-def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: str) -> Table:
+def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: str) -> PageTable:
     """Mean and standard deviation of a metric, best in bold, with average ranks.
 
     In the oracle track the paper's number stands below ours.
@@ -92,7 +92,7 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
     )
 
 
-def count_table(summary: BenchSummary, track: Track, *, caption: str) -> Table:
+def count_table(summary: BenchSummary, track: Track, *, caption: str) -> PageTable:
     """Show the number of features behind each accuracy; in the oracle track with the paper's."""
     scores = track.scores["acc"]
     printed = load_published().n_features if track.name == "oracle" else {}
@@ -114,7 +114,7 @@ def _dagger(summary: BenchSummary, name: str) -> str:
     return " †" if fact.published and not fact.comparable else ""
 
 
-def interval_table(summary: BenchSummary, track: Track, metric: str) -> Table | None:
+def interval_table(summary: BenchSummary, track: Track, metric: str) -> PageTable | None:
     """95 % confidence intervals, or None where single runs are not known."""
     scores = {key: s for key, s in track.scores[metric].items() if np.isfinite(s.low)}
     if not scores:
@@ -150,7 +150,7 @@ def value_table(
     lowest: bool = False,
     bold: bool = True,
     note: str = "",
-) -> Table:
+) -> PageTable:
     """Plain numbers per method and data set, best in bold."""
     shown = {key: round(scale * value, digits) for key, value in values.items()}
     best = _best(shown, lowest=lowest)
@@ -166,7 +166,7 @@ def value_table(
     return method_table(summary, values, entry, caption=caption, note=note)
 
 
-def params_table(summary: BenchSummary, track: Track) -> Table:
+def params_table(summary: BenchSummary, track: Track) -> PageTable:
     """Show the parameters behind each accuracy."""
     scores = track.scores["acc"]
 
@@ -183,7 +183,7 @@ def params_table(summary: BenchSummary, track: Track) -> Table:
     return method_table(summary, scores, entry, caption="Chosen parameters (by ACC)", words=True)
 
 
-def curve_table(summary: BenchSummary, curves: Any, *, caption: str) -> Table:
+def curve_table(summary: BenchSummary, curves: Any, *, caption: str) -> PageTable:
     """Write curves (a column of percents per method, a row per number of features) in numbers."""
     shown = curves.round(2)
     best = shown.max(axis=1)
@@ -198,10 +198,10 @@ def curve_table(summary: BenchSummary, curves: Any, *, caption: str) -> Table:
         for fact in summary.methods
         if fact.name in shown
     )
-    return Table(caption, ("Method", *map(str, shown.index)), rows)
+    return PageTable(caption, ("Method", *map(str, shown.index)), rows)
 
 
-def budget_table(summary: BenchSummary) -> Table:
+def budget_table(summary: BenchSummary) -> PageTable:
     """Show what each search was allowed: the most over the data sets."""
     rows = []
     for fact in summary.methods:
@@ -210,7 +210,7 @@ def budget_table(summary: BenchSummary) -> Table:
             most = max(own, key=lambda budget: budget.supports)
             numbers = (most.points, most.rankings, most.supports)
             rows.append(method_row(fact, [Entry(f"{n}") for n in numbers]))
-    return Table(
+    return PageTable(
         "Search budget: what the labels could choose from",
         ("Method", "grid points", "settings fitted", "selections judged by labels"),
         tuple(rows),
@@ -219,7 +219,7 @@ def budget_table(summary: BenchSummary) -> Table:
     )
 
 
-def survival_table(summary: BenchSummary) -> Table:
+def survival_table(summary: BenchSummary) -> PageTable:
     """Per data set: who exceeds the best of all random selections under the oracle, and who not."""
     facts = {fact.name: fact for fact in summary.datasets}
     compared = any(facts[entry.dataset].comparable for entry in summary.survival)
@@ -248,7 +248,7 @@ def survival_table(summary: BenchSummary) -> Table:
             "data are not the paper's nothing is compared."
         )
     caption = "Oracle ACC against the best of all random selections (the largest budget)"
-    return Table(caption, tuple(head), tuple(rows), note, words=True)
+    return PageTable(caption, tuple(head), tuple(rows), note, words=True)
 
 
 def _published_not_above(fact: DatasetFact, reached: float) -> list[str] | None:
@@ -260,7 +260,7 @@ def _published_not_above(fact: DatasetFact, reached: float) -> list[str] | None:
     return [name for name in paper.methods if paper.scores["acc"][fact.name, name][0] <= most]
 
 
-def margin_table(summary: BenchSummary, *, largest: bool = False) -> Table:
+def margin_table(summary: BenchSummary, *, largest: bool = False) -> PageTable:
     """Oracle accuracy minus that of the random control with the method's or the largest budget."""
     track = summary.track("oracle")
     scores = track.scores["acc"] if track else {}
@@ -299,7 +299,7 @@ def margin_table(summary: BenchSummary, *, largest: bool = False) -> Table:
     )
 
 
-def planted_table(summary: BenchSummary, track: Track) -> Table:
+def planted_table(summary: BenchSummary, track: Track) -> PageTable:
     """Precision, and below it recall, of planted features."""
     precision = track.planted.get("planted_precision", {})
     recall = track.planted.get("planted_recall", {})
@@ -317,7 +317,7 @@ def planted_table(summary: BenchSummary, track: Track) -> Table:
     return method_table(summary, present, entry, caption=caption, note_label="recall")
 
 
-def failure_table(summary: BenchSummary) -> Table:
+def failure_table(summary: BenchSummary) -> PageTable:
     """List what did not end well, and why."""
     keys = ["dataset", "method", "experiment", "status", "reason"]
     bad = summary.rows[summary.rows["status"] != "done"]
@@ -326,10 +326,10 @@ def failure_table(summary: BenchSummary) -> Table:
         for (name, *words), count in bad.groupby(keys, dropna=False)["cell"].nunique().items()
     )
     head = ("Data set", "method", "experiment", "status", "reason", "cells")
-    return Table("Cells without a result", head, rows, words=True)
+    return PageTable("Cells without a result", head, rows, words=True)
 
 
-def dataset_table(summary: BenchSummary) -> Table:
+def dataset_table(summary: BenchSummary) -> PageTable:
     """Shapes of the data sets, with the paper's where they differ."""
     rows = []
     for fact in summary.datasets:
@@ -343,7 +343,7 @@ def dataset_table(summary: BenchSummary) -> Table:
     caption = "Data sets" + (" (below: the paper's number where it differs)" if differs else "")
     notes = " ".join(f"{fact.note.rstrip('.')}." for fact in summary.datasets if fact.note)
     head = ("Data set", "samples", "features", "classes")
-    return Table(caption, head, tuple(rows), notes, note_label="published")
+    return PageTable(caption, head, tuple(rows), notes, note_label="published")
 
 
 def signed(value: float) -> str:

@@ -25,7 +25,7 @@ from featsieve.report.selection.inputs import Selection, gather
 from featsieve.report.selection.map import sample_map
 from featsieve.report.selection.numbers import counted
 from featsieve.report.selection.redundancy import redundancy_graph
-from featsieve.report.selection.words import in_words
+from featsieve.report.selection.words import summary_sentences
 
 FORMAT = 1
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
@@ -153,7 +153,7 @@ def summarize_selection(
         },
     }
     return summary | {
-        "words": in_words(summary),
+        "words": summary_sentences(summary),
         "caveats": caveats(summary, about.get("notes") or ()),
     }
 

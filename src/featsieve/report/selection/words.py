@@ -36,7 +36,7 @@ CRITERIA = {
 }
 
 
-def in_words(summary: Mapping[str, Any]) -> list[str]:
+def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
     sentences = [
         _what(summary),
