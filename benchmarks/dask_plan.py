@@ -12,8 +12,13 @@ from dataclasses import dataclass
 
 from featsieve.arrays.dask import KEPT_SHARE
 from featsieve.arrays.dask_chunks import FAN_IN
-from featsieve.graphs.coordinates import LARGEST_EXACT, N_DIRECTIONS, N_ITERATIONS
-from featsieve.graphs.landmarks import N_LANDMARKS, ROWS_PER_LANDMARK
+from featsieve.defaults import (
+    LARGEST_EXACT_DIRECTIONS,
+    N_DIRECTIONS,
+    N_LANDMARKS,
+    ROWS_PER_LANDMARK,
+)
+from featsieve.graphs.coordinates import N_ITERATIONS
 
 GB = 1e9
 
@@ -81,7 +86,7 @@ def steps(fit: Fit) -> list[Step]:
     q = r + 20
     sample = ROWS_PER_LANDMARK * m
     directions = Step("directions Z'(ZQ)", N_ITERATIONS, True, 4 * n * d * q, 8 * d * q, 8 * d * q)
-    if d <= LARGEST_EXACT:
+    if d <= LARGEST_EXACT_DIRECTIONS:
         directions = Step("Gram matrix", 1, True, n * d * d, 0.0, 8 * d * d)
     return [
         Step("means, spreads, finite", 1, True, 4 * n * d, 0.0, 24 * d),
@@ -180,7 +185,7 @@ def report(fit: Fit, cluster: Cluster) -> str:
         f"columns ({amount(kept / cluster.machines)} a machine; only up to {KEPT_SHARE:.0%} of the "
         "memory).",
         f"On the client: {amount(8 * fit.rows)} for the labels, {amount(8 * fit.columns**2)} for a "
-        f"Gram matrix of all columns (made for up to {LARGEST_EXACT} columns only), "
+        f"Gram matrix of all columns (made for up to {LARGEST_EXACT_DIRECTIONS} columns only), "
         f"{amount(8 * fit.columns * (fit.directions + 20))} for the directions.",
         "",
         "What breaks first, with more rows:",

@@ -100,6 +100,60 @@ JUDGE_SMALLEST_DIFFERENCE = 0.05
 
 # graphs -------------------------------------------------------------------------------------------
 
+# Principal directions that are kept of tall tables (n > d), where the last ones are mostly noise,
+# and of tables whose smaller side exceeds the second number, for which the dense decomposition
+# (cubic in that side) is replaced by subspace iteration.
+# Chosen on: the development sets (directions); running times (the largest exact size).
+N_DIRECTIONS = 100
+LARGEST_EXACT_DIRECTIONS = 3000
+
+# In fewer hat coordinates than this, samples are compared by distance instead of angle.
+# Chosen on: no data: in one dimension an angle knows the sign only.
+FEW_DIRECTIONS = 10
+
+# Weight of the hat matrix where a disconnected graph leaves the clusters undecided: it must join
+# the parts without changing which clusters the graph shows.
+# Chosen on: the development sets, by a look at those whose graphs have several parts.
+BRIDGE_WEIGHT = 0.1
+
+# k-means starts of a spectral clustering.
+# Chosen on: no data: scikit-learn's 10, doubled.
+KMEANS_STARTS = 20
+
+# Ridge of the local regressions of RUFS.
+# Chosen on: no data of ours: the value of the published program.
+LOCAL_RIDGE = 0.1
+
+# The graph of long tables: landmarks at most; rows per landmark that k-means sees and its steps
+# (more of either change little); rows per landmark from which the landmarks' own graph is counted.
+# Chosen on: MNIST (benchmarks/results/landmarks.md: time, and labels beside the exact graph's).
+N_LANDMARKS = 2000
+ROWS_PER_LANDMARK = 20
+LANDMARK_KMEANS_STEPS = 5
+LINKS_PER_LANDMARK = 100
+
+# Labels that the other samples predict less well than this (leave one out, balanced accuracy) are
+# doubtful: where the hat metric works it is above 0.8, where it drowns in noise near 0.5.
+# Chosen on: the development sets.
+DOUBTFUL_ACCURACY = 0.8
+
+# Labels on which nearly all neighbours agree, among enough samples, are no chance either.
+# Chosen on: the development sets.
+CERTAIN_ACCURACY = 0.99
+CERTAIN_SAMPLES = 60
+
+# The hat view of labels must show at least this share of the best modularity.
+# Chosen on: the development sets.
+HAT_SHARE_OF_BEST = 0.5
+
+# Modularity beyond that of permuted columns that is surely not chance.
+# Chosen on: the development sets and tables of noise.
+STRUCTURE_MODULARITY = 0.08
+
+# init="auto" looks at plain distances up to this many samples: they cost O(n^2 d).
+# Chosen on: running times.
+LARGEST_PLAIN_GRAPH = 5000
+
 # jasfs --------------------------------------------------------------------------------------------
 
 # Above this many samples init="auto" takes landmarks: the exact graph costs O(n^2) time.

@@ -20,7 +20,7 @@ from featsieve.criteria.measures import (
     mean_silhouette,
 )
 from featsieve.datasets import make_planted
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.tuning import (
     CentroidAccuracy,

@@ -11,7 +11,7 @@ from featsieve import defaults
 from featsieve.criteria import structure as module
 from featsieve.datasets import make_planted
 from featsieve.graphs import spectral_labels
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.pseudo_labels import table_labels
 from featsieve.graphs.views import VIEWS, sample_view
 from featsieve.tuning import NoStructureWarning, structure_score

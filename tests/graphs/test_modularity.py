@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 
 
 def by_pairs(A, labels):

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
 from featsieve.graphs.views import PLAIN, VIEWS, sample_view, view_of_labels, vote_accuracy
 

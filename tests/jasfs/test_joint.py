@@ -17,7 +17,7 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.datasets import make_planted
 from featsieve.graphs import hat_coordinates, self_tuning_graph
-from featsieve.graphs.knn import hat_distances
+from featsieve.graphs.distances import hat_distances
 from featsieve.jasfs.joint import solve_joint
 from featsieve.jasfs.paper import PaperProblem, solve_paper
 from featsieve.jasfs.problem import ExactProblem
@@ -85,7 +85,7 @@ def test_the_recorded_objective_is_the_documented_one(table):
     model = quiet_fit(X, c, sparsity=sparsity, **options)
     operator = as_operator(X, scale="unit")
     E = hat_coordinates(operator)
-    prior = self_tuning_graph(hat_distances(E), len(E), n_neighbors=5).toarray()
+    prior = self_tuning_graph(hat_distances(E), n_neighbors=5).toarray()
     prior /= prior.sum(axis=1, keepdims=True)
     F = np.eye(c)[model.labels_]
     F /= np.sqrt(F.sum(axis=0))
@@ -317,7 +317,7 @@ def test_gram_and_sample_form_give_the_same_alternation(monkeypatch):
 def joint_problem(operator, n_clusters, **options):
     """Return the joint problem of an operator, limited to ten features."""
     E = to_numpy(hat_coordinates(operator))
-    graph = self_tuning_graph(hat_distances(E), len(E))
+    graph = self_tuning_graph(hat_distances(E))
     prior = NeighbourGraph(graph, alpha=0.3, beta=1.0)
     return ExactProblem(operator, prior, n_clusters, ridge=10.0, n_features=10, **options)
 

@@ -24,7 +24,7 @@ from featsieve.graphs.adaptive_neighbours import (
     smooth_vectors,
 )
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.knn import euclidean_distances
+from featsieve.graphs.distances import EuclideanDistances
 from featsieve.selectors import sogfs as module
 from featsieve.selectors.sogfs import SOGFSProblem, SOGFSState, graph_labels, solve_sogfs
 from featsieve.solvers import Status
@@ -100,7 +100,7 @@ def published(X, *, c, m, gamma, k=5, n_inner=6, max_iter=50):
 
 def make_problem(X, *, c=3, m=6, share=1.0, form="auto", scale="std", k=5):
     operator = as_operator(X, scale=scale)
-    neighbours, weights, a = first_neighbours(euclidean_distances(operator), len(X), k)
+    neighbours, weights, a = first_neighbours(EuclideanDistances(operator), k)
     S = mean_graph(neighbours, weights)
     gamma = share * float(np.mean(operator.column_forms(laplacian(S))))
     return SOGFSProblem(operator, c, m, gamma, neighbours, a, form), S

@@ -24,7 +24,7 @@ from featsieve.arrays.namespace import as_numpy, to_numpy
 from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
 from featsieve.evaluation.checks import as_feature_indices
 from featsieve.graphs import principal_coordinates
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.validation import as_table, check_number, check_varying
 

@@ -9,14 +9,11 @@ from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
 from featsieve.graphs.views import (
-    CERTAIN,
-    ENOUGH_SAMPLES,
     PLAIN,
-    STRUCTURE,
     sample_view,
     vote_accuracy,
 )
@@ -140,14 +137,19 @@ def suggest_n_clusters(
     # From here on, predictable by the neighbours is enough if it is more than chance.
     hat = replace(hat, label_accuracy=hat.vote_accuracy)
     shuffled = permute_columns(X, random_state)
-    if (hat.modularity - compare(shuffled, "hat").modularity).max() >= STRUCTURE:
+    if (
+        hat.modularity - compare(shuffled, "hat").modularity
+    ).max() >= defaults.STRUCTURE_MODULARITY:
         return hat.count(hat.best, "hat")
     shown = []
     for name in PLAIN:
         found = compare(X, name)
         excess = (found.modularity - compare(shuffled, name).modularity)[found.best]
-        certain = found.vote_accuracy[found.best] >= CERTAIN and X.shape[0] >= ENOUGH_SAMPLES
-        if found.predictable.any() and (excess >= STRUCTURE or certain):
+        certain = (
+            found.vote_accuracy[found.best] >= defaults.CERTAIN_ACCURACY
+            and X.shape[0] >= defaults.CERTAIN_SAMPLES
+        )
+        if found.predictable.any() and (excess >= defaults.STRUCTURE_MODULARITY or certain):
             shown.append((excess, found))
     if not shown:
         return hat.count(0, None)

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from featsieve import defaults
 from featsieve.arrays.namespace import as_numpy
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.structure import leave_one_out_accuracy, permuted_by
 from featsieve.graphs.views import VIEWS, is_certain, sample_view

@@ -6,15 +6,14 @@ is the projection of -d/(2a) onto the simplex. With d_1 <= d_2 <= ... the minimi
 non-zeros, s_j = (d_{k+1} - d_j)/(k d_{k+1} - sum_{t<=k} d_t), for a = half that denominator.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.knn import PointDistances, nearest_neighbours
+from featsieve.graphs.distances import Distances, PointDistances
+from featsieve.graphs.knn import nearest_neighbours
 from featsieve.terms.simplex import project_rows
 
 # Distances whose relative differences are on average no larger are equal.
@@ -30,13 +29,13 @@ TOLERANCE = 1e-8
 
 
 def first_neighbours(
-    distances: Callable[[int, int], np.ndarray], n_samples: int, n_neighbors: int
+    distances: Distances, n_neighbors: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the k nearest neighbours (n x k indices), their weights, and the mean of a.
 
     k is ``n_neighbors``, or less where there are not as many other samples, and one beyond.
     """
-    indices, squares = nearest_neighbours(distances, n_samples, n_neighbors + 1)
+    indices, squares = nearest_neighbours(distances, n_neighbors + 1)
     if squares.shape[1] == 1:  # two samples
         return indices, np.ones_like(squares), float(squares.mean()) or 1.0
     weights, a = first_weights(squares)
@@ -72,7 +71,7 @@ def pair_distances(points: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def nearest_points(points: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Return the indices of the nearest other rows of an array, shape (n, n_neighbors)."""
     points = points - points.mean(axis=0)
-    return nearest_neighbours(PointDistances(points), len(points), n_neighbors)[0]
+    return nearest_neighbours(PointDistances(points), n_neighbors)[0]
 
 
 def mean_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:

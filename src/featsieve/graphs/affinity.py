@@ -7,12 +7,8 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import as_numpy, is_sparse
-from featsieve.graphs.knn import (
-    euclidean_distances,
-    heat_kernel_graph,
-    nearest_neighbours,
-    symmetric_graph,
-)
+from featsieve.graphs.distances import EuclideanDistances
+from featsieve.graphs.knn import heat_kernel_graph, nearest_neighbours, symmetric_graph
 from featsieve.validation import check_option
 
 AFFINITIES = ("heat", "binary")
@@ -20,13 +16,12 @@ AFFINITIES = ("heat", "binary")
 
 def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5) -> sp.csr_array:
     """Return the affinity matrix S of the samples."""
-    n = operator.shape[0]
     if not isinstance(affinity, str):
-        return _given_affinity(affinity, n)
+        return _given_affinity(affinity, operator.shape[0])
     check_option("affinity", affinity, AFFINITIES)
     if affinity == "heat":
         return heat_kernel_graph(operator, n_neighbors=n_neighbors)
-    indices, squares = nearest_neighbours(euclidean_distances(operator), n, n_neighbors)
+    indices, squares = nearest_neighbours(EuclideanDistances(operator), n_neighbors)
     return symmetric_graph(indices, np.ones_like(squares))
 
 
@@ -113,3 +108,19 @@ def split_by_sign(L: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     positive.data = np.maximum(L.data, 0.0)
     negative.data = np.maximum(-L.data, 0.0)
     return positive, negative
+
+
+def modularity(graph: sp.csr_array, labels: np.ndarray) -> np.ndarray:
+    """Return Q = sum_ij a_ij [same cluster]/(2m) - sum_k (degree of cluster k/(2m))^2.
+
+    ``labels`` holds one clustering, or one per row; Q has no axis, or one.
+    """
+    edges = sp.coo_array(graph)
+    degree = degrees(graph)
+    total = degree.sum()
+    runs = np.atleast_2d(labels)
+    values = np.empty(len(runs))
+    for i, run in enumerate(runs):
+        inside = edges.data[run[edges.row] == run[edges.col]].sum() / total
+        values[i] = inside - np.sum((np.bincount(run, weights=degree) / total) ** 2)
+    return values.reshape(np.shape(labels)[:-1])

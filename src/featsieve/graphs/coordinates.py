@@ -2,32 +2,28 @@
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import orthonormal_columns
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import Array, namespace_of, to_numpy
 
-# Up to this size of min(n, d) the decomposition is exact (a dense eigenproblem of that size).
-LARGEST_EXACT = 3000
-# Directions kept for tall tables (n > d), where the last ones are mostly noise, and for tables too
-# large for the exact decomposition.
-N_DIRECTIONS = 100
 # Steps of subspace iteration.
 N_ITERATIONS = 7
 
 
 def principal_coordinates(
-    operator: DataOperator, *, n_directions: int = N_DIRECTIONS
+    operator: DataOperator, *, n_directions: int = defaults.N_DIRECTIONS
 ) -> tuple[Array, Array]:
     """Return (U diag(s), s^2) of Z = U diag(s) V', largest first; zero directions are left out.
 
     All directions for wide tables (n <= d): truncation loses clusters there. The leading 100, or
     ``n_directions`` if that is more, for tall ones, and for tables whose smaller side exceeds
-    ``LARGEST_EXACT``.
+    ``LARGEST_EXACT_DIRECTIONS``.
     """
     xp = operator.xp
     n, d = operator.shape
-    n_directions = max(n_directions, N_DIRECTIONS)
-    if min(n, d) > LARGEST_EXACT:
+    n_directions = max(n_directions, defaults.N_DIRECTIONS)
+    if min(n, d) > defaults.LARGEST_EXACT_DIRECTIONS:
         return _subspace_iteration(operator, n_directions)
     if n <= d:
         energy, U = xp.linalg.eigh(operator.sample_gram())
@@ -42,7 +38,7 @@ def principal_coordinates(
 
 
 def hat_coordinates(
-    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = N_DIRECTIONS
+    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = defaults.N_DIRECTIONS
 ) -> Array:
     """Return E with E E' = Z (Z'Z + mI)^(-1) Z', the ridge hat matrix of all features.
 
@@ -58,16 +54,16 @@ def hat_coordinates(
 
 
 def hat_directions(
-    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = N_DIRECTIONS
+    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = defaults.N_DIRECTIONS
 ) -> np.ndarray:
     """Return A (d x r, on the host) with E = Z A, the hat coordinates of a tall table.
 
-    Nothing with a row per sample is kept: the Gram matrix of up to ``LARGEST_EXACT`` columns, or
-    products Z'(ZQ) added up over the parts of the table.
+    Nothing with a row per sample is kept: the Gram matrix of up to ``LARGEST_EXACT_DIRECTIONS``
+    columns, or products Z'(ZQ) added up over the parts of the table.
     """
     xp = operator.xp
-    n_directions = max(n_directions, N_DIRECTIONS)
-    if operator.shape[1] <= LARGEST_EXACT:
+    n_directions = max(n_directions, defaults.N_DIRECTIONS)
+    if operator.shape[1] <= defaults.LARGEST_EXACT_DIRECTIONS:
         energy, V = xp.linalg.eigh(operator.gram())
         energy, V = to_numpy(xp.flip(energy)), to_numpy(xp.flip(V, axis=1))
     else:
@@ -121,3 +117,10 @@ def _subspace_iteration(operator: DataOperator, n_directions: int) -> tuple[Arra
     energy, V = xp.flip(energy)[:n_directions], xp.flip(V, axis=1)[:, :n_directions]
     keep = _n_nonzero(operator, energy)
     return image @ V[:, :keep], energy[:keep]
+
+
+def unit_rows(points: Array) -> Array:
+    """Return the rows scaled to unit length; rows of zeros stay."""
+    xp = namespace_of(points)
+    length = xp.sqrt(xp.sum(points * points, axis=1))
+    return points / xp.where(length > 0.0, length, xp.ones_like(length))[:, None]

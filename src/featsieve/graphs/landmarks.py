@@ -11,11 +11,11 @@ that they are dense where the samples are.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import (
     Array,
@@ -27,15 +27,9 @@ from featsieve.arrays.namespace import (
     weighted_counts,
 )
 from featsieve.arrays.row_parts import RowParts, Rows
-from featsieve.graphs.knn import FEW_DIRECTIONS
+from featsieve.graphs.coordinates import unit_rows
 from featsieve.graphs.spectral_labels import spectral_labels
 
-N_LANDMARKS = 2000
-# Rows per landmark that k-means sees, and its iterations: more of either changes little.
-ROWS_PER_LANDMARK = 20
-KMEANS_STEPS = 5
-# Rows per landmark from which the landmarks' own graph is counted.
-LINKS_PER_LANDMARK = 100
 # Landmarks that differ by less than this, relative to the largest coordinate, are one.
 COINCIDENCE = 1e-5
 # Elements of a block of distances to the landmarks, on the host and on a device.
@@ -56,28 +50,28 @@ class Landmarks:
     @property
     def by_angle(self) -> bool:
         """Whether samples are compared by angle: in few dimensions it forgets too much."""
-        return self.points.shape[1] >= FEW_DIRECTIONS
+        return self.points.shape[1] >= defaults.FEW_DIRECTIONS
 
 
 def choose_landmarks(
     operator: DataOperator,
     directions: np.ndarray,
     *,
-    n_landmarks: int = N_LANDMARKS,
+    n_landmarks: int = defaults.N_LANDMARKS,
     random_state: np.random.RandomState,
 ) -> Landmarks:
     """Return landmarks of the samples whose hat coordinates are Z ``directions``."""
     parts, n = operator.parts(), operator.shape[0]
     n_landmarks = min(n_landmarks, n)
-    size = min(n, ROWS_PER_LANDMARK * n_landmarks)
+    size = min(n, defaults.ROWS_PER_LANDMARK * n_landmarks)
     sample = np.sort(random_state.choice(n, size, replace=False))
     coordinates = parts.gather(parts.map(coordinates_at, shared=(sample, directions)))
-    by_angle = directions.shape[1] >= FEW_DIRECTIONS
+    by_angle = directions.shape[1] >= defaults.FEW_DIRECTIONS
     points = operator.place(coordinates.astype(np.float32))
     points = unit_rows(points) if by_angle else points
     first = random_state.choice(size, n_landmarks, replace=False)
     centres = operator.xp.take(points, operator.place(first), axis=0)
-    for _ in range(KMEANS_STEPS):
+    for _ in range(defaults.LANDMARK_KMEANS_STEPS):
         centres = _kmeans_step(points, centres, by_angle=by_angle)
     return Landmarks(directions, _distinct(to_numpy(centres)), sample, coordinates)
 
@@ -132,7 +126,7 @@ class LandmarkGraph:
     def labels(self, n_clusters: int, *, random_state: np.random.RandomState) -> Rows:
         """Return spectral clusters: the landmarks', and every sample's by the vote of its own."""
         n = self.parts.bounds[-1][1]
-        every = max(1, n // (LINKS_PER_LANDMARK * self.n_landmarks))
+        every = max(1, n // (defaults.LINKS_PER_LANDMARK * self.n_landmarks))
         sizes = (self.n_landmarks, every)
         (counted,) = self.parts.total(shared_links, self.links, shared=sizes, table=False)
         linked = np.flatnonzero(counted.diagonal() > 0.0)  # the others have no vote either
@@ -265,10 +259,3 @@ def smallest(D: Array, count: int) -> tuple[Array, Array]:
         columns = xp.concat([columns, xp.broadcast_to(rest[None, :], (n, rest.shape[0]))], axis=1)
     positions, values = smallest_of_rows(xp.take_along_axis(D, columns, axis=1), count)
     return xp.take_along_axis(columns, positions, axis=1), values
-
-
-def unit_rows(points: Any) -> Any:
-    """Return the rows scaled to unit length; rows of zeros stay."""
-    xp = namespace_of(points)
-    length = xp.sqrt(xp.sum(points * points, axis=1))
-    return points / xp.where(length > 0.0, length, xp.ones_like(length))[:, None]

@@ -14,14 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import entries_of, on_host
-from featsieve.graphs.device_neighbours import device_rows
-from featsieve.graphs.knn import (
-    BLOCK_ELEMENTS,
-    FEWEST_ROWS,
-    euclidean_distances,
-    nearest_neighbours,
-)
+from featsieve.graphs.distances import EuclideanDistances, entries_by_blocks
+from featsieve.graphs.knn import nearest_neighbours
 
 # A local scatter below this share of the squared lengths that it is the difference of is zero.
 ROUNDING = 1e-13
@@ -29,9 +23,8 @@ ROUNDING = 1e-13
 
 def neighbourhoods(operator: DataOperator, n_neighbors: int) -> np.ndarray:
     """Return every sample's index followed by those of its nearest neighbours, shape (n, k+1)."""
-    n = operator.shape[0]
-    indices, _ = nearest_neighbours(euclidean_distances(operator), n, n_neighbors)
-    return np.column_stack([np.arange(n), indices])
+    indices, _ = nearest_neighbours(EuclideanDistances(operator), n_neighbors)
+    return np.column_stack([np.arange(len(indices)), indices])
 
 
 def local_grams(operator: DataOperator, members: np.ndarray) -> np.ndarray:
@@ -42,19 +35,8 @@ def local_grams(operator: DataOperator, members: np.ndarray) -> np.ndarray:
     """
     operator = operator.centred()  # H removes any origin, and an origin costs digits
     n, kappa = members.shape
-    first = np.repeat(members, kappa, axis=1).ravel()
-    second = np.tile(members, (1, kappa)).ravel()
-    order = np.argsort(first, kind="stable")
-    products = np.empty(n * kappa * kappa)
-    on_cpu = on_host(operator.inverse_scale)
-    step = max(FEWEST_ROWS, BLOCK_ELEMENTS // n) if on_cpu else device_rows(n)
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        low, high = np.searchsorted(first, (start, stop), sorter=order)
-        here = order[low:high]
-        block = operator.row_products(start, stop)
-        products[here] = entries_of(block, first[here] - start, second[here])
-    products = products.reshape(n, kappa, kappa)
+    pairs = np.repeat(members, kappa, axis=1).ravel(), np.tile(members, (1, kappa)).ravel()
+    products = entries_by_blocks(operator, operator.row_products, pairs).reshape(n, kappa, kappa)
     grams = centre_both(products)
     length, scatter = _traces(products), _traces(grams)
     grams[scatter <= ROUNDING * length] = 0.0  # copies of one sample

@@ -11,23 +11,14 @@ exp(-d^2/(2 t^2)) with t the mean distance between samples.
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import entries_of
-from featsieve.graphs.device_neighbours import device_rows
-from featsieve.graphs.knn import (
-    BLOCK_ELEMENTS,
-    FEWEST_ROWS,
-    SummedDistances,
-    euclidean_distances,
-    nearest_neighbours,
-)
-
-# The ridge of the local regressions that is in use for RUFS.
-RIDGE = 0.1
+from featsieve.graphs.distances import EuclideanDistances, SummedDistances, entries_by_blocks
+from featsieve.graphs.knn import nearest_neighbours
 
 
 def local_learning_laplacian(
-    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = RIDGE
+    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = defaults.LOCAL_RIDGE
 ) -> sp.csr_array:
     """Return L = (I - A)'(I - A): positive semidefinite, with at most n (k + 1)^2 entries."""
     A = local_predictors(operator, n_neighbors=n_neighbors, ridge=ridge)
@@ -36,7 +27,7 @@ def local_learning_laplacian(
 
 
 def local_predictors(
-    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = RIDGE
+    operator: DataOperator, *, n_neighbors: int = 5, ridge: float = defaults.LOCAL_RIDGE
 ) -> sp.csr_array:
     """Return A: row i holds the weights with which the neighbours of i predict it.
 
@@ -44,32 +35,17 @@ def local_predictors(
     one the distances of the neighbours among themselves.
     """
     n = operator.shape[0]
-    distances = SummedDistances(euclidean_distances(operator))
-    indices, to_sample = nearest_neighbours(distances, n, n_neighbors)
+    distances = SummedDistances(operator)
+    indices, to_sample = nearest_neighbours(distances, n_neighbors)
     t = distances.mean
     k = indices.shape[1]
-    among = _distances_of_pairs(
-        operator, np.repeat(indices, k, axis=1).ravel(), np.tile(indices, k).ravel()
-    ).reshape(n, k, k)
+    pairs = np.repeat(indices, k, axis=1).ravel(), np.tile(indices, k).ravel()
+    squared = EuclideanDistances(operator)
+    block = squared if operator.on_host else squared.on_device
+    among = entries_by_blocks(operator, block, pairs)
+    among[pairs[0] == pairs[1]] = 0.0  # exactly: the kernel of a sample with itself is 1
+    among = among.reshape(n, k, k)
     K = np.exp(-among / (2.0 * t * t)) + ridge * np.eye(k)
     weights = np.linalg.solve(K, np.exp(-to_sample / (2.0 * t * t))[:, :, None])
     rows = np.repeat(np.arange(n), k)
     return sp.csr_array((weights.ravel(), (rows, indices.ravel())), shape=(n, n))
-
-
-def _distances_of_pairs(operator: DataOperator, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return ||z_i - z_j||^2 of listed pairs of samples, in blocks of rows."""
-    n = operator.shape[0]
-    squared = euclidean_distances(operator)
-    order = np.argsort(i, kind="stable")
-    found = np.empty(len(i))
-    step = device_rows(n) if squared.elsewhere else max(FEWEST_ROWS, BLOCK_ELEMENTS // n)
-    distances = squared.on_device if squared.elsewhere else squared
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        inside = order[
-            np.searchsorted(i, start, sorter=order) : np.searchsorted(i, stop, sorter=order)
-        ]
-        found[inside] = entries_of(distances(start, stop), i[inside] - start, j[inside])
-    found[i == j] = 0.0  # exactly: the kernel of a sample with itself is 1
-    return found

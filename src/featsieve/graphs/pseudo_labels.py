@@ -5,19 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.graphs.affinity import modularity
 from featsieve.graphs.coordinates import principal_coordinates
-from featsieve.graphs.modularity import modularity
 from featsieve.graphs.spectral_labels import kmeans_labels, spectral_labels
 from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
-from featsieve.graphs.views import DOUBTFUL, PLAIN, STRUCTURE, SampleView, sample_view
+from featsieve.graphs.views import PLAIN, SampleView, sample_view
 
-# init="auto" doubts a start whose labels are hardly predictable (DOUBTFUL). It then looks at plain
-# distances, and takes their clusters if they are more than chance: if their modularity exceeds that
-# of the same table with permuted columns (by STRUCTURE).
-# It does so up to this many samples: plain distances cost O(n^2 d).
-LARGEST_PLAIN = 5000
+# init="auto" doubts a start whose labels are hardly predictable. It then looks at plain distances,
+# and takes their clusters if they are more than chance: if their modularity exceeds that of the
+# same table with permuted columns.
 
 
 def kmeans_of(
@@ -46,7 +45,8 @@ def joint_labels(
         return labels, "spectral"
     E = hat.coordinates
     accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-    if init == "auto" and (accuracy >= DOUBTFUL or len(labels) > LARGEST_PLAIN):
+    predictable = accuracy >= defaults.DOUBTFUL_ACCURACY
+    if init == "auto" and (predictable or len(labels) > defaults.LARGEST_PLAIN_GRAPH):
         return labels, "spectral"
     cluster = partial(
         plain_labels, n_clusters=n_clusters, n_neighbors=n_neighbors, random_state=random_state
@@ -56,7 +56,7 @@ def joint_labels(
         better = leave_one_out_accuracy(other, E, n_clusters) > accuracy
         return (other, "raw") if better else (labels, "spectral")
     shuffled = permute_columns(X, random_state)
-    best, source = STRUCTURE, "spectral"
+    best, source = defaults.STRUCTURE_MODULARITY, "spectral"
     for name in PLAIN:
         other, quality = cluster(X, name)
         excess = quality - cluster(shuffled, name)[1]

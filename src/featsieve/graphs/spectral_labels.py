@@ -9,17 +9,17 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from featsieve import defaults
 from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
+from featsieve.graphs.affinity import degrees, normalised_adjacency
+from featsieve.graphs.coordinates import unit_rows
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
 # Lanczos is no use for a large share of the spectrum: then up to this many.
 LARGEST_DENSE_ANYWAY = 5000
-N_STARTS = 20
 # Tolerance of eigenvectors where Lanczos does not converge.
 ROUGH = 1e-3
-# Weight of the hat matrix where a disconnected graph leaves the clusters undecided.
-BRIDGE = 0.1
 
 
 def spectral_labels(
@@ -35,11 +35,11 @@ def spectral_labels(
     graph has as many components as clusters, or more, which of them belong together is not in the
     graph: 0.1 E E' is then added, E being ``bridge``.
     """
-    adjacency, root = _normalised(graph)
+    adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
     vectors = _leading_eigenvectors(
         adjacency, root, n_clusters, random_state=random_state, bridge=bridge
     )
-    return kmeans_labels(_unit_rows(vectors), n_clusters, random_state=random_state)
+    return kmeans_labels(unit_rows(vectors), n_clusters, random_state=random_state)
 
 
 class SpectralClusterings:
@@ -55,9 +55,9 @@ class SpectralClusterings:
         *,
         random_state: np.random.RandomState,
         bridge: np.ndarray | None = None,
-        n_starts: int = 20,
+        n_starts: int = defaults.KMEANS_STARTS,
     ) -> None:
-        adjacency, root = _normalised(graph)
+        adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
         self.random_state, self.n_starts = random_state, n_starts
         n_components = connected_components(adjacency, directed=False)[0]
         self.n_bridged = 0 if bridge is None else min(n_components, most)
@@ -77,25 +77,11 @@ class SpectralClusterings:
         rising = _takes_dense(*vectors.shape)
         leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
         return kmeans_labels(
-            _unit_rows(leading),
+            unit_rows(leading),
             n_clusters,
             random_state=self.random_state,
             n_starts=self.n_starts,
         )
-
-
-def _normalised(graph: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
-    """Return Deg^(-1/2) A Deg^(-1/2) and Deg^(1/2) 1."""
-    degree = np.asarray(graph.sum(axis=1)).ravel()
-    inverse = np.where(degree > 0.0, 1.0 / np.sqrt(np.maximum(degree, 1e-300)), 0.0)
-    scaling = sp.diags_array(inverse)
-    return sp.csr_array(scaling @ graph @ scaling), np.sqrt(degree)
-
-
-def _unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Return the rows scaled to unit length."""
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / np.maximum(length, 1e-12)[:, None]
 
 
 def laplacian_labels(
@@ -106,10 +92,9 @@ def laplacian_labels(
     Rows of the graph are normalised, T = S + S'; k-means on the eigenvectors of the ``n_clusters``
     smallest eigenvalues of diag(T1) - T, rows not normalised.
     """
-    degree = np.asarray(graph.sum(axis=1)).ravel()
-    S = sp.csr_array(sp.diags_array(1.0 / np.maximum(degree, 1e-300)) @ graph)
+    S = sp.csr_array(sp.diags_array(1.0 / np.maximum(degrees(graph), 1e-300)) @ graph)
     T = sp.csr_array(S + S.T)
-    total = np.asarray(T.sum(axis=1)).ravel()
+    total = degrees(T)
     # The smallest of diag(T1) - T are the largest of T + shift - diag(T1).
     shifted = sp.csr_array(T + sp.diags_array(total.max() - total))
     constant = np.ones(graph.shape[0])
@@ -122,7 +107,7 @@ def kmeans_labels(
     n_clusters: int,
     *,
     random_state: np.random.RandomState,
-    n_starts: int = N_STARTS,
+    n_starts: int = defaults.KMEANS_STARTS,
 ) -> np.ndarray:
     """Return the best of some k-means runs, clusters numbered by their first sample."""
     seed = random_state.randint(np.iinfo(np.int32).max)
@@ -186,7 +171,7 @@ def _leading_eigenvectors(
     if _takes_dense(n, count):
         matrix = A.toarray()
         if link is not None:
-            matrix += BRIDGE * (link @ link.T)
+            matrix += defaults.BRIDGE_WEIGHT * (link @ link.T)
         return largest_eigenpairs(matrix, count)[1]
 
     known = sp.csc_array((null, (np.arange(n), component)), shape=(n, n_components))
@@ -202,7 +187,7 @@ def _leading_eigenvectors(
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()
         y = A @ x - top * (known @ (known.T @ x))
-        return y if link is None else y + BRIDGE * (link @ (link.T @ x))
+        return y if link is None else y + defaults.BRIDGE_WEIGHT * (link @ (link.T @ x))
 
     start = random_state.uniform(-1.0, 1.0, n)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)

@@ -11,26 +11,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.graphs.coordinates import hat_coordinates
-from featsieve.graphs.knn import euclidean_distances, hat_distances, self_tuning_graph
-from featsieve.graphs.modularity import modularity
+from featsieve.graphs.affinity import modularity
+from featsieve.graphs.coordinates import hat_coordinates, unit_rows
+from featsieve.graphs.distances import EuclideanDistances, hat_distances
+from featsieve.graphs.knn import self_tuning_graph
 from featsieve.graphs.structure import leave_one_out_accuracy
 
 # Plain views, and the scale of the columns whose distances they take.
 PLAIN = {"raw": "none", "scaled": "unit"}
 VIEWS = ("hat", *PLAIN)
-# Labels that the other samples predict less well than this (leave one out, balanced) are doubtful:
-# where the hat metric works it is above 0.8, where it drowns in noise near 0.5.
-DOUBTFUL = 0.8
-# Labels on which nearly all neighbours agree, among enough samples, are no chance either.
-CERTAIN = 0.99
-ENOUGH_SAMPLES = 60
-# The hat view of labels must show at least this share of the best modularity.
-SHARE_OF_BEST = 0.5
-# Modularity beyond that of permuted columns that is surely not chance.
-STRUCTURE = 0.08
 
 
 @dataclass(frozen=True)
@@ -44,11 +36,7 @@ class SampleView:
     @property
     def bridge(self) -> np.ndarray | None:
         """Directions of the samples, which link the parts of a graph that is not connected."""
-        E = self.coordinates
-        if E.shape[1] == 0:
-            return None
-        length = np.sqrt(np.einsum("ij,ij->i", E, E))
-        return E / np.maximum(length, 1e-300)[:, None]
+        return unit_rows(self.coordinates) if self.coordinates.shape[1] else None
 
 
 def sample_view(
@@ -57,12 +45,11 @@ def sample_view(
     """Return a view of the rows of X; ``n_clusters`` is the largest number it must tell apart."""
     if name in PLAIN:
         operator = as_operator(X, scale=PLAIN[name])
-        n = operator.shape[0]
-        graph = self_tuning_graph(euclidean_distances(operator), n, n_neighbors=n_neighbors)
-        return SampleView(name, graph, np.zeros((n, 0)))
+        graph = self_tuning_graph(EuclideanDistances(operator), n_neighbors=n_neighbors)
+        return SampleView(name, graph, np.zeros((operator.shape[0], 0)))
     operator = as_operator(X, scale="unit")
     E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
-    graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=n_neighbors)
+    graph = self_tuning_graph(hat_distances(E), n_neighbors=n_neighbors)
     return SampleView(name, graph, E)
 
 
@@ -76,8 +63,10 @@ def view_of_labels(X: Any, labels: np.ndarray, *, n_neighbors: int = 5) -> Sampl
     hat = sample_view(X, "hat", n_clusters=n_clusters, n_neighbors=n_neighbors)
     views = [hat, *(sample_view(X, name, n_neighbors=n_neighbors) for name in PLAIN)]
     shown = [float(modularity(view.graph, labels)) for view in views]
-    predictable = leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= DOUBTFUL
-    if predictable and shown[0] >= SHARE_OF_BEST * max(shown):
+    predictable = (
+        leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= defaults.DOUBTFUL_ACCURACY
+    )
+    if predictable and shown[0] >= defaults.HAT_SHARE_OF_BEST * max(shown):
         return hat
     return views[int(np.argmax(shown))]
 
@@ -87,7 +76,8 @@ def is_certain(graph: sp.csr_array, labels: np.ndarray) -> bool:
 
     Columns with wide gaps keep them when they are permuted: there modularity cannot tell.
     """
-    return len(labels) >= ENOUGH_SAMPLES and vote_accuracy(graph, labels) >= CERTAIN
+    enough = len(labels) >= defaults.CERTAIN_SAMPLES
+    return enough and vote_accuracy(graph, labels) >= defaults.CERTAIN_ACCURACY
 
 
 def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:

@@ -11,12 +11,12 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.coordinates import hat_directions
+from featsieve.graphs.distances import hat_distances
 from featsieve.graphs.initial_labels import authors_labels
-from featsieve.graphs.knn import hat_distances
-from featsieve.graphs.landmarks import N_LANDMARKS, LandmarkGraph, choose_landmarks
+from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
 from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import fill_empty, kmeans_labels
-from featsieve.graphs.views import DOUBTFUL, PLAIN, SampleView, sample_view
+from featsieve.graphs.views import PLAIN, SampleView, sample_view
 from featsieve.jasfs.large import LargeProblem
 from featsieve.jasfs.problem import ExactProblem, Labels, Problem
 from featsieve.terms import NeighbourGraph
@@ -77,7 +77,7 @@ def small_start(X: Any, operator: DataOperator, settings: Settings) -> Start:
     """Start from the exact neighbour graph in hat coordinates."""
     c, n_neighbors = settings.n_clusters, settings.n_neighbors
     E = to_numpy(hat_coordinates(operator, shrinkage=settings.shrinkage, n_directions=2 * c))
-    graph = self_tuning_graph(hat_distances(E), len(E), n_neighbors=n_neighbors)
+    graph = self_tuning_graph(hat_distances(E), n_neighbors=n_neighbors)
     labels, source = settings.labels, "given"
     if labels is None:
         labels, source = joint_labels(
@@ -114,7 +114,9 @@ def large_start(operator: DataOperator, settings: Settings) -> Start:
     c, random_state = settings.n_clusters, settings.random_state
     directions = hat_directions(operator, shrinkage=settings.shrinkage, n_directions=2 * c)
     parts = operator.parts()
-    n_landmarks = max(min(N_LANDMARKS, operator.shape[0] // defaults.SAMPLES_PER_LANDMARK), 10 * c)
+    n_landmarks = max(
+        min(defaults.N_LANDMARKS, operator.shape[0] // defaults.SAMPLES_PER_LANDMARK), 10 * c
+    )
     landmarks = choose_landmarks(
         operator, directions, n_landmarks=n_landmarks, random_state=random_state
     )
@@ -144,7 +146,7 @@ def large_start(operator: DataOperator, settings: Settings) -> Start:
         rows = graph.labels(c, random_state=random_state)
     if problem.cluster_sizes(rows).min() == 0:  # a cluster to which no sample has come
         rows = parts.scatter(fill_empty(problem.host_labels(rows), c))
-    if settings.init == "auto" and problem.accuracy(rows) < DOUBTFUL:
+    if settings.init == "auto" and problem.accuracy(rows) < defaults.DOUBTFUL_ACCURACY:
         warn(
             "The clusters in which the fit starts are hardly predictable from one another. Up to "
             f"{defaults.LARGEST_EXACT_GRAPH} samples other distances would be tried now: fit a "

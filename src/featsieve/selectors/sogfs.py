@@ -23,7 +23,7 @@ from featsieve.graphs.adaptive_neighbours import (
     smooth_vectors,
 )
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.knn import euclidean_distances
+from featsieve.graphs.distances import EuclideanDistances
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
 from featsieve.selectors.projection_settings import (
     check_positive_or_auto,
@@ -214,9 +214,7 @@ class SOGFS(UnsupervisedSelector):
         n_clusters = n_possible_clusters(self._count_clusters(X), X.shape[0])
         self.n_clusters_ = n_clusters
         self._progress.step("finding the neighbours")
-        neighbours, weights, a = first_neighbours(
-            euclidean_distances(operator), X.shape[0], self.n_neighbors
-        )
+        neighbours, weights, a = first_neighbours(EuclideanDistances(operator), self.n_neighbors)
         S = mean_graph(neighbours, weights)
         rough = roughness(operator, laplacian(S))
         auto = SHARE * mean_roughness(rough, operator)
