@@ -120,7 +120,7 @@ BRIDGE_WEIGHT = 0.1
 # Chosen on: no data: scikit-learn's 10, doubled.
 KMEANS_STARTS = 20
 
-# Ridge of the local regressions of RUFS.
+# Ridge of the local kernel regressions of RUFS: small against the kernel, whose diagonal is 1.
 # Chosen on: no data of ours: the value of the published program.
 LOCAL_RIDGE = 0.1
 

@@ -18,7 +18,7 @@ from featsieve.graphs.adaptive_neighbours import (
     smooth_vectors,
 )
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.knn import euclidean_distances
+from featsieve.graphs.distances import EuclideanDistances
 from featsieve.terms.simplex import project_rows
 
 
@@ -54,7 +54,7 @@ def test_equally_distant_neighbours_share_equally():
 
 def test_first_neighbours_leave_the_sample_out_even_among_copies():
     X = np.repeat(np.random.default_rng(1).standard_normal((6, 4)), 3, axis=0)
-    indices, weights, a = first_neighbours(euclidean_distances(as_operator(X)), 18, 5)
+    indices, weights, a = first_neighbours(EuclideanDistances(as_operator(X)), 5)
     assert (indices != np.arange(18)[:, None]).all()
     assert indices.shape == weights.shape == (18, 5)
     assert a > 0.0
@@ -63,7 +63,7 @@ def test_first_neighbours_leave_the_sample_out_even_among_copies():
 @pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 1), (4, 2), (20, 5)])
 def test_few_samples(n_samples, expected):
     X = np.random.default_rng(2).standard_normal((n_samples, 3))
-    indices, weights, a = first_neighbours(euclidean_distances(as_operator(X)), n_samples, 5)
+    indices, weights, a = first_neighbours(EuclideanDistances(as_operator(X)), 5)
     assert indices.shape == weights.shape == (n_samples, expected)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     assert a > 0.0

@@ -7,8 +7,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.graphs import coordinates, hat_coordinates, principal_coordinates
+from featsieve.graphs import hat_coordinates, principal_coordinates
 
 
 def standardised(X):
@@ -76,7 +77,7 @@ def test_principal_coordinates_are_an_isometry_with_orthogonal_columns_largest_f
 
 @pytest.mark.parametrize("shape", [(150, 140), (140, 150)])
 def test_subspace_iteration_spans_the_leading_directions(shape, monkeypatch):
-    monkeypatch.setattr(coordinates, "LARGEST_EXACT", 50)
+    monkeypatch.setattr(defaults, "LARGEST_EXACT_DIRECTIONS", 50)
     rng = np.random.default_rng(2)
     left, right = (np.linalg.qr(rng.standard_normal((side, 140)))[0] for side in shape)
     A = as_operator(left * 0.95 ** np.arange(140) @ right.T)
@@ -93,7 +94,7 @@ def test_subspace_iteration_finds_all_of_a_table_of_low_rank(monkeypatch):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((80, 4)) @ rng.standard_normal((4, 70))
     exact = hat_coordinates(as_operator(X, scale="unit"))
-    monkeypatch.setattr(coordinates, "LARGEST_EXACT", 10)
+    monkeypatch.setattr(defaults, "LARGEST_EXACT_DIRECTIONS", 10)
     iterated = hat_coordinates(as_operator(X, scale="unit"))
     assert iterated.shape == exact.shape == (80, 4)
     np.testing.assert_allclose(iterated @ iterated.T, exact @ exact.T, rtol=0, atol=1e-10)
@@ -102,7 +103,7 @@ def test_subspace_iteration_finds_all_of_a_table_of_low_rank(monkeypatch):
 @pytest.mark.parametrize("largest_exact", [3000, 5])
 @pytest.mark.parametrize("shape", [(125, 150), (150, 125)])
 def test_strict_arrays_give_the_numbers_of_numpy(shape, largest_exact, monkeypatch):
-    monkeypatch.setattr(coordinates, "LARGEST_EXACT", largest_exact)
+    monkeypatch.setattr(defaults, "LARGEST_EXACT_DIRECTIONS", largest_exact)
     X = np.random.default_rng(4).standard_normal(shape)
     E = hat_coordinates(as_operator(X, scale="unit"))
     strict = hat_coordinates(as_operator(array_api_strict.asarray(X), scale="unit"))

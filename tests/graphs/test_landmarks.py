@@ -126,7 +126,7 @@ def test_directions_of_wide_tables_come_from_subspace_iteration(monkeypatch):
     X, _ = blobs(n_features=150)
     operator = as_operator(X, scale="unit")
     exact = hat_directions(operator)
-    monkeypatch.setattr("featsieve.graphs.coordinates.LARGEST_EXACT", 100)
+    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_DIRECTIONS", 100)
     found = hat_directions(as_operator(X, scale="unit"))
     E, F = operator.matmul(exact[:, :8]), operator.matmul(found[:, :8])
     np.testing.assert_allclose(np.abs(E), np.abs(F), rtol=1e-3, atol=1e-4)

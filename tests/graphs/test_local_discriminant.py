@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.arrays import as_operator
-from featsieve.graphs import local_discriminant
+from featsieve.graphs import distances
 from featsieve.graphs.local_discriminant import (
     local_discriminant_matrix,
     local_grams,
@@ -111,10 +111,10 @@ def test_no_n_by_n_array(monkeypatch):
         asked.append(stop - start)
         return real(self, start, stop)
 
-    monkeypatch.setattr(local_discriminant, "BLOCK_ELEMENTS", 1)
+    monkeypatch.setattr(distances, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(type(operator), "row_products", spy)
     np.testing.assert_array_equal(local_grams(operator, members), expected)
-    assert max(asked) == local_discriminant.FEWEST_ROWS < 200
+    assert max(asked) == distances.FEWEST_ROWS < 200
     assert sum(asked) == 200
     L = local_discriminant_matrix(members, expected, ridge=1.0)
     assert L.nnz <= 200 * 5**2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from featsieve.arrays import as_operator
-from featsieve.graphs import local_learning
+from featsieve.graphs import distances
 from featsieve.graphs.local_learning import local_learning_laplacian, local_predictors
 from tests.graphs.test_knn import T9, T9_BANDWIDTH
 
@@ -70,8 +70,8 @@ def test_the_block_size_does_not_matter(n, elements, seed):
     operator = as_operator(np.random.default_rng(seed).standard_normal((n, 3)))
     expected = local_predictors(operator)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_learning, "BLOCK_ELEMENTS", elements)
-        patch.setattr(local_learning, "FEWEST_ROWS", 1)
+        patch.setattr(distances, "BLOCK_ELEMENTS", elements)
+        patch.setattr(distances, "FEWEST_ROWS", 1)
         found = local_predictors(operator)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_allclose(found.data, expected.data, rtol=1e-9)

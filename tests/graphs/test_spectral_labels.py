@@ -17,7 +17,7 @@ from featsieve.graphs import (
     self_tuning_graph,
     spectral_labels,
 )
-from featsieve.graphs.knn import euclidean_distances
+from featsieve.graphs.distances import EuclideanDistances
 
 # The package exports the function under the name of its module.
 module = importlib.import_module("featsieve.graphs.spectral_labels")
@@ -298,7 +298,7 @@ def test_a_flat_spectrum_gets_rough_vectors(monkeypatch):
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 40)
     points = rng.standard_normal((120, 5)) + 10.0 * np.eye(3)[truth][:, [0, 1, 2, 0, 1]]
-    graph = self_tuning_graph(euclidean_distances(as_operator(points)), 120, n_neighbors=20)
+    graph = self_tuning_graph(EuclideanDistances(as_operator(points)), n_neighbors=20)
     monkeypatch.setattr(module, "LARGEST_DENSE", 50)
     solve, calls = module.largest_by_lanczos, []
 
