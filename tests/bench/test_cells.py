@@ -1,12 +1,10 @@
 """What makes two cells the same work."""
 
-import pickle
 from dataclasses import fields, replace
 
 import pytest
 
-from featsieve.bench import cells
-from featsieve.bench.cells import DEPENDENT, EXPERIMENTS, SCHEMA, Cell
+from featsieve.bench.cells import Cell
 
 CELL = Cell("grid", "iris", "N", "NDFS", params={"alpha": 0.5, "beta": 2.0}, counts=(2, 3))
 OTHER = {
@@ -42,26 +40,3 @@ def test_the_same_work_has_the_same_id(name):
 def test_the_order_of_parameters_does_not_matter():
     assert replace(CELL, params={"beta": 2.0, "alpha": 0.5}).id == CELL.id
     assert CELL.params_json == '{"alpha": 0.5, "beta": 2.0}'
-
-
-def test_rows_of_another_schema_are_other_work(monkeypatch):
-    before = CELL.id
-    monkeypatch.setattr(cells, "SCHEMA_VERSION", cells.SCHEMA_VERSION + 1)
-    assert CELL.id != before
-
-
-def test_an_id_is_a_file_name():
-    assert len(CELL.id) == 20
-    assert CELL.id.isalnum()
-
-
-def test_a_cell_can_be_sent_and_does_not_change():
-    assert pickle.loads(pickle.dumps(CELL)) == CELL
-    with pytest.raises(AttributeError):
-        CELL.seed = 1
-
-
-def test_words():
-    assert set(DEPENDENT) < set(EXPERIMENTS)
-    kinds = {"string", "int64", "bool", "float64", "list<float64>", "list<int64>"}
-    assert set(SCHEMA.values()) == kinds

@@ -99,14 +99,6 @@ def test_the_curve_follows_the_best_accuracy():
     ]
 
 
-def test_own_counts_stay_own_and_their_curve_does_not():
-    plan = plan_of(OWN)
-    rows = finished(plan, lambda c, k: (c.params["sparsity"], 0.5, int(c.params["sparsity"] * 50)))
-    (cell,) = label_free(plan, rows)
-    assert (cell.params, cell.counts) == ({"sparsity": 0.2}, None)
-    assert [cell.counts for cell in curve(plan, rows)] == [(1, 5)]
-
-
 def test_nothing_is_chosen_before_the_grid_is_finished():
     plan = plan_of(NDFS, MCFS)
     rows = finished(plan, lambda c, k: (0.5, 0.5))
@@ -123,14 +115,6 @@ def test_cells_without_a_result_count_as_finished_and_are_not_chosen(status):
     rows.loc[rows["params"] == json.dumps({"beta": 2.0}), ["status", "criterion"]] = status, np.nan
     assert {cell.params["beta"] for cell in plan.dependent_cells(rows)} == {1.0}
     rows["status"] = status
-    assert plan.dependent_cells(rows) == []
-
-
-def test_skipped_cells_are_not_finished():
-    plan = plan_of(NDFS)
-    rows = finished(plan, lambda c, k: (0.5, 0.5))
-    rows.loc[0, "status"] = "skipped"
-    rows = rows[(rows["cell"] != rows.loc[0, "cell"]) | (rows["status"] == "skipped")]
     assert plan.dependent_cells(rows) == []
 
 
@@ -163,11 +147,3 @@ def test_choices_are_made_among_rows_of_one_file():
     assert chosen(old, {"wine": "new"}) == []
     # The new grid is not finished: that of the old file does not stand in for it.
     assert chosen(pd.concat([new.iloc[:1], old])) == []
-
-
-def test_rows_of_other_plans_do_not_matter():
-    plan = plan_of(NDFS)
-    rows = finished(plan, lambda c, k: (0.5, 0.5))
-    other = rows.assign(cell="other", criterion=0.9, n_features=1)
-    both = pd.concat([rows, other])
-    assert plan.dependent_cells(both) == plan.dependent_cells(rows)

@@ -1,13 +1,10 @@
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
 from featsieve.bench import Plan, load_plan, plan_names
-from featsieve.bench.expand import possible_counts
 from featsieve.bench.plan import Method
 from featsieve.datasets import dataset_info
-from featsieve.datasets.registry import registry
 
 
 def shapes(plan):
@@ -72,17 +69,6 @@ def test_cells_of_the_plan_smoke():
     assert experiments(cells) == expected
 
 
-def test_cells_of_the_plan_paper_thin():
-    plan = load_plan("paper_thin")
-    cells = plan.cells(shapes(plan))
-    # Two controls, L-score, MCFS; UDFS, UGFS; six of 3 x 3; JASFS as published at 6 x 3 x 3.
-    alike = 4 + 2 * 3 + 6 * 9 + 54
-    # The random control has 54 / 4 rankings; on palm, with 3 of the 4 counts, 54 / 3.
-    assert experiments(cells)["grid"] == 8 * alike + 7 * 14 + 18
-    fits = {(c.dataset, c.method, c.params_json) for c in cells if c.experiment == "grid"}
-    assert len(fits) == experiments(cells)["grid"]  # no method has a fit for each count
-
-
 def test_cells_of_the_plan_planted():
     plan = load_plan("planted")
     cells = plan.cells(shapes(plan))
@@ -92,37 +78,6 @@ def test_cells_of_the_plan_planted():
     # Random, NDFS RUFS RSFS, URAFS, USFS, AUFS, UGFS, JASFS as published (27 points), JASFS
     grid_3 = 9 + 9 * 3 + 9 + 9 + 4 * 9 + 4 * 3 + 3 + 4 * 9
     assert experiments(cells) == {"default": 5 * default, "grid": 5 * (grid_1 + 3 * grid_3)}
-
-
-def test_cells_of_the_plan_open():
-    plan = load_plan("open")
-    found = shapes(plan)
-    cells = plan.cells(found)
-
-    def grid(counts):
-        rankings = -(-max(25 * counts, 125) // counts)
-        alike = 4 + rankings + 2 * 5 + 5 * 25  # controls, two filters; UDFS, SOGFS; five of 5 x 5
-        each_count = 1 + 25 + 5 + 25  # MCFS, AUFS, UGFS, JASFS
-        return alike + each_count * counts + 5  # JASFS as published: alpha and beta are inert
-
-    n_counts = [sum(c <= shape[1] for c in plan.counts) for shape in found.values()]
-    assert experiments(cells) == {"default": 12 * (16 + 10), "grid": sum(map(grid, n_counts))}
-
-
-@pytest.mark.parametrize("name", plan_names())
-def test_the_random_control_searches_as_much_as_anybody(name):
-    plan = load_plan(name)
-    for shape in shapes(plan).values():
-        budgets = plan.budgets(shape[1])
-        others = [number for method, number in budgets.items() if method != "Random"]
-        n_counts = len(possible_counts(plan.counts, shape[1]))
-        assert max(others) <= budgets["Random"] < max(others) + n_counts
-
-
-def test_budgets_count_points_without_an_effect():
-    assert load_plan("paper").budgets(5000)["JASFS (published)"] == 294
-    assert load_plan("paper").budgets(5000)["Random"] == 49 * 8
-    assert load_plan("open").budgets(5000)["JASFS (published)"] == 125
 
 
 # The rules one by one --------------------------------------------------------------------------
@@ -143,11 +98,6 @@ def test_counts_beyond_the_columns_are_dropped():
     plan = one_method(Method("L", "LaplacianScore"))
     assert grid_of(plan, 5)[0].counts == (2, 4)
     assert grid_of(plan, 1)[0].counts == (1,)
-
-
-def test_own_counts():
-    (cell,) = grid_of(one_method(Method("J", "JASFS", own_count=True)))
-    assert cell.counts is None
 
 
 def test_points_that_are_alike_are_one_cell():
@@ -237,11 +187,6 @@ def test_running_times_have_the_stopping_rule_of_the_paper():
     assert "AllFeatures" not in cells
 
 
-def test_data_sets_without_a_shape_are_left_out():
-    plan = load_plan("smoke")
-    assert {cell.dataset for cell in plan.cells({"wine": (178, 13, 3)})} == {"wine"}
-
-
 def test_another_file_is_other_work():
     method = Method("M", "MaxVariance")
     plan = Plan("p", "P", ("mine.csv#kind", "iris"), ("default",), (method,), counts=(2,))
@@ -252,23 +197,3 @@ def test_another_file_is_other_work():
     assert first.id != second.id
     assert iris == again
     assert iris.data_checksum == ""
-
-
-def test_the_checksum_of_a_registered_file_changes_nothing():
-    plan = Plan("p", "P", ("ORL",), ("default",), (Method("M", "MaxVariance"),), counts=(2,))
-    shape = {"ORL": (400, 1024, 40)}
-    assert dataset_info("ORL").sha256 is not None
-    assert plan.cells(shape, {"ORL": "aaa"}) == plan.cells(shape)
-
-
-def test_a_registered_file_without_a_checksum_may_change(monkeypatch):
-    monkeypatch.setitem(registry(), "ORL", replace(dataset_info("ORL"), sha256=None))
-    plan = Plan("p", "P", ("ORL",), ("default",), (Method("M", "MaxVariance"),), counts=(2,))
-    (cell,) = plan.cells({"ORL": (400, 1024, 40)}, {"ORL": "aaa"})
-    assert cell.data_checksum == "aaa"
-
-
-def test_practical_numbers_belong_to_the_defaults():
-    cells = load_plan("smoke").cells({"wine": (178, 13, 3)})
-    assert all(cell.practical == (cell.experiment == "default") for cell in cells)
-    assert all(cell.seconds == 60.0 and cell.kmeans_seeds == 5 for cell in cells)

@@ -4,7 +4,6 @@ from sklearn.datasets import load_wine
 
 import featsieve
 from featsieve.bench.methods import (
-    AllFeatures,
     distinct_params,
     inert_parameters,
     make_selector,
@@ -52,12 +51,6 @@ def test_a_ranking_does_not_depend_on_the_number_asked_for(name):
         for k in (5, 60)
     )
     assert np.array_equal(few.ranking_, many.ranking_)
-
-
-def test_all_features_keeps_all_of_them():
-    kept = AllFeatures().fit(WIDE)
-    assert kept.support_.all()
-    assert kept.n_features_selected_ == 100
 
 
 # What has no effect ------------------------------------------------------------------------------
@@ -128,17 +121,6 @@ def test_where_alpha_of_ndfs_matters_it_is_not_called_inert():
     )
     assert early.n_iter_ < late.n_iter_
     assert not np.array_equal(early.ranking_, late.ranking_)
-
-
-def test_beta_of_the_joint_solver_is_not_inert():
-    fits = [
-        make_selector(
-            "JASFS", {"n_features_to_select": 10, "beta": beta}, n_clusters=4, random_state=0
-        ).fit(TALL)
-        for beta in (1e-6, 1e6)
-    ]
-    assert not np.array_equal(fits[0].support_, fits[1].support_)
-    assert not inert_parameters("JASFS", {"tol": 0.0})
 
 
 def test_values_at_their_defaults_do_not_make_a_difference():

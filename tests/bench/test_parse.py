@@ -1,10 +1,7 @@
-import json
-import tomllib
-
 import pytest
 
 from featsieve.bench.parse import parse_plan
-from featsieve.bench.plan import Method, load_plan, plan_names
+from featsieve.bench.plan import load_plan, plan_names
 
 HEAD = """
 datasets = ["iris"]
@@ -54,15 +51,6 @@ def test_files_with_a_column_of_classes():
     assert plan.datasets == ("iris", "a.csv#kind", "b.mat", "c.tsv.gz#type")
     assert plan.scatter_datasets == ("a.csv#kind",)
     assert parse(text + NDFS).scatter_datasets == plan.datasets
-
-
-def test_experiments_come_in_their_own_order():
-    plan = parse(HEAD.replace('"default", "grid"', '"time", "grid", "default"') + NDFS)
-    assert plan.experiments == ("default", "grid", "time")
-
-
-def test_counts_are_sorted():
-    assert parse(HEAD.replace("[2, 3]", "[3, 2, 3]") + NDFS).counts == (2, 3)
 
 
 def test_who_is_fitted_for_every_count():
@@ -168,18 +156,6 @@ def test_a_plan_may_extend_a_shipped_one():
     )
 
 
-def test_what_a_plan_says_is_kept_with_what_it_extends():
-    base, plan = load_plan("smoke"), parse_plan(EXTENSION, name="mine")
-    assert json.loads(base.resolved) == tomllib.loads(base.text)
-    said = json.loads(plan.resolved)
-    assert "extends" not in said
-    assert said["datasets"] == ["iris"]
-    assert said["counts"] == list(base.counts)
-    assert said["grids"]["weights"] == [1.0]
-    assert [entry["name"] for entry in said["methods"]][-1] == "SPEC"
-    assert plan.text == EXTENSION
-
-
 def test_the_order_of_keys_and_comments_do_not_make_another_plan():
     one = parse(HEAD + NDFS).resolved
     assert parse("# mine\n" + "\n".join(reversed(HEAD.splitlines())) + NDFS).resolved == one
@@ -218,9 +194,3 @@ def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
     assert load_plan(path).methods == load_plan("smoke").methods
     with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):
         load_plan("papr")
-
-
-def test_points_of_a_grid():
-    method = Method("m", "NDFS", params={"scale": "none"}, grid={"alpha": (1, 2), "beta": (3, 4)})
-    found = [(point["scale"], point["alpha"], point["beta"]) for point in method.points()]
-    assert found == [("none", 1, 3), ("none", 1, 4), ("none", 2, 3), ("none", 2, 4)]

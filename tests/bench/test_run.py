@@ -302,34 +302,6 @@ def test_another_plan_in_the_same_folder_reuses_what_is_there(whole, tmp_path):
     assert len(parts(out)) == first.total
 
 
-def test_a_damaged_part_is_named_and_run_again(whole, tmp_path):
-    plan, undisturbed, first = whole
-    out = tmp_path / "out"
-    copy_parts(undisturbed, out)
-    damaged = parts(out)[0]
-    damaged.write_bytes(damaged.read_bytes()[:-10])
-    summary = run_plan(plan, out)
-    assert list(summary.unreadable) == [damaged.name]
-    assert summary.computed == 1
-    assert summary.total == first.total
-    same_results(out, undisturbed)
-
-
-def test_other_data_under_the_same_name_are_other_work(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = TINY.replace('"iris", "planted_small"', '"mine.npz"')
-    plan = write_plan(
-        tmp_path, text.replace('"default", "grid", "label-free", "curve"', '"default"')
-    )
-    for seed in (0, 1):
-        X = np.random.default_rng(seed).normal(size=(40, 6))
-        np.savez("mine.npz", X=X, y=np.arange(40) % 3)
-        summary = run_plan(plan, tmp_path / "out")
-        assert summary.computed == summary.total == 2
-    assert Store(tmp_path / "out").read()["cell"].nunique() == 2
-    assert len(parts(tmp_path / "out")) == 4
-
-
 def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path):
     plan, undisturbed, first = whole
     out = tmp_path / "out"
@@ -385,36 +357,3 @@ def test_a_second_run_in_the_folder_is_refused(whole, tmp_path):
     run.communicate()
     assert run.returncode == 0
     same_results(out, undisturbed)
-
-
-def test_a_part_that_cannot_be_written_is_told_and_leaves_the_others(whole, tmp_path, monkeypatch):
-    plan, _, first = whole
-    out = tmp_path / "out"
-    write = Store.write
-
-    def full(store, cell, rows):
-        if len(store.statuses()) == 3:
-            raise OSError(f"{store.parts}/{cell.id}.parquet cannot be written")
-        write(store, cell, rows)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "write", full)
-        with pytest.raises(OSError, match="cannot be written"):
-            run_plan(plan, out)
-    assert len(parts(out)) == 3
-    assert run_plan(plan, out).computed == first.total - 3
-
-
-@pytest.mark.slow
-def test_workers_that_cannot_be_started_are_told(tmp_path, monkeypatch):
-    from joblib.externals import loky
-
-    from featsieve.bench import pool
-
-    def no_room(**options):  # as where /dev/shm is full, which no test may fill
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pool, "_kept", {})
-    monkeypatch.setattr(loky, "ProcessPoolExecutor", no_room)
-    with pytest.raises(OSError, match=r"Worker processes cannot be started \(No space left"):
-        run_plan(write_plan(tmp_path), tmp_path / "out")

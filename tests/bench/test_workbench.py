@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.bench.methods import make_selector, shared_start, shares_graph
-from featsieve.bench.workbench import LabelFreeCriterion, Workbench, workbench
+from featsieve.bench.workbench import LabelFreeCriterion, Workbench
 from featsieve.datasets import Dataset, load_dataset, make_planted
 from featsieve.evaluation import paper_protocol, practical_protocol, redundancy
 from featsieve.graphs.pseudo_labels import table_labels
@@ -133,19 +133,3 @@ def test_sparse_tables_stay_sparse_and_single_precision_becomes_double():
     assert bench.scatter(support) == other.scatter(support)
     single = Workbench(Dataset("single", dense.X.astype(np.float32), dense.y))
     assert single.X.dtype == np.float64
-
-
-def test_planted_truth(planted):
-    either, informative = workbench("planted_small").planted
-    assert either.sum() == 8
-    assert informative.sum() == 5
-    assert workbench("iris").planted is None
-
-
-def test_no_classes():
-    with pytest.raises(ValueError, match=r"bare has no classes"):
-        Workbench(Dataset("bare", np.eye(4)))
-
-
-def test_a_process_keeps_its_workbench():
-    assert workbench("iris") is workbench("iris")

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import featsieve
 from featsieve import JASFS, NDFS, MaxVariance, RandomSelector
 from featsieve.bench import load_plan
 from featsieve.bench.cells import SCHEMA, Cell
@@ -72,18 +71,6 @@ def test_defaults_with_the_selectors_own_labels_and_the_practical_protocol(plant
     assert row["n_iter"] == sieve.n_iter_
 
 
-def test_a_fraction_is_no_choice_of_the_method():
-    (row,) = run_cell(cell("default", counts=None))
-    assert row["n_features"] == 3
-    assert not row["own_count"]
-
-
-def test_all_features_are_all():
-    (row,) = run_cell(cell(selector="AllFeatures", counts=None))
-    assert row["n_features"] == 30
-    assert (row["planted_precision"], row["planted_recall"]) == (8 / 30, 1.0)
-
-
 def test_a_random_ranking_is_that_of_its_number_and_seed(planted):
     def supports(seed, ranking):
         rows = run_cell(cell(selector="RandomSelector", seed=seed, params={"ranking": ranking}))
@@ -92,12 +79,6 @@ def test_a_random_ranking_is_that_of_its_number_and_seed(planted):
     order = np.argsort(RandomSelector(5, random_state=7).fit(planted.X).ranking_)
     assert supports(0, 7) == [support_hash(order[:2]), support_hash(order[:5])]
     assert len({tuple(supports(seed, i)) for seed in (0, 1) for i in (0, 1)}) == 4
-
-
-def test_the_number_asked_for_is_the_largest_count():
-    rows = run_cell(cell(selector="MCFS", counts=(3,)))
-    sieve = featsieve.MCFS(3, n_features_to_select=3).fit(load_dataset("planted_small").X)
-    assert rows[0]["support"] == support_hash(np.flatnonzero(sieve.support_))
 
 
 def test_grid_cells_share_and_timed_ones_do_not():
@@ -120,12 +101,6 @@ def test_times_of_iterations():
     assert math.isnan(row["acc_mean"])
     assert math.isnan(row["criterion"])
     assert "max_iter=6" in row["reason"]
-
-
-def test_methods_that_do_not_iterate_have_one_time():
-    (row,) = run_cell(cell("time", selector="LaplacianScore", counts=(4,)))
-    assert row["iteration_seconds"] == [row["fit_seconds"]]
-    assert row["objective"] == []
 
 
 def test_scatter_holds_the_three_best_features_in_their_order(planted):
@@ -187,13 +162,6 @@ def test_rows_of_every_experiment_fit_the_store(tmp_path):
     failing = cell(selector="NDFS", params={"alpha": -1.0})
     Store(tmp_path).write(failing, run_cell(failing))
     assert sorted(Store(tmp_path).statuses().values()) == ["done"] * 4 + ["failed"]
-
-
-def test_how_many_cells_ran_at_the_same_time_is_kept():
-    assert [row["jobs"] for row in run_cell(cell(), jobs=3)] == [3, 3]
-    failing = cell(selector="NDFS", params={"alpha": -1.0})
-    assert run_cell(failing, jobs=2)[0]["jobs"] == 2
-    assert run_cell(cell(dataset="nothing.csv"), jobs=2)[0]["jobs"] == 2
 
 
 def write_table(path, seed):

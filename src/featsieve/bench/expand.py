@@ -223,17 +223,6 @@ def possible_counts(counts: tuple[int, ...], n_columns: int) -> tuple[int, ...]:
     return tuple(count for count in counts if count <= n_columns) or (n_columns,)
 
 
-def budgets(plan: Plan, n_columns: int) -> dict[str, int]:
-    """Return the number of (ranking, count) pairs among which each method may choose."""
-    n_counts = len(possible_counts(plan.counts, n_columns))
-    return {
-        method.name: n_counts * n_rankings(plan, method, n_columns)
-        if method.rankings
-        else len(method.points()) * (1 if method.own_count else n_counts)
-        for method in plan.methods
-    }
-
-
 def n_rankings(plan: Plan, method: Method, n_columns: int) -> int:
     """Return how many random rankings are tried: at least as many selections as anybody has."""
     if isinstance(method.rankings, int):

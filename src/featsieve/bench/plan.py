@@ -143,16 +143,6 @@ class Plan:
         """Return a method by its name."""
         return next(method for method in self.methods if method.name == name)
 
-    def budgets(self, n_columns: int) -> dict[str, int]:
-        """Return how many selections each method may choose from: (ranking, count) pairs.
-
-        Points without an effect of their own are counted: they are part of what was searched.
-        Numbers of features beyond ``n_columns`` are left out.
-        """
-        from featsieve.bench.expand import budgets
-
-        return budgets(self, n_columns)
-
     def cells(
         self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
     ) -> list[Cell]:

@@ -39,19 +39,6 @@ def test_the_oracle_picks_by_acc_for_acc_and_by_nmi_for_nmi():
     assert json.loads(nmi.params) == {"alpha": 2.0}
 
 
-def test_the_oracle_is_the_maximum_of_the_grid():
-    rng = np.random.default_rng(0)
-    values = rng.random(60)
-    rows = frame(
-        [
-            grid_row(v, 1 - v, params=f'{{"alpha": {i // 3}}}', n_features=10 * (i % 3 + 1))
-            for i, v in enumerate(values)
-        ]
-    )
-    assert track_scores(rows, "oracle")[KEY].mean == values.max()
-    assert track_scores(rows, "oracle", metric="nmi")[KEY].mean == (1 - values).max()
-
-
 def test_every_seed_searches_for_itself():
     rows = frame(
         [
@@ -232,10 +219,6 @@ def test_all_features_are_one_selection():
     (entry,) = summarise_bench(frame([*random_rows(0.633), every])).survival
     assert entry.allowed == {"Baseline": 1}
     assert entry.above == entry.not_above == ()  # a control is nobody's rival
-
-
-def test_without_a_random_control_nothing_is_said():
-    assert summarise_bench(frame([score("NDFS", 0.64)])).survival == ()
 
 
 def test_an_unfinished_control_is_no_control():

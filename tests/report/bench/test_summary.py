@@ -7,7 +7,6 @@ from scipy.stats import rankdata
 from featsieve.report.bench.summary import (
     datasets_of,
     methods_of,
-    progress_of,
     summarise_bench,
 )
 from tests.report.synthetic_rows import METHODS, frame, row
@@ -62,15 +61,6 @@ def test_a_method_whose_whole_grid_fails_is_last_without_labels_too():
         assert ranks["RUFS"] == pytest.approx((1 + 1 + 3) / 3)
 
 
-def test_a_failure_beside_results_of_the_same_grid_is_no_failure_without_labels():
-    rows = [
-        row(method="NDFS", acc_mean=0.5, n_features=5),
-        row(method="NDFS", status="failed", params='{"alpha": 1.0}'),
-        row(experiment="label-free", method="UDFS", acc_mean=0.5, n_features=5),
-    ]
-    assert summarise_bench(frame(rows)).track("label-free").missing == {}
-
-
 def test_unfinished_grids_are_left_out_of_the_oracle_and_its_ranks():
     sets, names = ("brain", "lung", "nci"), ("UDFS", "NDFS", "RUFS", "AUFS")
     rows = frame(
@@ -91,37 +81,12 @@ def test_unfinished_grids_are_left_out_of_the_oracle_and_its_ranks():
     assert "AUFS" in summarise_bench(rows).track("oracle").ranks["acc"].names
 
 
-def test_data_sets_without_any_search_do_not_count_for_ranks():
-    names = ("UDFS", "NDFS", "RUFS")
-    rows = [row(method=m, dataset=d, acc_mean=0.5, nmi_mean=0.5, n_features=5)
-            for m in names for d in ("brain", "lung")]  # fmt: skip
-    rows += [
-        row(experiment="default", method="Baseline", selector="AllFeatures", control=True,
-            dataset=d, acc_mean=0.4, nmi_mean=0.4, n_features=9)
-        for d in ("brain", "lung", "nci")
-    ]  # fmt: skip
-    ranks = summarise_bench(frame(rows)).track("oracle").ranks["acc"]
-    assert ranks.n_datasets == 2
-    assert len(ranks.names) == 4
-
-
 def test_tracks_that_were_not_run_are_not_there():
     summary = summarise_bench(frame([default("UDFS", "brain", 0.5)]))
     assert [track.name for track in summary.tracks] == ["default"]
     assert summary.track("oracle") is None
     assert summary.track("default").ranks == {}
     assert (summary.progress.planned, summary.progress.done) == (None, 1)
-
-
-def test_practical_and_own_labels_only_where_no_labels_chose():
-    extra = {"acc_practical": 0.7, "acc_own": 0.8, "redundancy": 0.2}
-    rows = [default("NDFS", "brain", 0.5, **extra)]
-    rows += [row(experiment="grid", dataset="brain", acc_mean=0.6, n_features=5, **extra)]
-    summary = summarise_bench(frame(rows))
-    assert summary.track("default").extras["acc_own"] == {("brain", "NDFS"): 0.8}
-    assert summary.track("default").extras["redundancy"] == {("brain", "NDFS"): 0.2}
-    assert "nmi_own" not in summary.track("default").extras
-    assert summary.track("oracle").extras == {}
 
 
 def test_planted_shares_of_the_oracle_are_those_of_its_choice():
@@ -176,11 +141,3 @@ def test_notes_of_the_registry_make_published_numbers_doubtful():
 def test_versions_are_merged():
     rows = frame([row(versions=json.dumps({"numpy": v})) for v in ("2.0", "2.1", "2.0")])
     assert summarise_bench(rows).versions() == {"numpy": ("2.0", "2.1")}
-
-
-def test_without_knowing_which_cells_are_missing_all_open_searches_are_unfinished():
-    rows = frame([row(dataset="brain"), row(dataset="lung"), row(experiment="curve")])
-    rows.loc[2, "dataset"] = "lung"
-    progress = progress_of(rows, ["to come"])
-    assert progress.unfinished == (("brain", "NDFS"),)
-    assert (progress.planned, progress.ended, progress.complete) == (4, 3, False)

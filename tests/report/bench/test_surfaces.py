@@ -72,10 +72,6 @@ def test_seeds_are_averaged_and_gaps_stay_empty():
     np.testing.assert_allclose(surface.acc, [[0.3, 0.2], [0.2, np.nan]])
 
 
-def test_no_surface_without_a_grid():
-    assert surfaces(frame([row(method="NDFS", acc_mean=0.5), grid({}, 0.5)])) == []
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(1e-6, "1e-6"), (0.01, "1e-2"), (0.3, "0.3"), (1.0, "1"), (100.0, "100"), (1e6, "1e6"),

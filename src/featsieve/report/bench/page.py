@@ -3,7 +3,7 @@
 # ruff: noqa: RUF001 - mathematical signs are meant
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def write_bench_report(
     *,
     markdown: str | os.PathLike[str] | None = None,
     title: str = "",
-    planned: Collection[str] | Mapping[str, Any] | None = None,
+    planned: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write the report of a benchmark as one self-contained HTML page.
 
@@ -41,10 +41,10 @@ def write_bench_report(
         Where to write the same as Markdown, without figures and without what is folded away.
     title : str, default=""
         By default made of the plan's name.
-    planned : collection of str, or mapping, default=None
-        Identities of all planned cells, so that the page of an unfinished run says so. A mapping
-        says what each cell is ("dataset", "method", "experiment"); then exactly the methods whose
-        grids are not complete are left out of the oracle track.
+    planned : mapping of str to mapping, default=None
+        What each planned cell is ("dataset", "method", "experiment"), by its identity, so that the
+        page of an unfinished run says so: methods whose grids are not complete are left out of the
+        oracle track.
 
     Raises
     ------

@@ -1,7 +1,6 @@
 """The numbers printed in the paper, to stand beside ours."""
 
 import functools
-import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,16 +30,6 @@ class Published:
     shapes: Mapping[str, tuple[int, int, int]]
     scores: Mapping[str, Mapping[tuple[str, str], tuple[float, float]]]  # by metric: mean, std
     n_features: Mapping[tuple[str, str], int]
-
-    def repeated_rows(self) -> list[tuple[str, str, str, list[str]]]:
-        """List pairs of methods with the same mean and deviation on more than one data set."""
-        found = []
-        for metric, scores in self.scores.items():
-            for first, second in itertools.combinations(self.methods, 2):
-                same = [k for k in self.datasets if scores[k, first] == scores[k, second]]
-                if len(same) > 1:
-                    found.append((metric, first, second, same))
-        return found
 
 
 @functools.cache

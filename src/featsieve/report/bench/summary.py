@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.bench.cells import DEPENDENT
 from featsieve.datasets import dataset_info
 from featsieve.evaluation.ranks import RankComparison, compare_ranks
 from featsieve.report.bench.published import NAMES, load_published, published_name
@@ -141,7 +140,7 @@ class BenchSummary:
 
 
 def summarise_bench(
-    rows: "pd.DataFrame", *, planned: Collection[str] | Mapping[str, Any] | None = None
+    rows: "pd.DataFrame", *, planned: Mapping[str, Any] | None = None
 ) -> BenchSummary:
     """Collect what the rows of a benchmark say."""
     if len(rows) == 0:
@@ -204,22 +203,14 @@ def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
     return tuple(sorted(facts, key=place))
 
 
-def progress_of(
-    rows: "pd.DataFrame", planned: Collection[str] | Mapping[str, Any] | None = None
-) -> PlanProgress:
+def progress_of(rows: "pd.DataFrame", planned: Mapping[str, Any] | None = None) -> PlanProgress:
     """Compare what is there with what was planned."""
     there = set(rows["cell"])
     done = int(rows.loc[rows["status"] == "done", "cell"].nunique())
     if planned is None:
         return PlanProgress(None, len(there), done)
-    missing = sorted(set(planned) - there)
-    unfinished: set[Key] = set()
-    if isinstance(planned, Mapping):
-        about = [planned[cell] for cell in missing]
-        unfinished = {(a["dataset"], a["method"]) for a in about if a["experiment"] == "grid"}
-    elif missing:  # not known of what: searches from which nothing has followed yet
-        unfinished = _keys(rows[rows["experiment"] == "grid"])
-        unfinished -= _keys(rows[rows["experiment"].isin(DEPENDENT)])
+    missing = [about for cell, about in planned.items() if cell not in there]
+    unfinished = {(a["dataset"], a["method"]) for a in missing if a["experiment"] == "grid"}
     return PlanProgress(len(set(planned) | there), len(there), done, tuple(sorted(unfinished)))
 
 

@@ -260,15 +260,14 @@ def _published_not_above(fact: DatasetFact, reached: float) -> list[str] | None:
     return [name for name in paper.methods if paper.scores["acc"][fact.name, name][0] <= most]
 
 
-def margin_table(summary: BenchSummary, *, largest: bool = False) -> PageTable:
-    """Oracle accuracy minus that of the random control with the method's or the largest budget."""
+def margin_table(summary: BenchSummary) -> PageTable:
+    """Oracle accuracy minus what random selections with the method's own budget reach."""
     track = summary.track("oracle")
     scores = track.scores["acc"] if track else {}
     margins = {
-        (entry.dataset, method): 100 * (scores[entry.dataset, method].mean - chance)
+        (entry.dataset, method): 100 * (scores[entry.dataset, method].mean - expected)
         for entry in summary.survival
         for method, expected in entry.expected.items()
-        for chance in [entry.accuracy if largest else expected]
     }
 
     def entry(fact: MethodFact, name: str) -> Entry:
@@ -280,21 +279,15 @@ def margin_table(summary: BenchSummary, *, largest: bool = False) -> PageTable:
         allowed = {e.allowed[fact.name] for e in summary.survival if fact.name in e.allowed}
         return (Entry(f"{sum(v > 0 for v in values)} of {len(values)}"), Entry(span(allowed)))
 
-    against = (
-        "the best of all random selections (the largest budget)"
-        if largest
-        else "random selections with the method's own budget"
-    )
     return method_table(
         summary,
         margins,
         entry,
-        caption=f"Points of ACC above {against}, oracle track (bold: above)",
+        caption="Points of ACC above random selections with the method's own budget, oracle track "
+        "(bold: above)",
         tail=tail,
         tail_head=("above on", "own selections"),
-        note=""
-        if largest
-        else "Subtracted is the expected best of as many random selections as the method had "
+        note="Subtracted is the expected best of as many random selections as the method had "
         "(last column), drawn from all those of the random control on the same data set.",
     )
 
