@@ -13,13 +13,13 @@ from featsieve import AUFS
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.selectors.label_support import (
+from featsieve.solvers import Status, run
+from featsieve.solvers.label_support import (
     SupportProblem,
     solve_support,
     update_features,
     update_labels,
 )
-from featsieve.solvers import Status, run
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.terms.orthogonality import normalised_indicator
 

@@ -13,13 +13,7 @@ from featsieve import UGFS
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.selectors.label_support import (
-    SupportProblem,
-    solve_support,
-    update_features,
-    update_labels,
-    warn_collapsed,
-)
+from featsieve.selectors.label_support import warn_collapsed
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
     SplitProblem,
@@ -35,6 +29,12 @@ from featsieve.selectors.ugfs_paper import (
 )
 from featsieve.selectors.ugfs_paper import update_labels as update_split_labels
 from featsieve.solvers import Status, run
+from featsieve.solvers.label_support import (
+    SupportProblem,
+    solve_support,
+    update_features,
+    update_labels,
+)
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.terms.orthogonality import normalised_indicator
 

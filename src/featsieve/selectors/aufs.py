@@ -7,29 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import in_double, is_single, to_numpy
-from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
+from featsieve.arrays.namespace import in_double, is_single
+from featsieve.base import COLUMN_SCALES
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.label_support import (
-    SupportProblem,
-    row_lengths,
-    solve_support,
-    warn_collapsed,
-)
-from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
-from featsieve.solvers.nonnegative_labels import label_of_row
+from featsieve.selectors.label_support import LabelSupportSelector
+from featsieve.solvers.forward_selection import ForwardSelection
+from featsieve.solvers.label_support import SupportProblem, row_lengths
 from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import W_STEPS, largest_sparsity, rank_features
-from featsieve.terms.orthogonality import normalised_indicator
+from featsieve.solvers.supports import W_STEPS, largest_sparsity
 from featsieve.validation import (
     BOTH_SET,
     Check,
@@ -41,7 +31,7 @@ from featsieve.validation import (
 
 
 @fill_doc
-class AUFS(UnsupervisedSelector):
+class AUFS(LabelSupportSelector):
     """Adaptive unsupervised feature selection: pseudo-labels, adaptive loss and l2,0 penalty.
 
     **A reconstruction.** Neither a program nor the algorithm of the paper [1]_ is public. What is
@@ -186,10 +176,6 @@ class AUFS(UnsupervisedSelector):
     10
     """
 
-    path_: SelectionPath
-    intercept_: np.ndarray
-
-    _follows_count = True
     _price = "sparsity"
     _checks: ClassVar[dict[str, Check]] = {
         "w_step": one_of(*W_STEPS),
@@ -243,34 +229,18 @@ class AUFS(UnsupervisedSelector):
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the features that predict them."""
-        penalties = penalty_sequence(self.orthogonality)
+        penalty_sequence(self.orthogonality)  # a wrong one is refused before anything is done
         operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
         lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
         if lossy or not center:  # the regression has an intercept: centring is part of it
             X = in_double(X) if lossy else X
             operator = as_operator(X, scale=scale)
-        n_clusters = self._count_clusters(X)
         k = None if self.n_features_to_select is None else self._n_to_select()
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        F = normalised_indicator(labels, n_clusters)
-        problem = self._problem(operator, laplacian(S), F=F, n_features=k)
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        runs = [f"orthogonality={nu:g}" for nu in penalties]
-        solution = solve_support(
-            problem,
-            F,
-            penalties=penalties,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback, runs=runs[-1:]),
-            rough_callback=self._progress.watch(runs=runs[:-1]),
-        )
+        start = self._first_labels(X, operator)
+        F = start.F
+        problem = self._problem(operator, start.laplacian, F=F, n_features=k)
+        solution = self._solve(problem, F)
         state = solution.state
         if len(state.support) == 0:
             regression = problem.regression(F, problem.weights(problem.start(F)))
@@ -280,24 +250,10 @@ class AUFS(UnsupervisedSelector):
                 "largest value that selects something for the first labels here is "
                 f"{largest!r}. Decrease sparsity, or set n_features_to_select."
             )
-        self._set_outcome(solution)
-        self.sparsity_, self.sigma_, self.ridge_ = problem.sparsity, problem.sigma, problem.ridge
-        self.label_matrix_ = state.F
+        labels = self._set_fitted(problem, solution, len(state.support) if k is None else k)
+        self._set_labels(labels, given=start.given)
+        self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
         self.sample_weights_ = problem.weights(state)
-        labels = label_of_row(state.F, state.fitted)
-        warn_collapsed(state.F, labels)
-        self.labels_ = labels if given else by_first_sample(labels)
-        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * state.W
-        self.intercept_ = state.b - to_numpy(operator.original_mean) @ self.coef_
-        n_selected = len(state.support) if k is None else k
-        ranking = rank_features(
-            problem.regression(state.F, self.sample_weights_),
-            state.support,
-            length=max(self.path_length, n_selected),
-            unit=2.0,
-        )
-        self.path_ = ranking.path
-        self._set_selection(ranking.scores, n_selected, order=ranking.order)
 
     def _problem(
         self, operator: DataOperator, L: sp.csr_array, *, F: np.ndarray, n_features: int | None

@@ -1,20 +1,17 @@
 """UGFS: the group of exactly k features that predicts smooth pseudo-labels best."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import in_double, is_single, to_numpy
-from featsieve.base import COLUMN_SCALES, UnsupervisedSelector
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import in_double, is_single
+from featsieve.base import COLUMN_SCALES
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.selectors.label_support import SupportProblem, solve_support, warn_collapsed
+from featsieve.selectors.label_support import LabelSupportSelector, Start
 from featsieve.selectors.ugfs_paper import (
     SETTINGS,
     SplitProblem,
@@ -22,20 +19,15 @@ from featsieve.selectors.ugfs_paper import (
     ridge_solver,
     solve_split,
 )
-from featsieve.solvers.forward_selection import SelectionPath
+from featsieve.solvers.label_support import SupportProblem
 from featsieve.solvers.nonnegative_labels import label_of_row
 from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import rank_features
-from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.validation import check_callback, check_number, check_option
-
-SOLVERS = ("alternation", "paper")
-UPDATES = tuple(SETTINGS)
+from featsieve.validation import Check, check_number, nonnegative, one_of
 
 
 @fill_doc
-class UGFS(UnsupervisedSelector):
+class UGFS(LabelSupportSelector):
     """Unsupervised group feature selection: exactly k features, chosen together.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and orthonormal, and a
@@ -168,10 +160,13 @@ class UGFS(UnsupervisedSelector):
     10
     """
 
-    path_: SelectionPath
-    intercept_: np.ndarray
-
-    _follows_count = True
+    _checks: ClassVar[dict[str, Check]] = {
+        "solver": one_of("alternation", "paper"),
+        "update": one_of(*SETTINGS),
+        "alpha": nonnegative,
+        "ridge": nonnegative,
+        "path_length": partial(check_number, low=0, integer=True),
+    }
 
     def __init__(
         self,
@@ -214,83 +209,40 @@ class UGFS(UnsupervisedSelector):
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the group of features that predicts them."""
-        penalties = penalty_sequence(self.orthogonality)
+        penalty_sequence(self.orthogonality)  # a wrong one is refused before anything is done
         operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
         if is_single(X) and (self.solver == "paper" or self.ridge < defaults.SMALL_RIDGE):
             X = in_double(X)
             operator = as_operator(X, scale=scale, center=center)
         k = self._n_to_select()
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        L = laplacian(S)
+        start = self._first_labels(X, operator)
         if self.solver == "alternation":
             if not center:  # the intercept of the model is a centring
                 operator = as_operator(X, scale=scale)
             problem = SupportProblem(
                 operator,
-                L,
+                start.laplacian,
                 self.alpha,
                 ridge=self.ridge * mean_column_norm(operator),
                 n_features=k,
                 w_step="exchange",
             )
-            F = normalised_indicator(labels, n_clusters)
-            labels = self._fit_alternation(problem, F, penalties=penalties)
-            warn_collapsed(self.label_matrix_, labels)
+            labels = self._set_fitted(problem, self._solve(problem, start.F), k)
         else:
-            split = SplitProblem(operator, L, self.alpha, k, ridge_solver(operator))
-            labels = self._fit_paper(split, labels, n_clusters, random_state=random_state)
-        self.labels_ = labels if given else by_first_sample(labels)
+            split = SplitProblem(operator, start.laplacian, self.alpha, k, ridge_solver(operator))
+            labels = self._fit_paper(split, start)
+        self._set_labels(labels, given=start.given)
 
-    def _fit_alternation(
-        self, problem: SupportProblem, F: np.ndarray, *, penalties: Sequence[float]
-    ) -> np.ndarray:
-        """Fit by descent; return the labels."""
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        runs = [f"orthogonality={nu:g}" for nu in penalties]
-        solution = solve_support(
-            problem,
-            F,
-            penalties=penalties,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback, runs=runs[-1:]),
-            rough_callback=self._progress.watch(runs=runs[:-1]),
-        )
-        state = solution.state
-        self._set_outcome(solution)
-        self.label_matrix_, self.ridge_ = state.F, problem.ridge
-        self._set_regression(problem.operator, state.W, state.b)
-        k = self._n_to_select()
-        regression = problem.regression(state.F, problem.weights(state))
-        ranking = rank_features(
-            regression, state.support, length=max(self.path_length, k), unit=2.0
-        )
-        self.path_ = ranking.path
-        self._set_selection(ranking.scores, k, order=ranking.order)
-        return label_of_row(state.F, state.fitted)
-
-    def _fit_paper(
-        self,
-        problem: SplitProblem,
-        labels: np.ndarray,
-        n_clusters: int,
-        *,
-        random_state: np.random.RandomState,
-    ) -> np.ndarray:
+    def _fit_paper(self, problem: SplitProblem, begun: Start) -> np.ndarray:
         """Fit by the method of multipliers; return the labels."""
+        n_clusters = begun.F.shape[1]
         start = first_state(
             problem,
-            labels,
+            begun.labels,
             n_clusters,
             settings=SETTINGS[self.update],
-            random_state=random_state,
+            random_state=begun.random_state,
         )
         self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
         solution = solve_split(
@@ -308,20 +260,3 @@ class UGFS(UnsupervisedSelector):
         order = np.argsort(-state.scores, kind="stable")
         self._set_selection(np.maximum(state.scores, 0.0), problem.n_features, order=order)
         return label_of_row(state.G, state.F)
-
-    def _set_regression(self, operator: DataOperator, W: np.ndarray, b: np.ndarray) -> None:
-        """Set W and b in the units of X."""
-        self.coef_ = to_numpy(operator.inverse_scale)[:, None] * W
-        self.intercept_ = b - to_numpy(operator.original_mean) @ self.coef_
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("solver", self.solver, SOLVERS)
-        check_option("update", self.update, UPDATES)
-        check_number("alpha", self.alpha, low=0.0)
-        check_number("ridge", self.ridge, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_number("path_length", self.path_length, low=0, integer=True)
-        check_callback(self.callback)
