@@ -15,7 +15,7 @@ from typing import Any
 
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.plan import Plan
-from featsieve.io.files import whole_file, write_text
+from featsieve.io.files import UNFINISHED, whole_file, write_text
 from featsieve.io.guard import read_small
 from featsieve.io.results import results_locked
 
@@ -48,7 +48,8 @@ class Store:
                 "folder with --out."
             ) from error
         with results_locked(self.folder):
-            for left in self.parts.glob(".*"):  # by a run that was killed
+            # by a run that was killed
+            for left in (*self.parts.glob(".*"), *self.folder.glob(f".*{UNFINISHED}")):
                 left.unlink()
             yield
 
