@@ -135,9 +135,8 @@ def test_missing_libraries_are_told_before(monkeypatch):
     for name in ("pyarrow", "anndata"):
         monkeypatch.setitem(sys.modules, name, None)
     check_writer("t.csv")
-    check_writer("t.h5ad", like="t.csv")
     with pytest.raises(ImportError, match=r"needs anndata: .*; or ask a friend\.$"):
-        check_writer("t.h5ad", like="s.h5ad", instead="ask a friend")
+        check_writer("t.h5ad", instead="ask a friend")
     with pytest.raises(ImportError, match=r"needs pyarrow: .* alone\)\.$"):
         check_writer("t.parquet")
 

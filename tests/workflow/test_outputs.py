@@ -136,16 +136,16 @@ def test_an_image_must_have_as_many_pixels_as_features(table):
 
 
 @pytest.mark.parametrize(
-    ("module", "names", "source"),
+    ("module", "names"),
     [
-        ("skops.io", file_names(), None),
-        ("jinja2", file_names(), None),
-        ("pyarrow", file_names(None, ".parquet"), None),
-        ("anndata", file_names("a.h5ad"), "a.h5ad"),
+        ("skops.io", file_names()),
+        ("jinja2", file_names()),
+        ("pyarrow", file_names(None, ".parquet")),
+        ("anndata", file_names("a.h5ad")),
     ],
 )
-def test_missing_libraries_are_told_before(monkeypatch, module, names, source):
-    check_libraries(names, source)
+def test_missing_libraries_are_told_before(monkeypatch, module, names):
+    check_libraries(names)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match="pip install 'featsieve"):
-        check_libraries(names, source)
+        check_libraries(names)

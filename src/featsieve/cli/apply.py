@@ -71,7 +71,7 @@ def apply(
         check_outputs(
             [output_file, clusters], sources=[model, model / MODEL, table], overwrite=force
         )
-        check_writer(output_file, like=table, instead="write another format, with -o FILE.csv")
+        check_writer(output_file, instead="write another format, with -o FILE.csv")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # such as another version of scikit-learn
             fitted = load_selection(model)

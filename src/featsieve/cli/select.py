@@ -95,7 +95,7 @@ def select(
         find_method(method)  # mistakes are told before a large table is read
         names = file_names(table, ending)
         check_source(table, output_folder)
-        check_libraries(names, table)
+        check_libraries(names)
         with progress_bar(stop, quiet=as_json) as progress:
             data = read_input(
                 table,

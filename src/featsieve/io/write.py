@@ -8,16 +8,15 @@ from featsieve.io.dataset import Dataset
 from featsieve.io.files import check_free, whole_file
 from featsieve.io.optional import load_optional
 from featsieve.io.table import READERS, table_format
+from featsieve.io.writers.arrays import write_mat, write_npz
 from featsieve.io.writers.h5ad import write_h5ad
-from featsieve.io.writers.mat import write_mat
-from featsieve.io.writers.npz import write_npz
 from featsieve.io.writers.parquet import write_parquet
 from featsieve.io.writers.text import write_text_table
 from featsieve.tables import Table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-# What some formats need besides the rest.
-LIBRARIES = {".parquet": "pyarrow", ".h5ad": "h5py"}
+# What some formats need besides the rest, and the extra that brings it.
+LIBRARIES = {".parquet": ("pyarrow", "data"), ".h5ad": ("anndata", "anndata")}
 
 
 def write_table(
@@ -38,8 +37,8 @@ def write_table(
         ``label_name``.
     like : str or path, optional
         The file that the table came from. If both are ``.h5ad``, all else that it holds is kept
-        (obs, var, layers, obsm, uns, ...), for the table's features; that needs anndata. If both
-        are text, cells are separated as there. Of other files there is nothing to keep.
+        (obs, var, layers, obsm, uns, ...), for the table's features. If both are text, cells are
+        separated as there. Of other files there is nothing to keep.
 
     Raises
     ------
@@ -86,16 +85,12 @@ def write_table(
             write_h5ad(unfinished, table, like=source if origin == ending else None)
 
 
-def check_writer(
-    path: str | os.PathLike[str], *, like: str | os.PathLike[str] | None = None, instead: str = ""
-) -> None:
+def check_writer(path: str | os.PathLike[str], *, instead: str = "") -> None:
     """Raise if a library is missing that `write_table` would need; ``instead`` is a way out."""
     ending = table_format(path)
     if ending in LIBRARIES:
-        load_optional(LIBRARIES[ending], f"Writing a {ending} file", instead=instead)
-    if ending == ".h5ad" and like is not None and table_format(like) == ending:
-        purpose = "Keeping what a .h5ad file holds"
-        load_optional("anndata", purpose, extra="anndata", instead=instead)
+        library, extra = LIBRARIES[ending]
+        load_optional(library, f"Writing a {ending} file", extra=extra, instead=instead)
 
 
 def write_csv(path: str | os.PathLike[str], table: Table) -> None:

@@ -87,7 +87,7 @@ def save_run(
     ['features.csv', 'model.skops', 'report.html', 'samples.csv', 'selected.csv', 'summary.json']
     """
     names = file_names(source, ending)
-    check_libraries(names, source)
+    check_libraries(names)
     with selection_folder(folder, overwrite=overwrite) as unfinished:
         write_files(run, unfinished, names=names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
@@ -108,12 +108,12 @@ def check_source(source: Path, folder: Path) -> None:
         )
 
 
-def check_libraries(names: dict[str, str], source: str | os.PathLike[str] | None = None) -> None:
+def check_libraries(names: dict[str, str]) -> None:
     """Raise if a library is missing that the files need: better before a long fit than after it."""
     load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
     instead = "write another format, with --format csv (in Python ending='.csv')"
-    check_writer(names["selected"], like=source, instead=instead)
+    check_writer(names["selected"], instead=instead)
 
 
 def write_files(

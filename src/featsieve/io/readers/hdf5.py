@@ -43,8 +43,8 @@ def has_part(group: Any, name: str) -> bool:
     return bool(name) and not is_array(group) and group.get(name, getlink=True) is not None
 
 
-def part_of(group: Any, name: str) -> Any:
-    """Return a part of a group, if it lies in this file."""
+def part_of(group: Any, name: str, *, empty: bool = False) -> Any:
+    """Return a part of a group, if it lies in this file; ``empty`` says that it may be a null."""
     import h5py
 
     found = group
@@ -59,11 +59,11 @@ def part_of(group: Any, name: str) -> Any:
             )
         found = found[step]
     if is_array(found):
-        check_inside(found)
+        check_inside(found, empty=empty)
     return found
 
 
-def check_inside(stored: Any) -> None:
+def check_inside(stored: Any, *, empty: bool = False) -> None:
     """Raise if the values of an array lie in other files, or if there are none."""
     name = stored.name.strip("/")
     if stored.is_virtual or stored.external:
@@ -71,7 +71,7 @@ def check_inside(stored: Any) -> None:
             f"its part {name!r} is kept in other files, which are not read: save the file with all "
             "that belongs to it"
         )
-    if stored.shape is None:
+    if stored.shape is None and not empty:
         raise TableError(f"its part {name!r} is empty: save it again")
 
 
@@ -154,6 +154,8 @@ def look_through(path: Path, *, only: str | None = None) -> None:
         seen: set[int] = set()
         while waiting:
             stored, depth = waiting.pop()
+            if is_array(stored) and stored.shape is None:  # None in uns
+                continue
             if is_array(stored):
                 check_inside(stored)
                 rows = max(1, BLOCK // max(1, int(np.prod(stored.shape[1:]))))
@@ -162,4 +164,4 @@ def look_through(path: Path, *, only: str | None = None) -> None:
                 if depth > DEEPEST:
                     raise TableError(f"it has groups inside of groups, more than {DEEPEST} of them")
                 seen.add(place)
-                waiting += [(part_of(stored, name), depth + 1) for name in stored]
+                waiting += [(part_of(stored, name, empty=True), depth + 1) for name in stored]
