@@ -4,11 +4,11 @@ Commands are started as users start them, and killed with all their processes (o
 one worker of a benchmark alone): at moments drawn evenly over the length of an undisturbed run, and
 just before chosen file operations in the folder of the results, since the risky moments are short.
 
-After every kill: visible files must be whole (else they count as corrupt); an earlier selection
-must be there, or the new one, never some files of each (a mixture) and never less (a loss); cells
-of a benchmark that were told as done must be there (else a loss). Then the same command is run
-again: it must leave every finished cell as it is, give exactly what an undisturbed run gives, times
-aside (else it is not exact), and leave no temporary file (else a leftover).
+After every kill: visible files must be whole (else they count as corrupt); whoever opens the folder
+must find the earlier selection or the new one, never some files of each (a mixture) and never less
+(a loss); cells of a benchmark that were reported as done must be there (else a loss). Then the same
+command is run again: it must leave every finished cell as it is, give exactly what an undisturbed
+run gives, times aside (else it is not exact), and leave no temporary file (else a leftover).
 
 Usage: python benchmarks/kills.py [--output benchmarks/results/kills.md]
 """
