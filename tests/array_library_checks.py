@@ -67,7 +67,7 @@ VARIANTS = {
 SENSITIVE = ("RUFS, paper", "UGFS, paper")
 # The path of JASFS for many samples, in small: module-level limits that lead into its branches.
 PARTS = "featsieve.arrays.row_parts"
-LARGE_STEP, FORWARD = "featsieve.jasfs.large", "featsieve.solvers.forward_selection"
+LARGE_STEP, FORWARD = "featsieve.jasfs.large", "featsieve.solvers.forward_forms"
 MANY = {"featsieve.defaults.LARGEST_EXACT_GRAPH": 10}
 CUT = {f"{PARTS}.HOST_ELEMENTS": 1, f"{PARTS}.DEVICE_ELEMENTS": 1, f"{PARTS}.FEWEST_ROWS": 70}
 NO_GRAM = {
