@@ -1,13 +1,12 @@
 """``featsieve select``: from a table to its selected features, with a report and a model."""
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, print_notes, progress_bar, read_input
+from featsieve.cli.console import output, print_json, print_notes, progress_bar
 from featsieve.cli.stopping import stoppable
 
 
@@ -80,57 +79,31 @@ def select(
     ending = options.read_format(file_format)
     with stoppable() as stop:
         from featsieve.cli.selection_view import show_run
-        from featsieve.workflow.methods import find_method
-        from featsieve.workflow.outputs import (
-            check_image,
-            check_libraries,
-            check_source,
-            file_names,
-            selection_folder,
-            write_files,
-        )
-        from featsieve.workflow.select import select_features
+        from featsieve.workflow.outputs import select_file
         from featsieve.workflow.summary import outcome, unreported
 
-        find_method(method)  # mistakes are told before a large table is read
-        names = file_names(table, ending)
-        check_source(table, output_folder)
-        check_libraries(names)
         with progress_bar(stop, quiet=as_json) as progress:
-            data = read_input(
+            run, summary, files = select_file(
                 table,
-                progress,
-                label_column=label_column,
-                id_column=id_column,
-                drop=drop,
-                drop_text=drop_text,
-                header=header,
+                output_folder,
+                reading={
+                    "label_column": label_column,
+                    "id_column": id_column,
+                    "drop": drop or (),
+                    "drop_text": drop_text,
+                    "header": header,
+                },
+                ending=ending,
+                image_shape=image_shape,
+                overwrite=force,
+                command=context.obj,
+                progress=progress,
+                method=method,
+                standardize=standardize,
+                n_subsamples=subsamples,
+                random_state=seed,
+                **settings,
             )
-            check_image(image_shape, data)
-            with (
-                selection_folder(output_folder, overwrite=force) as folder,
-                warnings.catch_warnings(),
-            ):
-                warnings.simplefilter("ignore")  # they are among the notes
-                run = select_features(
-                    data,
-                    method=method,
-                    standardize=standardize,
-                    n_subsamples=subsamples,
-                    random_state=seed,
-                    progress=progress,
-                    **settings,
-                )
-                progress("writing", 1, 1)
-                summary = write_files(
-                    run,
-                    folder,
-                    source=table,
-                    names=names,
-                    image_shape=image_shape,
-                    command=context.obj,
-                )
-    files = {kind: output_folder / name for kind, name in names.items()}
     if as_json:
         print_json(outcome(run, summary, files))
         return

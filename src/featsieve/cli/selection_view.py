@@ -1,11 +1,12 @@
 """A selection on the terminal: the best features, the clusters, and how far to trust them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.cli.console import bar, print_points, with_interval
+from featsieve.cli.console import bar, facts_grid, print_points, with_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,28 +31,22 @@ def show_run(
     )
     console.print()
     console.print(_best_features(console, run))
-    console.print(_facts(run, summary))
+    console.print(facts_grid(_facts(run, summary)))
     caveats = [caveat["text"] for caveat in summary.get("caveats", ())]
     if caveats:
         console.print("\n[bold]Mind that[/]")
         print_points(console, caveats)
+    label, ending = run.table.label_name, "".join(files["selected"].suffixes) or ".csv"
+    classes = "" if label is None else f" (with the classes, column {label!r})"
     console.print()
-    for text, kind in (
-        ("Open in a browser", "report"),
-        ("The reduced table", "selected"),
-        ("Why each feature", "features"),
-        ("Cluster of samples", "samples"),
+    for text, what in (
+        ("Open in a browser", files["report"]),
+        ("The reduced table", f"{files['selected']}{classes}"),
+        ("Why each feature", files["features"]),
+        ("Cluster of samples", files["samples"]),
+        ("For other rows", f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"),
     ):
-        more = ""
-        if kind == "selected" and run.table.label_name is not None:
-            more = f" (with the classes, column {run.table.label_name!r})"
-        console.print(f"{text:<18}  {escape(str(files[kind]) + more)}", soft_wrap=True)
-    ending = "".join(files["selected"].suffixes) or ".csv"
-    console.print(
-        f"{'For other rows':<18}  featsieve apply {escape(str(files['model']))} NEW{ending} -o "
-        f"NEW-selected{ending}",
-        soft_wrap=True,
-    )
+        console.print(f"{text:<18}  {escape(str(what))}", soft_wrap=True)
 
 
 def _best_features(console: "Console", run: "SelectionRun") -> Any:
@@ -94,38 +89,30 @@ def _marks(cluster: Any, separation: float) -> str:
     return f"{cluster}, {'high' if separation > 0 else 'low'} there"
 
 
-def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Any:
-    """Return the numbers that say how far the selection can be trusted, each with its meaning."""
-    from rich.table import Table
-
+def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the numbers that say how far the selection can be trusted, each with its meaning."""
     from featsieve.criteria.structure import noise_level
     from featsieve.workflow.messages import structure_verdict
 
-    table = Table.grid(padding=(0, 2))
     count = getattr(run.selector, "cluster_count_", None)
-    sizes = ", ".join(f"{size:,}" for size in np.bincount(run.labels) if size)
     found = ""
     if count is not None:
         low, high = count.plausible_range
         found = f"found, right within a factor of about two: {low} to {high}; "
-    table.add_row("clusters", f"{run.n_clusters} ({found}of {sizes} samples)")
+    sizes = ", ".join(f"{size:,}" for size in np.bincount(run.labels) if size)
+    yield "clusters", f"{run.n_clusters} ({found}of {sizes} samples)"
     equal = getattr(run.selector, "equivalent_range_", None)
-    told = "" if equal is None else f" (found; {equal[0]:,} to {equal[1]:,} are about as good)"
-    table.add_row("features", f"{len(run.selected):,}{told}")
+    more = "" if equal is None else f" (found; {equal[0]:,} to {equal[1]:,} are about as good)"
+    yield "features", f"{len(run.selected):,}{more}"
     noise = noise_level(len(run.labels))
     certain = (summary.get("structure") or {}).get("certain")
     words = structure_verdict(run.structure, noise, certain=certain)
-    table.add_row("structure", f"{run.structure:.2f} (noise reaches {noise:.2f}): {words}")
-    stability = run.stability
-    if stability is not None and not np.isnan(stability.value):
-        table.add_row(
-            "stability",
-            f"{with_interval(stability)}; 1: the same features come back from 80 % of the rows, 0: "
-            "as by chance",
-        )
+    yield "structure", f"{run.structure:.2f} (noise reaches {noise:.2f}): {words}"
+    if run.stability is not None and not np.isnan(run.stability.value):
+        meaning = "1: the same features come back from 80 % of the rows, 0: as by chance"
+        yield "stability", f"{with_interval(run.stability)}; {meaning}"
     for i, text in enumerate(_judged(run, summary.get("evaluation"))):
-        table.add_row("" if i else "known classes", text)
-    return table
+        yield "" if i else "known classes", text
 
 
 def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]:
@@ -137,20 +124,20 @@ def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]
         return []
     own = getattr(run.selector, "labels_", None) is not None
     whose = run.model.method if own else "k-means"
-    told = [f"clusters of {whose} ({run.n_clusters}): {_scores(run.agreement)}"]
+    found = [f"clusters of {whose} ({run.n_clusters}): {_scores(run.agreement)}"]
     rows = {row["kind"]: row for row in (evaluation or {}).get("rows", ())}
     for kind, columns in (("selected", "the {:,} selected features"), ("all", "all {:,} features")):
         if kind in rows:
             where = columns.format(rows[kind]["n_features"])
-            told.append(f"k-means on {where}: {_scores(rows[kind])}")
+            found.append(f"k-means on {where}: {_scores(rows[kind])}")
     if evaluation and {"selected", "all"} <= set(rows):
         lost = rows["all"]["accuracy"] - rows["selected"]["accuracy"]
         if lost >= clear_difference(evaluation["samples"]):
-            told[-1] += " (clearly better: the selection lost some of what tells classes apart)"
+            found[-1] += " (clearly better: the selection lost some of what tells classes apart)"
     count, n = len(np.unique(y)), len(y)
     if too_many_classes(count, n):
-        told.append(f"{count:,} classes of {n:,} samples: these numbers mean nothing")
-    return [*told, "labels used to judge only: the selection has not seen them"]
+        found.append(f"{count:,} classes of {n:,} samples: these numbers mean nothing")
+    return [*found, "labels used to judge only: the selection has not seen them"]
 
 
 def _scores(scores: dict[str, float]) -> str:

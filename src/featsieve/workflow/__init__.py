@@ -13,7 +13,7 @@ return an object that says what was done and how far it can be trusted.
 from featsieve.workflow.apply import Applied, apply_model
 from featsieve.workflow.compare import Comparison, compare_methods
 from featsieve.workflow.inspect import Inspection, inspect_table
-from featsieve.workflow.methods import Method, find_method, method_names
+from featsieve.workflow.methods import find_method, method_names
 from featsieve.workflow.outputs import save_run
 from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table
 from featsieve.workflow.select import SelectionRun, select_features
@@ -22,7 +22,6 @@ __all__ = [
     "Applied",
     "Comparison",
     "Inspection",
-    "Method",
     "Prepared",
     "SelectionRun",
     "apply_model",

@@ -1,6 +1,7 @@
 """The selected columns of other rows, by name, and the clusters they belong to."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,10 +119,15 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
             "model must be a SelectionModel: the model of select_features, or the file model.skops "
             f"that featsieve select wrote; got {type(model).__name__}."
         )
-    if predict:
-        _check_predicts(model)
+    inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
+    if predict and not (hasattr(model.selector, "predict") or hasattr(inside, "predict")):
+        raise ValueError(
+            f"{model.method} cannot tell the clusters of other rows: leave out --clusters (in "
+            "Python predict), or select the features with --method jasfs."
+        )
     if isinstance(table, str | os.PathLike):
-        read, ignored = read_new(model, table)
+        read = read_new(model, table)
+        ignored = read.unread
     else:
         read = as_dataset(table)
         ignored = tuple(name for name in read.names if name not in set(model.selected))
@@ -158,37 +164,31 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionModel:
     return model
 
 
-def read_new(
-    model: SelectionModel, path: str | os.PathLike[str]
-) -> tuple[Dataset, tuple[str, ...]]:
+def read_new(model: SelectionModel, path: str | os.PathLike[str]) -> Dataset:
     """Read what a model needs of a table, with names and classes of the samples where they are."""
-    path = Path(path)
-    names, classes = model.id_name, model.label_name
     # Columns that had names have them still, be they numbers.
     header = None if named_or_places(model.feature_names) is None else True
+    who, kind = model.id_name, model.label_name
     # New rows need not have names or classes.
-    attempts = dict.fromkeys([(names, classes), (names, None), (None, classes), (None, None)])
+    attempts = dict.fromkeys([(who, kind), (who, None), (None, kind)])
+    attempts.pop((None, None), None)
     for id_column, label_column in attempts:
-        try:
-            table = read_table(
+        with suppress(ValueError):
+            return read_table(
                 path,
                 columns=model.selected,
                 id_column=id_column,
                 label_column=label_column,
                 header=header,
             )
-            break
-        except MissingColumnError as error:
-            if id_column is label_column is None:
-                k = count_of(len(model.selected), "column")
-                raise MissingColumnError(
-                    f"{error} A table for this model must have the {k} that were selected, under "
-                    "the same names."
-                ) from error
-        except ValueError:
-            if id_column is label_column is None:
-                raise
-    return table, table.unread
+    try:
+        return read_table(path, columns=model.selected, header=header)
+    except MissingColumnError as error:
+        k = count_of(len(model.selected), "column")
+        raise MissingColumnError(
+            f"{error} A table for this model must have the {k} that were selected, under the same "
+            "names."
+        ) from error
 
 
 def write_applied(
@@ -206,13 +206,3 @@ def write_applied(
         with unfinished.open("w", encoding="utf-8", newline="") as file:
             applied.samples.to_csv(file)
         write_table(output, applied.table, like=source)
-
-
-def _check_predicts(model: SelectionModel) -> None:
-    """Raise if a model cannot tell the clusters of other rows."""
-    inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
-    if not hasattr(model.selector, "predict") and not hasattr(inside, "predict"):
-        raise ValueError(
-            f"{model.method} cannot tell the clusters of other rows: leave out --clusters (in "
-            "Python predict), or select the features with --method jasfs."
-        )

@@ -13,7 +13,7 @@ from featsieve.evaluation.judging import Judge, too_many_classes
 from featsieve.tables import Table
 from featsieve.tuning import NoStructureWarning, suggest_n_clusters
 from featsieve.workflow.messages import ProgressCallback, Steps
-from featsieve.workflow.methods import DEFAULT_METHOD, check_counts, find_method
+from featsieve.workflow.methods import DEFAULT_METHOD, check_counts, find_method, make_selector
 from featsieve.workflow.prepare import Prepared, prepare_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
 
@@ -197,7 +197,7 @@ def compare_methods(
     >>> compared.agreement.round(2).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    chosen = {method.name: method for method in map(find_method, methods)}
+    chosen = {kind.__name__: kind for kind in map(find_method, methods)}
     if not chosen:
         raise ValueError("Name at least one method to compare, for example jasfs.")
     prepared = prepare_table(table, impute=impute, standardize=standardize)
@@ -218,10 +218,10 @@ def compare_methods(
             n_features, found = _find_count(X, n_clusters, random_state)
             notes += found
         entries = []
-        for name, method in chosen.items():
+        for name, kind in chosen.items():
             steps.next(name)
-            selector = method.make(
-                n_clusters=n_clusters, n_features=n_features, random_state=random_state
+            selector = make_selector(
+                kind, n_clusters=n_clusters, n_features=n_features, random_state=random_state
             )
             start = time.perf_counter()
             reason = _why_not(selector, X)
@@ -267,8 +267,9 @@ def _agreement(judge: Judge | None, columns: Any = None) -> dict[str, float] | N
 
 def _find_count(X: Any, n_clusters: int, random_state: int) -> tuple[int, list[str]]:
     """Return how many features JASFS finds, and what there is to say about that."""
-    selector = find_method(DEFAULT_METHOD).make(
-        n_clusters=n_clusters, n_features="auto", random_state=random_state
+    kind = find_method(DEFAULT_METHOD)
+    selector = make_selector(
+        kind, n_clusters=n_clusters, n_features="auto", random_state=random_state
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NoStructureWarning)

@@ -3,54 +3,42 @@
 import importlib
 import os
 import platform
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
 import featsieve
+from featsieve.datasets.fetch import cache_folder
 from featsieve.datasets.load import DATA_VARIABLE
 
 CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat", "array-api-extra")
-
-
-@dataclass(frozen=True)
-class Part:
-    """An optional library."""
-
-    module: str
-    extra: str
-    purpose: str
-
-    @property
-    def install(self) -> str:
-        """The command that brings it."""
-        return (
-            f"pip install 'featsieve[{self.extra}]'" if self.extra else f"pip install {self.module}"
-        )
-
-
-PARTS = (
-    Part("pandas", "data", "reading .csv and .tsv files, data frames"),
-    Part("pyarrow", "data", "reading .parquet files, benchmarks"),
-    Part("h5py", "data", "reading .h5ad files and .mat files of version 7.3"),
-    Part("pooch", "data", "downloading data sets"),
-    Part("skops", "model", "model files: featsieve select, featsieve apply"),
-    Part("jinja2", "report", "HTML reports"),
-    Part("matplotlib", "report", "figures"),
-    Part("typer", "cli", "this command"),
-    Part("rich", "cli", "this command"),
-    Part("anndata", "anndata", "genes of AnnData objects, writing .h5ad files"),
-    Part("polars", "", "polars data frames"),
-    Part("torch", "", "tensors, also on a GPU"),
-)
+# Optional libraries: the extra of featsieve that brings them, and what they are for.
+PARTS = {
+    "pandas": ("data", "reading .csv and .tsv files, data frames"),
+    "pyarrow": ("data", "reading .parquet files, benchmarks"),
+    "h5py": ("data", "reading .h5ad files and .mat files of version 7.3"),
+    "pooch": ("data", "downloading data sets"),
+    "skops": ("model", "model files: featsieve select, featsieve apply"),
+    "jinja2": ("report", "HTML reports"),
+    "matplotlib": ("report", "figures"),
+    "typer": ("cli", "this command"),
+    "rich": ("cli", "this command"),
+    "anndata": ("anndata", "genes of AnnData objects, writing .h5ad files"),
+    "polars": (None, "polars data frames"),
+    "torch": (None, "tensors, also on a GPU"),
+}
 
 
 def examine() -> dict[str, Any]:
     """Return what this installation has."""
     from joblib import cpu_count
 
-    parts = [_examine_part(part) for part in PARTS]
+    parts = [_examine_part(name, *about) for name, about in PARTS.items()]
+    folder = os.environ.get(DATA_VARIABLE) or None
+    try:
+        cache = str(cache_folder())
+    except ImportError:  # without pooch
+        cache = None
     return {
         "featsieve": featsieve.__version__,
         "python": platform.python_version(),
@@ -61,28 +49,27 @@ def examine() -> dict[str, Any]:
         "cores": cpu_count(),
         "memory_bytes": _memory(),
         "devices": _devices(parts),
-        "cache": _cache(),
-        "data": _data(),
+        "cache": cache,
+        "data": {
+            "variable": DATA_VARIABLE,
+            "folder": folder,
+            "exists": folder is not None and os.path.isdir(folder),
+        },
     }
 
 
-def _examine_part(part: Part) -> dict[str, Any]:
+def _examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
     """Say whether an optional library is there and can be loaded."""
-    about: dict[str, Any] = {
-        "module": part.module,
-        "version": None,
-        "status": "missing",
-        "install": part.install,
-        "purpose": part.purpose,
-    }
-    if find_spec(part.module) is None:
-        return about
+    install = f"pip install 'featsieve[{extra}]'" if extra else f"pip install {name}"
+    about = {"module": name, "version": None, "install": install, "purpose": purpose}
+    if find_spec(name) is None:
+        return about | {"status": "missing"}
     try:
-        module = importlib.import_module(part.module)
+        module = importlib.import_module(name)
     except Exception as error:  # a broken library can fail in any way
-        return {**about, "status": "broken", "reason": f"{type(error).__name__}: {error}"}
-    found = _version(part.module) or getattr(module, "__version__", None)
-    return {**about, "status": "found", "version": found}
+        return about | {"status": "broken", "reason": f"{type(error).__name__}: {error}"}
+    found = _version(name) or getattr(module, "__version__", None)
+    return about | {"status": "found", "version": found}
 
 
 def _version(name: str) -> str | None:
@@ -127,23 +114,3 @@ def _devices(parts: list[dict[str, Any]]) -> list[str]:
     ]
     mps = getattr(torch.backends, "mps", None)
     return [*found, "mps: Apple GPU"] if mps is not None and mps.is_available() else found
-
-
-def _cache() -> str | None:
-    """Return the folder of downloads; None without pooch."""
-    from featsieve.datasets.fetch import cache_folder
-
-    try:
-        return str(cache_folder())
-    except ImportError:
-        return None
-
-
-def _data() -> dict[str, Any]:
-    """Return the folder of data sets that the environment names, and whether it is there."""
-    named = os.environ.get(DATA_VARIABLE) or None
-    return {
-        "variable": DATA_VARIABLE,
-        "folder": named,
-        "exists": named is not None and os.path.isdir(named),
-    }

@@ -1,6 +1,5 @@
 """What a user may ask for: a method by its name, numbers of clusters and of features."""
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral
@@ -10,39 +9,6 @@ from featsieve import selectors
 from featsieve.validation import resolve_n_features
 
 DEFAULT_METHOD = "JASFS"
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method of selection.
-
-    Attributes
-    ----------
-    name : str
-        As its class is called.
-    about : str
-        What it does, in one line.
-    defaults : dict
-        The parameters of its class with their defaults.
-    """
-
-    name: str
-    about: str
-    defaults: dict[str, Any]
-
-    @property
-    def takes_clusters(self) -> bool:
-        """Whether the number of clusters has a part in the selection."""
-        return self.defaults.get("n_clusters") is not None  # one criterion of SPEC uses it
-
-    def make(self, *, n_clusters: Any, n_features: Any, random_state: Any = 0) -> Any:
-        """Return the selector, ready to be fitted; what it does not take is left out."""
-        given: dict[str, Any] = {"n_features_to_select": n_features}
-        if self.takes_clusters:
-            given["n_clusters"] = n_clusters
-        if "random_state" in self.defaults:
-            given["random_state"] = random_state
-        return getattr(selectors, self.name)(**given)
 
 
 def method_names() -> tuple[str, ...]:
@@ -58,8 +24,8 @@ def method_names() -> tuple[str, ...]:
     return (DEFAULT_METHOD, *others)
 
 
-def find_method(name: str) -> Method:
-    """Return a method by its name.
+def find_method(name: str) -> Any:
+    """Return the class of a method by its name.
 
     Parameters
     ----------
@@ -68,7 +34,8 @@ def find_method(name: str) -> Method:
 
     Returns
     -------
-    Method
+    class
+        A selector of `featsieve.selectors`.
 
     Raises
     ------
@@ -78,10 +45,8 @@ def find_method(name: str) -> Method:
     Examples
     --------
     >>> from featsieve.workflow import find_method
-    >>> find_method("laplacian-score").name
-    'LaplacianScore'
-    >>> find_method("jasfs").make(n_clusters=3, n_features="auto")
-    JASFS(n_clusters=3, n_features_to_select='auto', random_state=0)
+    >>> find_method("laplacian-score")(n_features_to_select=3)
+    LaplacianScore(n_features_to_select=3)
     """
     if not isinstance(name, str):
         raise TypeError(f"method must be the name of a method, such as 'jasfs'; got {name!r}.")
@@ -94,9 +59,19 @@ def find_method(name: str) -> Method:
         raise ValueError(
             f"There is no method {name!r}: {hint}The methods are {', '.join(known.values())}."
         )
-    kind = getattr(selectors, found)
-    defaults = {key: value.default for key, value in signature(kind).parameters.items()}
-    return Method(found, (kind.__doc__ or "").strip().partition("\n")[0], defaults)
+    return getattr(selectors, found)
+
+
+def make_selector(kind: Any, *, n_clusters: Any, n_features: Any, random_state: int) -> Any:
+    """Return a selector, ready to be fitted; what its class does not take is left out."""
+    parameters = signature(kind).parameters
+    given = {"n_features_to_select": n_features}
+    # one criterion of SPEC uses a number of clusters: None by default, and left alone
+    if "n_clusters" in parameters and parameters["n_clusters"].default is not None:
+        given["n_clusters"] = n_clusters
+    if "random_state" in parameters:
+        given["random_state"] = random_state
+    return kind(**given)
 
 
 def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tuple[Any, Any]:

@@ -2,13 +2,13 @@
 
 import json
 import os
-from contextlib import AbstractContextManager
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from featsieve.datasets import Dataset, write_table
+from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.files import write_text
 from featsieve.io.models import load_skops, save_model
 from featsieve.io.optional import load_optional
@@ -16,7 +16,9 @@ from featsieve.io.results import result_folder
 from featsieve.io.table import READERS, subset, table_format
 from featsieve.io.write import check_writer, write_csv
 from featsieve.report import render_selection
-from featsieve.workflow.select import SelectionRun
+from featsieve.workflow.messages import ProgressCallback
+from featsieve.workflow.methods import find_method
+from featsieve.workflow.select import SelectionRun, select_features
 from featsieve.workflow.summary import summarize
 
 DEFAULT_ENDING = ".csv"
@@ -88,24 +90,49 @@ def save_run(
     """
     names = file_names(source, ending)
     check_libraries(names)
-    with selection_folder(folder, overwrite=overwrite) as unfinished:
+    with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
         write_files(run, unfinished, names=names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
 
 
-def selection_folder(
-    folder: str | os.PathLike[str], *, overwrite: bool = False
-) -> AbstractContextManager[Path]:
-    """Give a hidden folder for the files of a selection, see `featsieve.io.results`."""
-    return result_folder(folder, names=KNOWN, overwrite=overwrite)
+def select_file(
+    source: Path,
+    folder: Path,
+    *,
+    reading: dict[str, Any],
+    ending: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+    overwrite: bool = False,
+    command: str | None = None,
+    progress: ProgressCallback,
+    **settings: Any,
+) -> tuple[SelectionRun, dict[str, Any], dict[str, Path]]:
+    """Select features of a file and write a folder; return the run, its summary and its files.
 
-
-def check_source(source: Path, folder: Path) -> None:
-    """Raise if the results would replace the table that they are made from."""
-    if Path(source).resolve().is_relative_to(Path(folder).resolve()):
+    ``reading`` is for `read_table`, ``settings`` for `select_features`. Mistakes are found before
+    a large table is read.
+    """
+    find_method(settings["method"])
+    names = file_names(source, ending)
+    if source.resolve().is_relative_to(folder.resolve()):
         raise ValueError(
             f"The results would replace the table {source}: name another folder with -o."
         )
+    check_libraries(names)
+    progress(f"reading {source.name}", 0, 1)
+    table = read_table(source, **reading)
+    check_image(image_shape, table)
+    with (
+        result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # they are among the notes
+        run = select_features(table, progress=progress, **settings)
+        progress("writing", 1, 1)
+        summary = write_files(
+            run, unfinished, names=names, source=source, image_shape=image_shape, command=command
+        )
+    return run, summary, {kind: folder / name for kind, name in names.items()}
 
 
 def check_libraries(names: dict[str, str]) -> None:

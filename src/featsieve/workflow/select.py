@@ -26,7 +26,7 @@ from featsieve.tables import Table
 from featsieve.tuning import explain, structure_score
 from featsieve.validation import check_number, warn
 from featsieve.workflow.messages import Note, ProgressCallback, Steps
-from featsieve.workflow.methods import check_counts, find_method
+from featsieve.workflow.methods import check_counts, find_method, make_selector
 from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
 
@@ -175,7 +175,7 @@ def select_features(
     >>> run.stability.value > 0.8
     True
     """
-    chosen = find_method(method)
+    kind = find_method(method)
     check_number("random_state", random_state, low=0, integer=True)
     prepared = prepare_table(table, impute=impute, standardize=standardize)
     X = prepared.X
@@ -183,11 +183,12 @@ def select_features(
     n_subsamples = check_subsamples(n_subsamples, X)
     steps = Steps(FIXED_STEPS + n_subsamples, progress)
     with _collected() as caught:
-        steps.next(f"looking for features with {chosen.name}")
+        steps.next(f"looking for features with {kind.__name__}")
+        selector = make_selector(
+            kind, n_clusters=n_clusters, n_features=n_features, random_state=random_state
+        )
         start = time.perf_counter()
-        selector = chosen.make(
-            n_clusters=n_clusters, n_features=n_features, random_state=random_state
-        ).fit(X)
+        selector.fit(X)
         seconds = time.perf_counter() - start
         repeats = repeat_selection(
             selector, X, n_subsamples, random_state=random_state, steps=steps
@@ -211,11 +212,11 @@ def select_features(
         scale=prepared.scale,
         id_name=prepared.table.id_name,
         label_name=prepared.table.label_name,
-        method=chosen.name,
+        method=kind.__name__,
         table_name=prepared.table.name,
     )
     settings = {
-        "method": chosen.name,
+        "method": kind.__name__,
         "clusters": n_clusters,
         "features": n_features,
         "standardize": standardize,
