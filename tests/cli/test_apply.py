@@ -71,26 +71,6 @@ def test_for_machines(call, home, tmp_path):
         assert archive["feature_names"].tolist() == found["selected"]
 
 
-def test_missing_values(call, people, home, tmp_path):
-    chosen = list(read(home / "results" / "selected.csv"))[1:-1]
-    holed = people.iloc[60:].copy()
-    holed.iloc[2, holed.columns.get_loc(chosen[1])] = np.nan
-    holed.to_csv(tmp_path / "holed.csv", index=False)
-    code, _, told = call(
-        "apply", home / "results", tmp_path / "holed.csv", "-o", tmp_path / "o.csv"
-    )
-    assert code == 2
-    assert f"1 missing value, in column '{chosen[1]}'" in told
-    assert not (tmp_path / "o.csv").exists()
-    call(
-        "select", home / "old.csv", "-o", tmp_path / "r", "--drop-text", *FAST, "--impute", "median"
-    )
-    code, _, told = call("apply", tmp_path / "r", tmp_path / "holed.csv", "-o", tmp_path / "o.csv")
-    assert code == 0
-    assert "1 missing value was filled with the medians" in told
-    assert read(tmp_path / "o.csv").loc[2, chosen[1]] == people.iloc[:60][chosen[1]].median()
-
-
 @pytest.mark.parametrize(
     ("model", "table", "out", "sentence"),
     [
@@ -113,44 +93,6 @@ def test_a_mistake_ends_in_one_sentence(call, home, monkeypatch, model, table, o
     assert told.startswith("featsieve: ")
     assert told.count("\n") == 1
     assert not (home / "o.csv").exists()
-
-
-def test_methods_that_know_no_clusters(call, home, tmp_path):
-    arguments = ("select", home / "old.csv", "-o", tmp_path / "r", "--drop-text", *FAST)
-    call(*arguments, "--method", "maxvariance")
-    applying = ("apply", tmp_path / "r", home / "new.csv", "-o", tmp_path / "o.csv")
-    code, _, told = call(*applying, "--clusters", tmp_path / "c.csv")
-    assert code == 2
-    assert "MaxVariance cannot tell the clusters of other rows" in told
-    assert not (tmp_path / "o.csv").exists()
-    assert call(*applying)[0] == 0
-
-
-def test_files_that_are_there_are_kept(call, home, tmp_path):
-    out, clusters = tmp_path / "o.csv", tmp_path / "c.csv"
-    applying = ("apply", home / "results", home / "new.csv", "-o", out, "--clusters", clusters)
-    for there, other in ((out, clusters), (clusters, out)):
-        there.write_text("precious")
-        code, shown, told = call(*applying)
-        assert (code, shown) == (2, "")
-        assert told == (
-            f"featsieve: {there} is there already: add --force to replace it, or name another "
-            "file.\n"
-        )
-        assert there.read_text() == "precious"
-        assert not other.exists()
-        there.unlink()
-    out.write_text("precious")
-    assert call(*applying, "--force")[0] == 0
-    assert out.read_text() != "precious"
-
-
-def test_clusters_are_written_as_csv_only(call, home, tmp_path):
-    applying = ("apply", home / "results", home / "new.csv", "-o", tmp_path / "o.csv")
-    code, _, told = call(*applying, "--clusters", tmp_path / "c.parquet")
-    assert code == 2
-    assert "let its name end in .csv" in told
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_without_the_names_of_the_fitted_table(call, people, home, tmp_path):

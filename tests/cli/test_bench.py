@@ -16,12 +16,7 @@ def test_every_command_teaches_by_example(call, name):
     assert f"Example: featsieve bench {name}" in shown
 
 
-def test_the_options_of_a_run_are_explained(call):
-    _, shown, _ = call("bench", "run", "--help")
-    options = ("--out", "--data", "--jobs", "--retry", "--download", "--strict")
-    assert all(option in shown for option in options)
-
-
+@pytest.mark.slow
 def test_from_plan_to_report_and_table(call, tmp_path):
     out = tmp_path / "out"
     code, told, shown = call("bench", "run", write_plan(tmp_path, ONE), "--out", out)
@@ -55,6 +50,7 @@ def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monke
     assert "github.com" not in last
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_is_told_by_the_report(call, tmp_path):
     out = tmp_path / "out"
     call("bench", "run", write_plan(tmp_path, ONE), "--out", out)
@@ -75,6 +71,7 @@ def test_the_plans_are_listed(call):
     assert "that follow from them" in shown
 
 
+@pytest.mark.slow
 def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
     plan = write_plan(tmp_path, ONE.replace('"iris"', '"iris", "gone.npz"'))
     arguments = ["bench", "run", plan, "--out", tmp_path / "out", "--data", tmp_path]
@@ -85,6 +82,7 @@ def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
     assert call(*arguments, "--strict")[0] == 1
 
 
+@pytest.mark.slow
 def test_cells_without_a_result_are_listed(call, tmp_path):
     broken = '\n[[methods]]\nname = "Broken"\nselector = "NDFS"\nparams = { alpha = -1.0 }\n'
     plan = write_plan(tmp_path, ONE + broken)

@@ -34,14 +34,6 @@ def test_as_a_table_and_in_a_file(call, table, tmp_path):
     assert reference == ["all", "features", *(f"{frame[s][3]:.2f}" for s in ("accuracy", "nmi"))]
 
 
-def test_without_classes_nothing_is_judged(call, table):
-    roles = ("--id-column", "who", "--drop", "kind")
-    code, shown, _ = call("compare", table, *roles, *FAST, "--methods", "maxvariance")
-    assert code == 0
-    for word in ("accuracy", "NMI", "all features", "Labels"):
-        assert word not in shown
-
-
 def test_for_machines(call, table):
     code, shown, told = call("compare", table, *ROLES, *FAST, "--methods", "jasfs,mcfs", "--json")
     assert (code, told) == (0, "")

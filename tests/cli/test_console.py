@@ -10,7 +10,6 @@ from rich.console import Console
 from featsieve.cli.console import (
     bar,
     output,
-    print_json,
     print_notes,
     print_points,
     progress_bar,
@@ -31,19 +30,9 @@ def test_bars_are_of_letters_that_can_be_shown():
     assert len(bar(Console(file=io.StringIO()), 7.0)) == 20
 
 
-def test_json_has_no_nan(capsys):
-    print_json({"größe": [1, None]})
-    assert json.loads(capsys.readouterr().out) == {"größe": [1, None]}
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        print_json(float("nan"))
-
-
-def test_names_are_no_markup(capsys):
+def test_notes_are_no_markup_and_points_are_indented(capsys):
     print_notes(["Column '[red]x[/]' is odd."])
     assert capsys.readouterr().err == "note: Column '[red]x[/]' is odd.\n"
-
-
-def test_points_are_indented(capsys):
     print_points(output(), ["word " * 30, "[bold]short[/]"])
     first, second, third = capsys.readouterr().out.splitlines()
     assert first.startswith("- word")
@@ -67,6 +56,7 @@ def test_a_pipe_is_quiet_and_asks_whether_to_stop(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_letters_that_cannot_be_shown_are_no_reason_to_fail(spawn, people, tmp_path):
     people.rename(columns={people.columns[1]: "größe"}).to_csv(tmp_path / "t.csv", index=False)
     arguments = ("select", tmp_path / "t.csv", "--drop-text", "--clusters", "3", "--features", "50")

@@ -165,6 +165,7 @@ def test_a_file_is_replaced_on_request_only(
     assert words in out.read_text()
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
     """It is written again without asking, under whatever name."""
     monkeypatch.chdir(home)
@@ -174,14 +175,6 @@ def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
             page.write_text("old")
             assert call(*command, *more)[0] == 0
             assert "</html>" in page.read_text()
-
-
-def test_a_demo_replaces_demos_only(call, tmp_path):
-    (tmp_path / "report.md").write_text("# My own report\n")
-    code, shown, told = call("demo", "-o", tmp_path)
-    assert (code, shown) == (2, "")
-    assert told.startswith(f"featsieve: {tmp_path} holds results already (report.md): add --force")
-    assert os.listdir(tmp_path) == ["report.md"]
 
 
 def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
@@ -199,6 +192,7 @@ def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
     assert len(os.listdir(out)) == 6
 
 
+@pytest.mark.slow
 def test_two_selections_at_the_same_time(spawn, table, tmp_path):
     """The slower one gives up before it begins; nothing of it is left."""
     out = tmp_path / "out"
@@ -221,6 +215,7 @@ def test_two_selections_at_the_same_time(spawn, table, tmp_path):
     assert len(list(out.iterdir())) == 6
 
 
+@pytest.mark.slow
 def test_the_output_of_the_shell_is_added_to(home, tmp_path):
     """``-o /dev/stdout >> file``: what is in the file stays, and the rows alone are added."""
     words = [sys.executable, "-m", "featsieve", "bench", "export", home / "bench", "-o"]
@@ -243,6 +238,7 @@ def test_a_closed_pipe_ends_it_quietly(spawn):
     assert process.returncode in (0, 1, -signal.SIGPIPE)
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed(home, tmp_path):
     """What is printed goes nowhere, and never into a file that gets the number of the stream."""
     out = tmp_path / "closed.csv"
@@ -266,6 +262,7 @@ def test_what_is_printed_to_a_full_disk(spawn):
     )
 
 
+@pytest.mark.slow
 def test_odd_surroundings(home, tmp_path):
     """No home, no temporary folder, no locale: a folder whose name Python cannot read will do."""
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -287,6 +284,7 @@ def test_odd_surroundings(home, tmp_path):
         assert "größer" in page.read()
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_read_only(home, tmp_path):
     """Mounted so: nobody, not even root, can write there."""
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; exec "$0" -c "$2"'
@@ -324,3 +322,11 @@ for command in {commands!r}:
         "0",
     ]
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_demo_replaces_demos_only(call, tmp_path):
+    (tmp_path / "report.md").write_text("# My own report\n")
+    code, shown, told = call("demo", "-o", tmp_path)
+    assert (code, shown) == (2, "")
+    assert told.startswith(f"featsieve: {tmp_path} holds results already (report.md): add --force")
+    assert os.listdir(tmp_path) == ["report.md"]

@@ -17,6 +17,7 @@ def table(people, tmp_path):
     return tmp_path / "my people.csv"
 
 
+@pytest.mark.slow
 def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, shown, told = call("inspect", table.name)
@@ -59,19 +60,9 @@ def test_classes_and_names_are_shown(call, table):
     assert "not looked for" in shown
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise(call, tmp_path):
     np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
     code, shown, _ = call("inspect", tmp_path / "t.npz")
     assert code == 0
     assert "no clearer than noise" in shown
-
-
-def test_a_mistake_ends_in_one_sentence(call):
-    code, shown, told = call("inspect", "gone.csv")
-    assert (code, shown) == (2, "")
-    assert told == "featsieve: gone.csv: there is no such file.\n"
-
-
-def test_names_that_repeat_are_told(call, table):
-    _, shown, _ = call("inspect", table, "--id-column", "kind", "--no-structure")
-    assert "(87 rows with the name of another one)" in shown

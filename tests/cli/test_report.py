@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.bench.test_run import TINY, write_plan
 
 FAST = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--drop-text")
@@ -20,6 +22,7 @@ def test_of_a_selection(call, people, tmp_path):
     assert other.read_bytes() == page
 
 
+@pytest.mark.slow
 def test_of_a_benchmark(call, tmp_path):
     plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
     call("bench", "run", plan, "--out", tmp_path / "out")
@@ -49,6 +52,7 @@ def test_it_never_replaces_a_model(call, people, tmp_path):
     assert (out / "model.skops").read_bytes() == model
 
 
+@pytest.mark.slow
 def test_for_machines(call, tmp_path):
     plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
     code, shown, _ = call("bench", "run", plan, "--out", tmp_path / "out", "--json")

@@ -1,18 +1,14 @@
 """``featsieve select``: every format in, everything out, and nothing half-written."""
 
-import gzip
 import json
 import os
 import signal
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import savemat
 
-import anndata
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.readers.text import exact_numbers
 
@@ -30,6 +26,7 @@ def names_in(folder):
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     """As users do it: nothing but the table is known."""
     out = tmp_path / "results"
@@ -62,69 +59,6 @@ def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     assert "<html" in (out / "report.html").read_text()
 
 
-def write_npz(path, X, names, y):
-    np.savez(path, X=X, y=y, feature_names=names)
-
-
-def write_mat(path, X, names, y):
-    savemat(path, {"fea": X, "gnd": y[:, None]})
-
-
-def write_tsv(path, X, names, y):
-    with gzip.open(path, "wt") as file:
-        pd.DataFrame(X, columns=names).to_csv(file, sep="\t", index=False)
-
-
-def write_parquet(path, X, names, y):
-    pd.DataFrame(X, columns=names).to_parquet(path)
-
-
-def write_anndata(path, X, names, y):
-    import anndata
-
-    anndata.AnnData(X, var=pd.DataFrame(index=names)).write_h5ad(path)
-
-
-@pytest.mark.filterwarnings("ignore:.*index:UserWarning")
-@pytest.mark.parametrize(
-    ("ending", "write"),
-    [
-        (".tsv.gz", write_tsv),
-        (".parquet", write_parquet),
-        (".npz", write_npz),
-        (".mat", write_mat),
-        (".h5ad", write_anndata),
-    ],
-)
-def test_every_format(call, people, ending, write, tmp_path):
-    numbers = people.drop(columns=["who", "kind"])
-    y = people["kind"].factorize()[0]
-    source = tmp_path / f"table{ending}"
-    write(source, numbers.to_numpy(), list(numbers), y)
-    code, shown, told = call("select", source, "-o", tmp_path / "out", *FAST)
-    assert code == 0, told
-    assert f"selected{ending}" in shown
-    reduced = read_table(tmp_path / "out" / f"selected{ending}")
-    features = pd.read_csv(tmp_path / "out" / "features.csv")
-    chosen = set(features.loc[features["selected"], "feature"])
-    columns = {name: j for j, name in enumerate(numbers)}
-    if ending in (".npz", ".mat") and not chosen <= set(numbers):
-        columns = {f"x{j}": j for j in range(len(columns))}
-    expected = [name for name in columns if name in chosen]
-    assert reduced.names == expected
-    places = [columns[name] for name in expected]
-    np.testing.assert_array_equal(reduced.X, numbers.to_numpy()[:, places])
-    assert (reduced.y is not None) == (ending in (".npz", ".mat"))
-    assert ("known classes" in shown) == (ending in (".npz", ".mat"))
-
-
-def test_another_format(call, table, tmp_path):
-    arguments = ("select", table, "-o", tmp_path / "out", "--drop-text", *FAST)
-    code, _, _ = call(*arguments, "--format", "parquet")
-    assert code == 0
-    assert pd.read_parquet(tmp_path / "out" / "selected.parquet").shape == (90, 6)
-
-
 def test_for_machines(call, table, tmp_path):
     arguments = ("select", table, "-o", tmp_path / "out", "--drop-text", *FAST, "--json")
     code, shown, told = call(*arguments)
@@ -137,6 +71,7 @@ def test_for_machines(call, table, tmp_path):
     assert found["agreement_with_classes"] is None
 
 
+@pytest.mark.slow
 def test_the_label_column_never_reaches_the_fit(call, people, tmp_path):
     """Permuted classes give the same selection, to the last digit."""
     rng = np.random.default_rng(0)
@@ -214,6 +149,7 @@ def test_row_numbers_are_told(call, people, tmp_path):
     assert "--drop row" in told
 
 
+@pytest.mark.slow
 def test_noise_is_told_once(call, tmp_path):
     np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
     arguments = ("select", tmp_path / "t.npz", "-o", tmp_path / "out", "--subsamples", 0)
@@ -271,6 +207,7 @@ def test_a_folder_that_cannot_be_written(call, table):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow
 def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
     """In the middle of a fit: subsamples enough for hours."""
     out = tmp_path / "deep" / "out"
@@ -291,6 +228,7 @@ def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix")
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
     import pty
 
@@ -320,17 +258,6 @@ def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
     assert "\x1b[" in text
     assert "subsample 3 of 3" in text
     assert "█" in text
-
-
-def test_without_anndata_other_formats_are_offered(call, people, tmp_path, monkeypatch):
-    anndata.AnnData(people.set_index("who").select_dtypes("number")).write_h5ad(tmp_path / "t.h5ad")
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    arguments = ("select", tmp_path / "t.h5ad", "-o", tmp_path / "out")
-    code, _, told = call(*arguments)
-    assert code == 2
-    assert "needs anndata: python -m pip install 'featsieve[anndata]'" in told
-    assert "or write another format, with --format csv" in told
-    assert call(*arguments, "--format", "csv", *FAST)[0] == 0
 
 
 def test_it_never_replaces_the_table(call, people, tmp_path):

@@ -51,14 +51,7 @@ def test_caveats_and_stability_are_told(frame):
     assert f"stability  {run.stability.value:.2f}; 1:" in text
 
 
-def test_a_narrow_terminal_cuts_no_names(frame):
-    run = select_features(frame, n_clusters=3, n_features=4, n_subsamples=0)
-    text = shown(run, width=60)
-    assert "…" not in text
-    for name in run.selected:
-        assert name in text
-
-
+@pytest.mark.slow
 def test_a_found_number_of_clusters_is_told_as_a_guess(frame):
     run = select_features(frame, n_features=4, n_subsamples=0)
     low, high = run.selector.cluster_count_.plausible_range

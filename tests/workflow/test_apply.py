@@ -74,11 +74,6 @@ def test_missing_values(frame, run):
     assert "1 missing value was filled" in applied.notes[-1]
 
 
-def test_missing_columns_are_named(frame, run):
-    with pytest.raises(ValueError, match=f"no column '{run.selected[2]}'"):
-        apply_model(run.model, frame.drop(columns=run.selected[2]))
-
-
 def test_methods_without_clusters(frame):
     run = select_features(frame, method="laplacianscore", n_features=4, n_subsamples=0)
     assert apply_model(run.model, frame).table.X.shape == (80, 4)

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import jaccard_score
 
@@ -93,31 +92,6 @@ def test_a_method_that_fails_does_not_stop_the_others(small_planted, monkeypatch
     plain = json.loads(json.dumps(compared.as_dict(), allow_nan=False))
     assert [method["status"] for method in plain["methods"]] == ["failed", "done"]
     assert plain["jaccard"] == [[None, None], [None, 1.0]]
-
-
-def test_the_table_can_be_written_and_read(compared, tmp_path):
-    compared.table().to_csv(tmp_path / "c.csv")
-    frame = pd.read_csv(tmp_path / "c.csv")
-    assert frame["method"].tolist() == ["JASFS", "LaplacianScore", "MCFS"]
-    np.testing.assert_allclose(
-        frame[["jaccard_JASFS", "jaccard_LaplacianScore", "jaccard_MCFS"]], compared.agreement
-    )
-    assert (frame["stability_low"] <= frame["stability"]).all()
-    assert frame["n_features"].tolist() == [8, 8, 8]
-
-
-def test_steps_are_told(small_planted):
-    told = []
-    compare_methods(
-        small_planted.X,
-        ["maxvariance", "laplacianscore"],
-        n_clusters=3,
-        n_features=5,
-        n_subsamples=2,
-        progress=lambda *step: told.append(step),
-    )
-    assert [done for _, done, _ in told] == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert {total for _, _, total in told} == {7}
 
 
 def test_a_method_named_twice_counts_once(small_planted):

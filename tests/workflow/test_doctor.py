@@ -8,9 +8,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from featsieve.workflow import doctor
-from featsieve.workflow.doctor import Part, examine
+from featsieve.workflow.doctor import examine
 
 FAKE_TORCH = """
 __version__ = "9.9"
@@ -41,9 +42,8 @@ def test_versions_are_those_that_are_installed():
 def test_missing_and_broken_parts_are_told_apart(monkeypatch, tmp_path):
     (tmp_path / "brokenpart.py").write_text("import gone_for_good")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(
-        doctor, "PARTS", (Part("brokenpart", "data", "tests"), Part("missingpart", "", "tests"))
-    )
+    parts = {"brokenpart": ("data", "tests"), "missingpart": (None, "tests")}
+    monkeypatch.setattr(doctor, "PARTS", parts)
     broken, missing = examine()["parts"]
     assert broken["status"] == "broken"
     assert "gone_for_good" in broken["reason"]
@@ -54,9 +54,8 @@ def test_missing_and_broken_parts_are_told_apart(monkeypatch, tmp_path):
 def test_every_extra_is_one_of_the_package():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
-    for part in doctor.PARTS:
-        if part.extra:
-            assert any(need.startswith(part.module) for need in extras[part.extra])
+    for module, (extra, _) in doctor.PARTS.items():
+        assert extra is None or any(need.startswith(module) for need in extras[extra])
 
 
 def test_folders_of_the_environment(monkeypatch, tmp_path):
@@ -71,13 +70,14 @@ def test_folders_of_the_environment(monkeypatch, tmp_path):
     assert examine()["data"]["folder"] is None
 
 
+@pytest.mark.slow
 def test_accelerators_are_those_that_torch_sees(tmp_path):
     """With a stand-in for torch, in a process of its own: the machine may have none."""
     (tmp_path / "torch.py").write_text(FAKE_TORCH)
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from featsieve.workflow import doctor\n"
-        "doctor.PARTS = tuple(part for part in doctor.PARTS if part.module == 'torch')\n"
+        "doctor.PARTS = {'torch': doctor.PARTS['torch']}\n"
         "print(*doctor.examine()['devices'], sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -18,6 +18,7 @@ def planted():
     return make_planted(120, 60, n_informative=10, n_clusters=4, random_state=0)
 
 
+@pytest.mark.slow
 def test_clusters_are_told_from_noise(planted):
     seen = inspect_table(planted.X).structure
     assert seen.n_clusters == 4
@@ -51,31 +52,6 @@ def test_everything_that_is_odd_is_seen(planted, tmp_path):
     assert json.loads(json.dumps(look.as_dict(), allow_nan=False))["missing"]["g4"] == 5
 
 
-def test_the_options_are_enough(planted, tmp_path):
-    """What the look recommends makes the table usable."""
-    from featsieve.workflow import prepare_table
-
-    frame = pd.DataFrame(planted.X, columns=[f"g{j}" for j in range(60)])
-    frame.loc[3, "g5"], frame.loc[7, "g6"] = np.nan, np.inf
-    frame["n"], frame["kind"] = np.arange(120), "text"
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    look = inspect_table(read_table(tmp_path / "t.csv", drop_text=True), structure=False)
-    words = iter(look.options)
-    given = {"drop": [], "drop_text": False, "id_column": None}
-    for word in words:
-        if word == "--drop-text":
-            given["drop_text"] = True
-        elif word == "--drop":
-            given["drop"].append(next(words))
-        elif word == "--id-column":
-            given["id_column"] = next(words)
-        else:
-            assert (word, next(words)) == ("--impute", "median")
-    ready = prepare_table(read_table(tmp_path / "t.csv", **given), impute="median")
-    assert np.isfinite(ready.X).all()
-    assert ready.row_numbers == ()
-
-
 def test_samples_have_one_name_only():
     X = np.column_stack([np.arange(9), np.arange(1, 10), np.random.default_rng(0).random(9)])
     unnamed, named = Dataset("t", X), Dataset("t", X, sample_names=list("abcdefghi"))
@@ -98,6 +74,7 @@ def test_memory_and_zeros(planted):
     assert few.why_not == "it was not asked for"
 
 
+@pytest.mark.slow
 def test_large_tables_are_sampled_and_it_is_said(monkeypatch, planted):
     monkeypatch.setattr(defaults, "INSPECTED_SAMPLES", 60)
     monkeypatch.setattr(defaults, "INSPECTED_ELEMENTS", 60 * 40)
@@ -108,6 +85,7 @@ def test_large_tables_are_sampled_and_it_is_said(monkeypatch, planted):
     assert (rows_only.n_samples, rows_only.sampled_columns) == (60, False)
 
 
+@pytest.mark.slow
 def test_sparse_gaps_do_not_matter(planted):
     X = np.where(np.abs(planted.X) > 0.5, planted.X, 0.0)
     X[0, 3] = np.nan
@@ -119,13 +97,6 @@ def test_too_little_to_look_at(X):
     look = inspect_table(X)
     assert look.structure is None
     assert "too few" in look.why_not
-
-
-def test_steps_are_told(planted):
-    told = []
-    inspect_table(planted.X[:, :4], progress=lambda *step: told.append(step))
-    assert [done for _, done, _ in told] == [0, 1, 2, 3]
-    assert {total for _, _, total in told} == {3}
 
 
 def test_wide_gaps_in_few_columns_are_no_noise():

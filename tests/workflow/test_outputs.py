@@ -10,7 +10,7 @@ import pytest
 from featsieve import load_model
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.workflow import save_run, select_features
-from featsieve.workflow.outputs import check_image, check_libraries, check_source, file_names
+from featsieve.workflow.outputs import check_libraries, file_names
 
 NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
 
@@ -83,11 +83,6 @@ def test_formats_follow_the_source(run, table, ending, tmp_path):
         read_table(files["selected"], columns=table.feature_names)
 
 
-def test_another_format_can_be_asked_for(run, tmp_path):
-    files = save_run(run, tmp_path, source="table.h5ad", ending=".csv")
-    assert files["selected"].name == "selected.csv"
-
-
 def test_all_of_a_h5ad_file_is_kept(run, table, tmp_path):
     import anndata
 
@@ -120,19 +115,6 @@ def test_old_results_are_replaced_as_a_whole_and_on_request_only(run, tmp_path):
     (tmp_path / "out" / "mine.csv").write_text("mine")
     with pytest.raises(FileExistsError, match=r"holds mine\.csv, which is not a result"):
         save_run(run, tmp_path / "out", overwrite=True)
-
-
-def test_results_that_would_replace_their_table_are_refused(tmp_path):
-    check_source(tmp_path / "table.csv", tmp_path / "out")
-    with pytest.raises(ValueError, match="would replace the table"):
-        check_source(tmp_path / "out" / "selected.csv", tmp_path / "out")
-
-
-def test_an_image_must_have_as_many_pixels_as_features(table):
-    check_image(None, table)
-    check_image((6, 10), table)
-    with pytest.raises(ValueError, match="8x8 has 64 pixels, but the table has 60 features"):
-        check_image((8, 8), table)
 
 
 @pytest.mark.parametrize(

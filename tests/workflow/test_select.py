@@ -13,7 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from featsieve import JASFS, MCFS, MaxVariance, defaults, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
 from featsieve.tuning import NoStructureWarning
-from featsieve.workflow import method_names, prepare_table, select_features
+from featsieve.workflow import prepare_table, select_features
 from featsieve.workflow.select import find_clusters, note_about_units, score_structure
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
@@ -60,21 +60,7 @@ def test_features_are_explained_by_name(table, run):
     assert not hasattr(run.selector, "feature_names_in_")
 
 
-def test_stability_comes_from_subsamples(run):
-    assert run.stability.n_selections == 4
-    assert 0.5 < run.stability.value <= 1.0
-    assert run.frequency[run.selector.support_].mean() > 0.7
-    assert run.frequency[~run.selector.support_].mean() < 0.1
-
-
-def test_samples_have_names_and_clusters(table, run):
-    assert run.samples["sample"].tolist() == table.sample_names
-    assert run.samples["cluster"].tolist() == run.labels.tolist()
-    bare = select_features(table.X, **FAST)
-    assert bare.samples["sample"].tolist() == list(range(80))
-    assert bare.selected[0].startswith("x")
-
-
+@pytest.mark.slow
 def test_classes_judge_and_never_select(table, run):
     """The same selection, bit for bit, whatever the classes are."""
     rng = np.random.default_rng(0)
@@ -96,16 +82,6 @@ def test_classes_judge_and_never_select(table, run):
     assert judged["nmi"] == pytest.approx(expected)
     assert judged["nmi"] < 0.2
     assert select_features(unlabelled, **FAST).agreement is None
-
-
-@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")  # random features
-@pytest.mark.parametrize("method", method_names())
-def test_every_method(table, method):
-    run = select_features(table, method=method.lower(), **FAST | {"n_subsamples": 2})
-    assert len(run.selected) == 8
-    assert len(run.labels) == 80
-    assert run.n_clusters == 3
-    assert run.stability is not None
 
 
 def test_sparse_and_single_precision(table):
@@ -191,22 +167,13 @@ def test_units_are_told_however_many_columns_are_wide(units):
         assert f"such as 'x{int(X.std(axis=0).argmax())}'" in note
 
 
+@pytest.mark.slow
 def test_noise_is_told_once():
     noise = np.random.default_rng(0).standard_normal((80, 40))
     with pytest.warns(NoStructureWarning) as caught:
         run = select_features(noise, n_subsamples=0)
     assert len(caught) == len(run.notes) == 1
     assert run.structure < 0.06
-
-
-@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
-def test_the_seed_decides(table):
-    first, again, other = (
-        select_features(table, method="randomselector", random_state=seed, **FAST)
-        for seed in (1, 1, 2)
-    )
-    assert first.selected == again.selected
-    assert first.selected != other.selected
 
 
 def test_steps_are_told(table):

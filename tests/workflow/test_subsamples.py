@@ -8,7 +8,6 @@ from featsieve import JASFS, LaplacianScore, RandomSelector
 from featsieve.tuning import StabilitySelection
 from featsieve.workflow.messages import Steps
 from featsieve.workflow.subsamples import (
-    Repeats,
     check_subsamples,
     repeat_selection,
     with_found_numbers,
@@ -47,6 +46,7 @@ def test_it_agrees_with_stability_selection(small_planted):
     assert np.corrcoef(ours, theirs.selection_frequency_)[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_fit(small_planted):
     selector = JASFS("auto", random_state=0).fit(small_planted.X)
     repeats = repeat_selection(selector, sp.csr_array(small_planted.X), 2, steps=quiet())
@@ -70,12 +70,6 @@ def test_fits_that_fail_are_told_and_do_not_stop_the_others():
     assert "n_clusters=6 is more than n_samples=5" in note
 
 
-def test_one_selection_has_no_stability():
-    one = Repeats(np.array([[True, False]]))
-    assert one.stability is None
-    assert one.frequency.tolist() == [1.0, 0.0]
-
-
 def test_how_many(monkeypatch):
     small, large = np.broadcast_to(0.0, (100, 20)), np.broadcast_to(0.0, (10**5, 201))
     assert check_subsamples(None, small) == 10
@@ -86,11 +80,3 @@ def test_how_many(monkeypatch):
             check_subsamples(wrong, small)
     with pytest.raises(TypeError, match="n_subsamples"):
         check_subsamples(2.5, small)
-
-
-def test_every_fit_is_a_step(small_planted):
-    told = []
-    steps = Steps(4, lambda *step: told.append(step))
-    selector = LaplacianScore(5).fit(small_planted.X)
-    repeat_selection(selector, small_planted.X, 4, steps=steps)
-    assert told == [(f"subsample {i + 1} of 4", i, 4) for i in range(4)]

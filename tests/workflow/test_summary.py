@@ -7,8 +7,8 @@ import pytest
 
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge
-from featsieve.workflow import save_run, select_features
-from featsieve.workflow.summary import outcome, read_summary, render_again, summarize, unreported
+from featsieve.workflow import select_features
+from featsieve.workflow.summary import outcome, read_summary, summarize, unreported
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +65,6 @@ def test_the_essence_for_machines(run):
     assert plain["stability"] is None
     assert plain["n_clusters"] == 3
     assert "unnamed" in [caveat["kind"] for caveat in plain["caveats"]]
-
-
-def test_a_report_can_be_written_again(run, tmp_path):
-    files = save_run(run, tmp_path)
-    page = files["report"].read_bytes()
-    render_again(files["summary"], tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_bytes() == page
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "{}"])
