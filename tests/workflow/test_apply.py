@@ -104,11 +104,11 @@ def test_names_and_classes_are_kept_where_they_are(frame, tmp_path):
     model = select_features(table, **FAST).model
     for left_out in ([], ["who"], ["kind"], ["who", "kind"]):
         whole.drop(columns=left_out).to_csv(tmp_path / "new.csv", index=False)
-        read, ignored = read_new(model, tmp_path / "new.csv")
+        read = read_new(model, tmp_path / "new.csv")
         assert (read.sample_names is None) == ("who" in left_out)
         assert (read.y is None) == ("kind" in left_out)
-        assert len(ignored) == 55  # 54 features, and "more"
-        assert "more" in ignored
+        assert len(read.unread) == 55  # 54 features, and "more"
+        assert "more" in read.unread
     whole.drop(columns=model.selected[0]).to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(ValueError, match=f"no column '{model.selected[0]}'"):
         read_new(model, tmp_path / "new.csv")
