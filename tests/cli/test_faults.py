@@ -116,6 +116,7 @@ def test_a_demo_that_cannot_be_written_is_refused_before_it_begins(call, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_results_that_a_killed_command_had_renamed_come_back(call, home, tmp_path):
     """Whatever command opens them next."""
     out = tmp_path / "out"
