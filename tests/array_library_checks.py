@@ -48,7 +48,6 @@ VARIANTS = {
     "JASFS, local": quick("JASFS", w_step="local"),
     "JASFS, k-means": quick("JASFS", init="k-means"),
     "JASFS, landmarks": quick("JASFS", init="landmarks"),
-    "AUFS, reconstruction": quick("AUFS", reconstruction=0.5),
     "MCFS, auto": MCFS("auto", n_features_to_select=8),
     "MaxVariance, auto": MaxVariance("auto"),
     "RUFS, paper": quick("RUFS", update="paper"),

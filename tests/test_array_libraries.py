@@ -70,7 +70,9 @@ def test_torch_is_there_where_it_must_be():
         pytest.skip("no array library but NumPy is installed")
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize(
+    "name", [*SELECTORS, *(pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS)]
+)
 def test_selections_are_those_of_numpy(name, library, references):
     if name in ONLY_TORCH and not library.name.startswith("torch"):
         pytest.skip("scikit-learn indexes the table there")
@@ -85,6 +87,7 @@ def test_selections_are_those_of_numpy(name, library, references):
     check_results_stay(selector, library, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SELECTORS)
 def test_selections_in_tall_tables(name, library, references):
     X = planted(*TALL).X
@@ -128,6 +131,7 @@ def test_the_limits_lead_into_the_branches(library, monkeypatch):
     assert ForwardSelection().init(problem).form.batch > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [name for name in WATCHED if name in DOUBLE])
 @pytest.mark.parametrize("name", SELECTORS)
 def test_the_table_stays_on_its_device(name, where, monkeypatch):

@@ -99,6 +99,7 @@ def test_the_selection_depends_on_the_numbers_alone(name, table, ways):
         np.testing.assert_array_equal(support(name, made), expected, err_msg=way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", META)
 def test_meta_estimators_do_so_too(name):
     X = counts()
