@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -71,9 +72,7 @@ numpy.savetxt("table.csv", X, delimiter=",", header=",".join(f"g{j}" for j in ra
 
 def run(program: str, folder: Path) -> float:
     """Run a program in a process of its own; return its processor seconds."""
-    for name in ("out",):
-        if (folder / name).exists():
-            subprocess.run(["rm", "-r", str(folder / name)], check=True)
+    shutil.rmtree(folder / "out", ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True

@@ -16,7 +16,7 @@ OPTIONAL = (
 
 
 # Modules that `from featsieve import JASFS` loads besides those of scikit-learn's own selectors,
-# a measure of the time it takes that does not depend on the machine (benchmarks/import_time.py).
+# a measure of the time it takes that does not depend on the machine (benchmarks/start_up.py).
 MOST_MODULES = 260
 
 
