@@ -220,14 +220,6 @@ def test_with_frozen_labels_it_is_a_group_lasso(share, shape):
     assert np.linalg.norm(slope, axis=1).max() <= beta * (1 + 1e-5)
 
 
-def test_a_soft_start_collapses_to_the_indicator():
-    labels = random_labels(np.random.default_rng(5), 30, 3)
-    problem = make_problem(np.random.default_rng(6).standard_normal((30, 8)), published=True)
-    solution, _ = iterate(problem, indicator(labels, 3) + 0.2, 30)
-    expected = normalised_indicator(labels, 3)
-    np.testing.assert_allclose(solution.state.F, expected, atol=3e-8)
-
-
 def test_the_published_step_can_raise_the_objective_and_leave_the_orthant():
     # ndfs.md: with gamma = 10 the published rule rises, and makes F negative; the safe one never.
     rises, negative = 0, 0
@@ -287,21 +279,3 @@ def test_absurd_parameters_do_not_put_a_constant_column_first(small_planted, par
     model = NDFS(3, n_features_to_select=6, init=small_planted.labels, **{parameter: 1e160}).fit(X)
     assert not model.support_[0]
     np.testing.assert_array_equal(model.labels_, small_planted.labels)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("beta", 1.0),
-        ("tol", 1e-5),
-        ("alpha", 1.0),
-        ("orthogonality", 1e8),
-    ],
-)
-def test_parameters_may_be_numpy_numbers(small_planted, name, value):
-    # As in a grid, np.logspace(-1, 1, 3).
-    plain, model = (
-        NDFS(3, init=small_planted.labels, **{name: kind(value)}).fit(small_planted.X)
-        for kind in (float, np.float64)
-    )
-    np.testing.assert_array_equal(model.scores_, plain.scores_)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import MultiTaskLasso
 
-from featsieve import NDFS, RSFS
-from featsieve.datasets import make_planted
+from featsieve import RSFS
 from featsieve.graphs.affinity import sample_graph
 from featsieve.selectors.label_regression import solve
 from featsieve.selectors.rsfs import soft_threshold
@@ -18,7 +17,7 @@ from featsieve.terms import indicator, normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
 from tests.graphs.test_knn import T9
 from tests.selectors import label_problems
-from tests.selectors.label_problems import FORMS, SHAPES, iterate, quiet, random_labels
+from tests.selectors.label_problems import FORMS, SHAPES, iterate, random_labels
 from tests.selectors.test_laplacian_score import toy
 
 T9_LABELS = np.repeat([0, 1, 2], 3)
@@ -186,38 +185,6 @@ def test_a_large_price_of_errors_leaves_a_group_lasso(published, shape):
     assert not state.Z.any()
     assert 0 < np.any(lasso.coef_ != 0.0, axis=0).sum() <= shape[1]
     np.testing.assert_allclose(state.W, lasso.coef_.T, atol=2e-5)
-
-
-@quiet
-def test_a_large_price_of_errors_leaves_ndfs():
-    planted = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=0)
-    shared = {"init": planted.labels, "max_iter": 50, "tol": 0.0, "n_features_to_select": 6}
-    # RSFS has beta outside of alpha(...).
-    robust = RSFS(3, alpha=2.0, beta=6.0, nu=1e6, **shared).fit(planted.X)
-    plain = NDFS(3, alpha=2.0, beta=3.0, **shared).fit(planted.X)
-    assert not robust.noise_.any()
-    np.testing.assert_allclose(robust.scores_, plain.scores_, atol=1e-6)
-
-
-@pytest.mark.parametrize("published", [False, True])
-def test_only_the_ratios_of_the_parameters_matter(published):
-    planted = make_planted(60, 30, n_informative=6, n_clusters=3, random_state=1)
-    start = indicator if published else normalised_indicator
-    F = start(planted.labels, 3)
-    weights = []
-    for alpha, beta, nu in [(1.0, 1.0, 0.1), (100.0, 100.0, 10.0), (1e-3, 1e-3, 1e-4)]:
-        problem = make_problem(planted.X, alpha=alpha, beta=beta, nu=nu, published=published)
-        weights.append(iterate(problem, F, 20)[0].state.W)
-    for W in weights[1:]:
-        np.testing.assert_allclose(W, weights[0], atol=2e-6 * np.abs(weights[0]).max())
-
-
-def test_the_cheaper_errors_are_the_smaller_the_weights_become():
-    X = toy(0)
-    problem = make_problem(X, beta=0.1, nu=1e-4)
-    F = normalised_indicator(TOY_LABELS, 3)
-    lengths = [np.linalg.norm(state.W) for state in iterate(problem, F, 300)[1]]
-    assert lengths[-1] < 1e-3 * lengths[0]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -150,12 +150,6 @@ def test_without_regression_labels_are_the_projection_of_distances():
     np.testing.assert_allclose(near, found, atol=1e-8)
 
 
-def test_small_beta_gives_the_nearest_centre():
-    D = np.random.default_rng(1).uniform(0.0, 3.0, (9, 4))
-    found = memberships(10.0 * table((9, 4)), D, beta=1e-300, scale=11.0)
-    np.testing.assert_array_equal(found, np.eye(4)[D.argmin(axis=1)])
-
-
 def test_label_step_is_optimal():
     """No other point of the simplex is better: compare with random ones."""
     rng = np.random.default_rng(2)
@@ -229,21 +223,6 @@ def test_a_shift_of_the_columns_changes_nothing():
     for scale in ("unit", "none"):
         np.testing.assert_allclose(scores(X + 30.0, scale), scores(X, scale), atol=1e-8)
     assert not np.allclose(scores(X + 30.0, "raw"), scores(X, "raw"))
-
-
-@pytest.mark.parametrize("m", [None, 3])
-@pytest.mark.parametrize("scale", ["unit", "raw"])
-@SHAPES
-def test_sparse_table_gives_the_same(shape, scale, m):
-    X = table(shape)
-    X[np.abs(X) < 0.8] = 0.0
-    labels = np.arange(shape[0]) % 3
-    dense, sparse = (
-        USFS(3, init=labels, scale=scale, n_components=m, max_iter=8).fit(kind(X))
-        for kind in (np.asarray, sp.csr_array)
-    )
-    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-8)
-    np.testing.assert_allclose(sparse.soft_labels_, dense.soft_labels_, atol=1e-8)
 
 
 @pytest.mark.parametrize("scale", ["unit", "none", "raw"])

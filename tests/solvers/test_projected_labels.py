@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, check_grad, minimize, nnls
@@ -10,11 +9,8 @@ from scipy.optimize import approx_fprime, check_grad, minimize, nnls
 from featsieve.solvers import Status, run
 from featsieve.solvers.projected_labels import (
     LabelProblem,
-    LabelState,
     ProjectedNewton,
-    _at,
     _conjugate_gradients,
-    _search,
     hardly_changes,
     newton_direction,
     penalty_sequence,
@@ -150,28 +146,6 @@ def test_a_zero_can_grow_and_a_stationary_point_stays():
     assert again.state.F.tolist() == [[1.0, 0.0]]
 
 
-def test_a_large_penalty_gives_orthonormal_columns():
-    problem, _, F = draw(0, n=20, nu=1e6, definite=True)
-    F = run(ProjectedNewton(F), problem, max_iter=2000).state.F
-    np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-2)
-
-
-def test_only_products_are_asked_for():
-    problem, A, F = draw(1, definite=True)
-    sparse = sp.csr_array(A)
-    calls = []
-
-    def product(G):
-        calls.append(G.shape)
-        return sparse @ G
-
-    hidden = LabelProblem(product, problem.linear, problem.orthogonality)
-    got = run(ProjectedNewton(F), hidden, max_iter=30)
-    expected = run(ProjectedNewton(F), problem, max_iter=30)
-    np.testing.assert_allclose(got.state.F, expected.state.F, atol=1e-9)
-    assert set(calls) == {(10, 3)}
-
-
 def test_without_a_tolerance_it_ends_when_no_step_is_left():
     problem, _, F = draw(2, definite=True)
     solution = run(ProjectedNewton(F, tol=0.0), problem, max_iter=200)
@@ -203,41 +177,9 @@ def test_penalties_are_a_number_or_a_rising_sequence():
             penalty_sequence(bad)
 
 
-def test_only_the_last_change_of_an_objective_counts():
-    assert not hardly_changes([1.0, 3.0, 2.0, 3.0, 5.0], 1e-6, n_clusters=2)
-    # rounding grows with the number of clusters
-    assert hardly_changes([0.0, 1e-20, 5e-13], 1e-6, n_clusters=100)
-    assert not hardly_changes([0.0, 1e-20, 5e-12], 1e-6, n_clusters=100)
-
-
-def test_the_slope_has_no_part_that_leads_out():
-    F = np.array([[0.0, 0.0, 0.0, 2.0, 2.0]])
-    gradient = np.array([[0.5, 3.0, -0.5, 0.5, -3.0]])
-    slope = LabelState(F, F, 0.0, gradient, 1.0).slope()
-    np.testing.assert_array_equal(slope, [[0.0, 0.0, -0.5, 0.5, -3.0]])
-
-
 def test_conjugate_gradients_keep_what_they_have_where_the_curvature_is_negative():
     bends, right = np.array([3.0, -1.0, 1.0]), np.array([1.0, 1.0, 0.0])
     found = _conjugate_gradients(lambda v: bends * v, right, 2.0)
     np.testing.assert_allclose(found, [1.0, 1.0, 0.0])  # the first step; the second would bend down
     found = _conjugate_gradients(lambda v: -v, right, 2.0)
     np.testing.assert_allclose(found, right)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_step_is_taken_along_a_direction_that_leads_up(seed):
-    problem, _, F = draw(seed)
-    state = _at(problem, F + 0.1, 1.0)
-    direction = 1e-3 * state.gradient
-    assert _search(problem, state, -direction, size=1.0, sufficient=0.1) is not None
-    assert _search(problem, state, direction, size=1.0, sufficient=0.1) is None
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_at_a_solution_it_is_said_that_no_step_is_left(seed):
-    problem, _, F = draw(seed, definite=True)
-    end = run(ProjectedNewton(F, tol=0.0), problem, max_iter=300)
-    assert end.status is Status.STATIONARY
-    solver = ProjectedNewton(end.state.F, tol=0.0)
-    assert solver.step(problem, solver.init(problem)).stable

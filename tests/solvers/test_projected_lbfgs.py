@@ -76,15 +76,6 @@ def test_it_never_ends_above_its_start_and_stays_feasible(seed, nonnegative, val
     assert not nonnegative or V.min() >= 0.0
 
 
-def test_the_metric_makes_far_fewer_steps_than_the_gradient_would():
-    # Condition number 100: steepest descent would take more than a thousand steps.
-    rng = np.random.default_rng(0)
-    A = np.linalg.qr(rng.standard_normal((20, 20)))[0] * np.logspace(0.0, 1.0, 20)
-    f = Quadratic(A, rng.standard_normal((20, 1)))
-    V, _ = exact(nonnegative=False, max_iter=100).minimise(f, np.zeros((20, 1)))
-    np.testing.assert_allclose(V, np.linalg.solve(f.A, f.B), atol=1e-7)
-
-
 def test_trials_along_an_unconstrained_ray_need_no_product():
     rng = np.random.default_rng(0)
     f = Quadratic(100.0 * rng.standard_normal((12, 5)), rng.standard_normal((12, 2)))
@@ -98,15 +89,6 @@ def test_a_small_change_ends_the_run_and_is_not_taken():
     start = np.zeros((2, 1))
     V, _ = ProjectedLBFGS(nonnegative=True, value_tol=1e-3).minimise(f, start)
     np.testing.assert_array_equal(V, start)
-
-
-def test_the_gradient_tolerance_can_be_relative():
-    rng = np.random.default_rng(1)
-    f = Quadratic(rng.standard_normal((12, 5)), 1e6 * rng.standard_normal((12, 1)))
-    solver = ProjectedLBFGS(nonnegative=False, gradient_tol=1e-3, relative=True, value_tol=0.0)
-    V, image = solver.minimise(f, np.zeros((5, 1)))
-    first, last = f.gradient(0 * V, 0 * image), f.gradient(V, image)
-    assert 0.0 < np.linalg.norm(last) <= 1e-3 * np.linalg.norm(first)
 
 
 def test_a_point_that_cannot_be_improved_stays():
@@ -178,46 +160,3 @@ def test_a_relative_tolerance_is_a_share_of_the_first_gradient(scale):
     # else it is a length
     solver = ProjectedLBFGS(False, gradient_tol=1e-3 * scale**2, value_tol=0.0, max_iter=500)
     assert length_at(f, solver.minimise(f, start)[0]) <= 1e-3 * scale**2
-
-
-def test_the_defaults_end_a_run_by_the_change_of_the_value():
-    f, start = stiff()
-    best = f.value(start, f.A @ np.linalg.solve(f.A, f.B))
-    V, image = ProjectedLBFGS(False).minimise(f, start)
-    assert f.value(V, image) < best + 0.1
-    # small values and gradients alike
-    small = Quadratic(np.diag([0.3, 0.6]), np.array([[0.9], [0.3]]))
-    V, image = ProjectedLBFGS(False).minimise(small, np.zeros((2, 1)))
-    assert small.value(V, image) < 0.2 * small.value(np.zeros((2, 1)), np.zeros((2, 1)))
-
-
-def test_a_step_that_changes_little_is_not_taken_however_large_the_value():
-    # Most of the value lies outside of what can be reached.
-    A, far = np.eye(4)[:, :3], np.array([[1.0], [2.0], [3.0], [1e4]])
-    for value_tol, moves in ((5.0, True), (50.0, False)):
-        V, _ = ProjectedLBFGS(False, value_tol=value_tol).minimise(
-            Quadratic(A, far), np.zeros((3, 1))
-        )
-        assert V.any() == moves
-
-
-class Hill:
-    """v - 0.9 v^2: it rises first, and falls later."""
-
-    def image(self, V):
-        return V
-
-    def value(self, V, image):
-        return float(np.sum(V - 0.9 * V**2))
-
-    def gradient(self, V, image):
-        return 1.0 - 1.8 * V
-
-
-def test_a_step_never_leads_up():
-    at = (np.zeros((1, 1)), np.zeros((1, 1)), 0.0)
-    for size in (1.0, 0.5, 0.1):
-        found = ProjectedLBFGS(True)._line_search(
-            Hill(), at, np.ones((1, 1)), np.full((1, 1), size)
-        )
-        assert found is None or found[2] <= 0.0
