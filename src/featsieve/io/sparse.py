@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.namespace import is_sparse
 from featsieve.io.guard import TableError, first_line
+
+SPARSE_KINDS: dict[Any, Any] = {"csr": sp.csr_array, "csc": sp.csc_array}
 
 
 def compressed_table(kind: Any, parts: Sequence[Any], shape: Any) -> Any:
@@ -27,7 +28,7 @@ def compressed_table(kind: Any, parts: Sequence[Any], shape: Any) -> Any:
 
 def checked_sparse(values: Any) -> Any:
     """Return what a library has built from a file: sparse tables checked, all else as it is."""
-    if not is_sparse(values) or values.format not in ("csr", "csc"):
+    kind = SPARSE_KINDS.get(getattr(values, "format", None)) if sp.issparse(values) else None
+    if kind is None:
         return values
-    kind = sp.csr_array if values.format == "csr" else sp.csc_array
     return compressed_table(kind, (values.data, values.indices, values.indptr), values.shape)

@@ -16,7 +16,7 @@ from featsieve.io.readers.matrix import (
     pick_features,
 )
 from featsieve.io.request import Request
-from featsieve.io.sparse import compressed_table
+from featsieve.io.sparse import SPARSE_KINDS, compressed_table
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
@@ -79,7 +79,6 @@ def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
     data, indices, indptr, shape = (_array(archive, part) for part in SPARSE_PARTS)
     layout = _array(archive, "format").ravel()[0] if "format" in archive else "csr"
     layout = layout.decode() if isinstance(layout, bytes) else str(layout)
-    makers = {"csr": sp.csr_array, "csc": sp.csc_array}
-    if layout not in makers:
+    if layout not in SPARSE_KINDS:
         raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
-    return compressed_table(makers[layout], (data, indices, indptr), shape)
+    return compressed_table(SPARSE_KINDS[layout], (data, indices, indptr), shape)
