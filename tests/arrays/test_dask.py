@@ -154,12 +154,12 @@ def test_columns_that_would_fill_the_memory_are_not_kept(monkeypatch):
 
 
 def test_thousands_of_small_chunks_are_joined():
-    X = np.random.default_rng(0).normal(size=(3000, 4))
+    X = np.random.default_rng(0).normal(size=(600, 4))
     chunked = da.from_array(X, chunks=(1, 4))
     bounds, groups = grouped_chunks(chunked)
     assert len(bounds) == len(groups) <= FEW_PARTS
     assert bounds[0][0] == 0
-    assert bounds[-1][1] == 3000
+    assert bounds[-1][1] == 600
     assert all(one[1] == other[0] for one, other in pairwise(bounds))
     np.testing.assert_allclose(as_operator(chunked).gram(), as_operator(X).gram())
 
@@ -213,6 +213,7 @@ def test_every_selector_gives_the_answer_of_the_table_in_memory(name):
     np.testing.assert_array_equal(columns.compute(), X[:, expected.support_])
 
 
+@pytest.mark.slow
 def test_what_is_left_to_be_found_is_found_from_subsamples():
     X = make_planted(90, 15, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
     chunked = da.from_array(X, chunks=(40, 15))

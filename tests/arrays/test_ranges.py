@@ -140,6 +140,7 @@ def test_a_column_that_does_not_vary_gives_small_ones_no_weight(beside):
         MaxVariance(5).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("dtype", "low", "high"), [(np.float64, -700, 1000), (np.float32, -130, 110)]

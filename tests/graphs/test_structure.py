@@ -23,7 +23,10 @@ def test_columns_keep_their_values_and_lose_their_rows():
 def test_all_kinds_of_table_are_permuted_alike():
     X = np.random.default_rng(0).poisson(1.0, (30, 8)).astype(float)
     expected = permuted(X)
-    np.testing.assert_array_equal(permuted(sp.csr_array(X)).toarray(), expected)
+    for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix):
+        before = kind(X)
+        np.testing.assert_array_equal(permuted(before).toarray(), expected)
+        np.testing.assert_array_equal(before.toarray(), X)  # the caller's table is as it was
     device = array_api_strict.Device("device1")
     there = permuted(array_api_strict.asarray(X, device=device))
     assert there.device == device

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from featsieve.graphs.affinity import modularity
-from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
+from featsieve.graphs.structure import leave_one_out_accuracy
 from featsieve.graphs.views import PLAIN, VIEWS, sample_view, view_of_labels, vote_accuracy
 
 
@@ -167,21 +167,3 @@ def test_leave_one_out_accuracy_is_that_of_ridge_regressions_without_each_sample
         right[i] = predicted.argmax() == labels[i]
     expected = np.mean([right[labels == k].mean() for k in range(c)])
     assert leave_one_out_accuracy(labels, E, c) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
-def test_permuted_columns_are_the_same_columns_sparse_or_dense(kind):
-    X = np.random.default_rng(0).poisson(0.5, (30, 12)).astype(float)
-    before = kind(X)
-    dense = permute_columns(X, np.random.RandomState(3))
-    sparse = permute_columns(before, np.random.RandomState(3))
-    np.testing.assert_array_equal(sparse.toarray(), dense)
-    np.testing.assert_array_equal(before.toarray(), X)  # the caller's table is as it was
-    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(X, axis=0))
-    assert (dense != X).any(axis=0).all()
-
-
-def test_every_column_is_permuted_on_its_own():
-    X = np.tile(np.arange(20.0)[:, None], (1, 6))
-    shuffled = permute_columns(X, np.random.RandomState(0))
-    assert len({tuple(column) for column in shuffled.T}) == 6
