@@ -14,11 +14,10 @@ DEPTH = RNG.lognormal(8.0, 0.8, size=(200, 1))
 COUNTS = RNG.poisson(DEPTH * RNG.dirichlet(np.full(50, 0.5))).astype(np.float32)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
-def test_counts_are_recognised(kind, dtype):
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_matrix])
+def test_counts_are_recognised(kind):
     with pytest.warns(UserWarning, match=r"look like raw counts.*normalize_total.*log1p"):
-        warn_of_counts(kind(COUNTS.astype(dtype)))
+        warn_of_counts(kind(COUNTS))
 
 
 @pytest.mark.parametrize(
@@ -33,13 +32,15 @@ def test_counts_are_recognised(kind, dtype):
     ],
     ids=["log", "shares", "binary", "centred", "even", "zeros"],
 )
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-def test_other_numbers_are_not(X, kind):
-    warn_of_counts(kind(X))  # warnings are errors here
+def test_other_numbers_are_not(X):
+    warn_of_counts(X)  # warnings are errors here
+    warn_of_counts(sp.csr_matrix(X))
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(np.asarray, np.float32), (sp.csr_matrix, np.int32), (sp.csc_matrix, np.float64)],
+)
 def test_files_are_read_in_parts(kind, dtype, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK_ELEMENTS", 777)  # many blocks
     X = kind(COUNTS.astype(dtype))

@@ -18,7 +18,6 @@ def start(X, n_clusters, random_state):
 @pytest.mark.parametrize(
     "selector",
     [
-        JASFS("auto", random_state=0),
         JASFS(3, n_features_to_select=5, init=PLANTED.labels, callback=lambda *_: False),
         JASFS(3, n_features_to_select=5, init=start, random_state=np.random.RandomState(0)),
         JASFS(np.int64(3), n_features_to_select=np.int32(5), solver="paper", random_state=0),
@@ -26,7 +25,7 @@ def start(X, n_clusters, random_state):
         AutoSelector(JASFS(3, random_state=0), sizes=[2, 5]),
         StabilitySelection(JASFS(3, n_features_to_select=5), n_subsamples=3, random_state=0),
     ],
-    ids=["auto", "labels", "callable", "paper", "sequence", "AutoSelector", "StabilitySelection"],
+    ids=["labels", "callable", "paper", "sequence", "AutoSelector", "StabilitySelection"],
 )
 def test_what_is_written_survives_a_file(selector, tmp_path):
     adata = anndata.AnnData(PLANTED.X)
@@ -49,13 +48,13 @@ def assert_same(read, written):
 
 def test_what_is_recorded():
     adata = anndata.AnnData(PLANTED.X)
-    sieve = JASFS("auto", random_state=0)
+    sieve = JASFS(3, random_state=0)
     select_genes(adata, selector=sieve)
     about = adata.uns["featsieve"]
     assert about["selector"] == "JASFS"
     assert about["layer"] == "X"
     assert "mask_var" not in about
-    assert about["params"]["n_clusters"] == "auto"
+    assert about["params"]["n_clusters"] == 3
     assert about["params"]["random_state"] == 0
     assert "callback" not in about["params"]  # None
     assert set(about["versions"]) == {"featsieve", "anndata", "numpy", "scikit-learn", "scipy"}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve import defaults
@@ -25,25 +25,17 @@ def count(X, **settings):
     return suggest_n_clusters(X, random_state=0, **settings)
 
 
-# What is found --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("c", range(2, 7))
-@pytest.mark.parametrize("seed", range(2))
-def test_blobs_in_many_columns_are_counted_exactly(c, seed):
-    found = count(blobs(c, seed=seed), most=20)
+@pytest.mark.parametrize("c", [2, 4, 6])
+def test_blobs_in_many_columns_are_counted_exactly(c):
+    found = count(blobs(c), most=12)
     assert found.n_clusters == c
     assert found.view == "hat"
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "n_informative", "c"), [(200, 100, 10, 4), (150, 300, 20, 3), (180, 60, 10, 6)]
-)
-def test_few_informative_columns_that_drown_in_the_hat_metric_are_found(n, d, n_informative, c):
-    planted = make_planted(n, d, n_informative=n_informative, n_clusters=c, random_state=0)
+def test_few_informative_columns_that_drown_in_the_hat_metric_are_found():
+    planted = make_planted(200, 100, n_informative=10, n_clusters=4, random_state=0)
     found = count(planted.X, most=10)
-    assert found.n_clusters == c
-    assert found.view == "raw"
+    assert (found.n_clusters, found.view) == (4, "raw")
 
 
 def test_informative_columns_of_small_variance_show_in_scaled_distances():
@@ -54,13 +46,10 @@ def test_informative_columns_of_small_variance_show_in_scaled_distances():
     assert (found.n_clusters, found.view) == (3, "scaled")
 
 
-@pytest.mark.parametrize("shape", [(100, 30), (60, 200), (50, 600)])
-@pytest.mark.parametrize("seed", range(2))
-def test_noise_has_two_clusters_that_show_nowhere(shape, seed):
-    X = np.random.default_rng(seed).standard_normal(shape)
-    found = count(X, most=10)
-    assert found.n_clusters == 2
-    assert found.view is None
+@pytest.mark.parametrize("shape", [(100, 30), (60, 200)])
+def test_noise_has_two_clusters_that_show_nowhere(shape):
+    found = count(np.random.default_rng(0).standard_normal(shape), most=10)
+    assert (found.n_clusters, found.view) == (2, None)
 
 
 def test_the_largest_modularity_of_predictable_labels_wins():
@@ -83,19 +72,15 @@ def test_two_samples_are_two_clusters():
         assert count(X).n_clusters == 2
 
 
-# What does not matter ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("most_samples", [5000, 60])
 def test_sparse_tables_give_the_answer_of_dense_ones(most_samples, monkeypatch):
     monkeypatch.setattr(defaults, "CRITERION_SAMPLES", most_samples)
     X = blobs(3, per_cluster=30, d=30)
     X[np.abs(X) < 0.8] = 0.0
     dense = count(X, most=8)
-    for table in (sp.csr_array(X), sp.coo_array(X), sp.csc_matrix(X)):
-        sparse = count(table, most=8)
-        assert (sparse.n_clusters, sparse.view) == (dense.n_clusters, dense.view)
-        np.testing.assert_allclose(sparse.modularity, dense.modularity, atol=1e-8)
+    sparse = count(sp.csc_array(X), most=8)
+    assert (sparse.n_clusters, sparse.view) == (dense.n_clusters, dense.view)
+    np.testing.assert_allclose(sparse.modularity, dense.modularity, atol=1e-8)
 
 
 def test_of_large_tables_some_samples_are_looked_at(monkeypatch):
@@ -105,8 +90,8 @@ def test_of_large_tables_some_samples_are_looked_at(monkeypatch):
     assert found.candidates[-1] <= 80 // 3
 
 
-@pytest.mark.parametrize("c", [3, 5])
-def test_orders_and_units_do_not_matter_on_clear_data(c):
+def test_orders_and_units_do_not_matter_on_clear_data():
+    c = 3
     X = blobs(c)
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
@@ -119,9 +104,7 @@ def test_orders_and_units_do_not_matter_on_clear_data(c):
         np.testing.assert_allclose(found.modularity[c - 2], expected.modularity[c - 2], atol=1e-5)
 
 
-# Candidates, range, table -------------------------------------------------------------------------
-
-
+@settings(max_examples=40)
 @given(n=st.integers(2, 6000), most=st.integers(2, 200))
 def test_candidates_rise_from_two_by_small_steps(n, most):
     numbers = candidate_numbers(n, most)
@@ -134,9 +117,7 @@ def test_candidates_rise_from_two_by_small_steps(n, most):
     assert limit <= max(numbers[-1] + 1, 1.2 * numbers[-1])  # nothing is left out at the end
 
 
-@pytest.mark.parametrize(
-    ("number", "expected"), [(2, (2, 4)), (3, (2, 6)), (4, (2, 8)), (6, (3, 12)), (20, (10, 40))]
-)
+@pytest.mark.parametrize(("number", "expected"), [(2, (2, 4)), (20, (10, 40))])
 def test_the_plausible_range_is_half_to_twice_the_number(number, expected):
     nothing = np.zeros(1)
     assert ClusterCount(number, "hat", nothing, nothing, nothing).plausible_range == expected
@@ -152,35 +133,14 @@ def test_the_table_has_a_row_per_candidate():
     assert ((table["label_accuracy"] >= 0) & (table["label_accuracy"] <= 1)).all()
 
 
-# Mistakes -----------------------------------------------------------------------------------------
-
-
-def test_a_table_that_does_not_vary_is_refused():
-    for table in (np.full((10, 3), 0.1), sp.csr_array((10, 3))):
-        with pytest.raises(ValueError, match="All 3 columns of X are constant"):
-            count(table)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_missing_and_infinite_values_are_refused_with_the_fix(bad):
+def test_mistakes_get_an_answer():
+    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+        count(np.full((10, 3), 0.1))
     X = blobs(2, d=5)
-    X[3, 2] = bad
-    frame = pd.DataFrame(X, columns=list("abcde"))
+    X[3, 2] = np.nan
     with pytest.raises(ValueError, match=r"1 column \(c\).*suggest_n_clusters.*impute"):
-        count(frame)
-    with pytest.raises(ValueError, match="suggest_n_clusters does not accept"):
-        count(sp.csr_array(X))
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        ({"most": 1}, ValueError),
-        ({"most": 3.0}, TypeError),
-        ({"n_neighbors": 0}, ValueError),
-        ({"n_neighbors": "5"}, TypeError),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(settings, error):
-    with pytest.raises(error, match=f"{next(iter(settings))} must be an integer of at least"):
-        count(np.eye(6), **settings)
+        count(pd.DataFrame(X, columns=list("abcde")))
+    with pytest.raises(ValueError, match="most must be an integer of at least 2"):
+        count(np.eye(6), most=1)
+    with pytest.raises(TypeError, match="n_neighbors must be an integer of at least 1"):
+        count(np.eye(6), n_neighbors="5")

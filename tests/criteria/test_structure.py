@@ -18,18 +18,16 @@ from featsieve.tuning import NoStructureWarning, structure_score
 
 
 @pytest.mark.parametrize("shape", [(80, 30), (50, 200), (120, 8)])
-@pytest.mark.parametrize("seed", range(2))
-def test_noise_scores_about_nothing_and_warns(shape, seed):
-    X = np.random.default_rng(seed).standard_normal(shape)
-    labels = table_labels(X, 3, random_state=np.random.RandomState(seed))
-    with pytest.warns(NoStructureWarning, match="no clearer than those found after every column"):
+def test_noise_scores_about_nothing_and_warns(shape):
+    X = np.random.default_rng(0).standard_normal(shape)
+    labels = table_labels(X, 3, random_state=np.random.RandomState(0))
+    with pytest.warns(NoStructureWarning, match="no clearer than those found after") as caught:
         score = structure_score(X, labels)
+    assert caught[0].filename == __file__
     assert abs(score) < defaults.NOISE_SCORE
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "n_informative", "c"), [(120, 50, 20, 4), (200, 100, 10, 4), (60, 300, 20, 3)]
-)
+@pytest.mark.parametrize(("n", "d", "n_informative", "c"), [(120, 50, 20, 4), (60, 300, 20, 3)])
 def test_planted_clusters_score_high_without_a_warning(n, d, n_informative, c):
     planted = make_planted(n, d, n_informative=n_informative, n_clusters=c, random_state=0)
     with warnings.catch_warnings():
@@ -76,55 +74,36 @@ def test_one_label_is_no_structure(small_planted):
             assert structure_score(small_planted.X, labels) == 0.0
 
 
-@pytest.mark.parametrize("n_columns", [2, 3, 5])
-def test_wide_gaps_in_few_columns_are_structure_though_permuting_keeps_them(n_columns):
-    rng = np.random.default_rng(n_columns)
+def test_wide_gaps_in_few_columns_are_structure_though_permuting_keeps_them():
+    rng = np.random.default_rng(2)
     labels = rng.integers(0, 3, 150)
     X = rng.standard_normal((150, 200))
-    X[:, :n_columns] += 20.0 * rng.standard_normal((3, n_columns))[labels]
+    X[:, :2] += 20.0 * rng.standard_normal((3, 2))[labels]
     structure_score(X, labels)  # a warning would be an error
-
-
-def test_the_warning_points_at_the_caller_and_says_what_to_do():
-    X = np.random.default_rng(0).standard_normal((40, 10))
-    with pytest.warns(NoStructureWarning, match="Check that rows are samples") as caught:
-        structure_score(X, np.arange(40) % 2)
-    assert caught[0].filename == __file__
-    assert issubclass(NoStructureWarning, UserWarning)
 
 
 def test_sparse_tables_score_as_dense_ones(small_planted):
     X = np.where(np.abs(small_planted.X) > 0.5, small_planted.X, 0.0)
     dense = structure_score(X, small_planted.labels)
-    for table in (sp.csr_array(X), sp.csc_matrix(X), pd.DataFrame(X)):
+    for table in (sp.csc_array(X), pd.DataFrame(X)):
         assert structure_score(table, small_planted.labels) == pytest.approx(dense, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_of_large_tables_some_samples_are_looked_at(kind, monkeypatch):
+def test_of_large_tables_some_samples_are_looked_at(monkeypatch):
     monkeypatch.setattr(defaults, "CRITERION_SAMPLES", 70)
     labels = np.repeat(np.arange(3), 60)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((180, 40)) + 3.0 * rng.standard_normal((3, 40))[labels]
-    assert structure_score(kind(X), labels) > 0.2
+    assert structure_score(sp.csr_array(X), labels) > 0.2
 
 
-@pytest.mark.parametrize("length", [79, 81, 0])
-def test_labels_of_another_length_are_refused(length, small_planted):
+def test_mistakes_get_an_answer(small_planted):
+    X, labels = small_planted.X, small_planted.labels
     with pytest.raises(ValueError, match=r"one cluster per row of X, shape \(80,\)"):
-        structure_score(small_planted.X, np.zeros(length, dtype=int))
-
-
-def test_tables_that_say_nothing_are_refused():
+        structure_score(X, labels[:-1])
     with pytest.raises(ValueError, match="All 3 columns of X are constant"):
-        structure_score(np.ones((6, 3)), np.arange(6) % 2)
-    X = np.eye(6)
-    X[0, 0] = np.nan
+        structure_score(np.ones((80, 3)), labels)
     with pytest.raises(ValueError, match="structure_score does not accept missing"):
-        structure_score(X, np.arange(6) % 2)
-
-
-@pytest.mark.parametrize("name", ["n_permutations", "n_neighbors"])
-def test_settings_that_cannot_be_are_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1"):
-        structure_score(np.eye(6), np.arange(6) % 2, **{name: 0})
+        structure_score(np.where(X > 2.0, np.nan, X), labels)
+    with pytest.raises(ValueError, match="n_permutations must be an integer of at least 1"):
+        structure_score(X, labels, n_permutations=0)

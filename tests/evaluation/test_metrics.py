@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import (
-    adjusted_rand_score,
-    mutual_info_score,
-)
+from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
 from featsieve.evaluation import (
     adjusted_rand_index,

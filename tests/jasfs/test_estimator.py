@@ -7,38 +7,28 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import is_clusterer
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestCentroid
-from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator
 
 from featsieve import JASFS
 from featsieve.solvers import Status
 
 # scikit-learn sets n_clusters = 1 in these checks, which JASFS refuses on purpose: one cluster has
-# no structure to select for. They are run below with two clusters instead.
+# no structure to select for.
 CHECKS_WITH_ONE_CLUSTER = {
     "check_dont_overwrite_parameters",
     "check_methods_subset_invariance",
     "check_fit2d_1feature",
     "check_fit2d_predict1d",
 }
-VARIANTS = [
-    {},
-    {"solver": "paper", "n_features_to_select": 0.5},
-    {"w_step": "local", "n_features_to_select": 0.5, "max_iter": 3},
-]
-
-
-class TwoClustersAtLeast(JASFS):
-    """JASFS that reads n_clusters = 1 as 2, to run the checks that insist on 1."""
-
-    def __setattr__(self, name, value):
-        super().__setattr__(name, 2 if name == "n_clusters" and value == 1 else value)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"solver": "paper", "n_features_to_select": 0.5}], ids=str
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
@@ -62,21 +52,6 @@ def test_scikit_learn_checks_pass(settings):
         if result["status"] == "xfail":
             causes = f"{result['exception']} {result['exception'].__cause__}"
             assert "n_clusters must be an integer of at least 2" in causes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", VARIANTS, ids=str)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
-def test_checks_that_insist_on_one_cluster_pass_with_two(settings):
-    ran = set()
-    estimator = TwoClustersAtLeast(n_clusters=3, **settings)
-    for instance, check in estimator_checks_generator(estimator):
-        name = check.func.__name__
-        if name in CHECKS_WITH_ONE_CLUSTER:
-            check(instance)
-            ran.add(name)
-    assert ran == CHECKS_WITH_ONE_CLUSTER
 
 
 @pytest.mark.parametrize("solver", ["joint", "paper"])
@@ -130,20 +105,6 @@ def test_of_duplicate_columns_the_first_ranks_higher(small_planted):
     assert (model.ranking_[:d] < model.ranking_[d:]).all()
 
 
-def test_init_callable_receives_the_data(small_planted):
-    seen = {}
-
-    def init(X, n_clusters, random_state):
-        seen.update(shape=X.shape, n_clusters=n_clusters)
-        return np.where(
-            small_planted.labels == 0, "a", np.where(small_planted.labels == 1, "b", "c")
-        )
-
-    model = JASFS(3, init=init).fit(small_planted.X)
-    assert seen == {"shape": (80, 60), "n_clusters": 3}
-    assert model.init_ == "given"
-
-
 @pytest.mark.parametrize("solver", ["joint", "paper"])
 def test_callback_sees_every_iteration_and_can_stop(small_planted, solver):
     calls = []
@@ -171,30 +132,19 @@ BAD_INPUT = [
     ({"n_clusters": 1}, ValueError, "at least 2; got 1"),
     ({"n_clusters": 2.5}, TypeError, "n_clusters must be an integer"),
     ({"n_clusters": 81}, ValueError, "choose n_clusters between 2 and 80"),
-    ({"solver": "fast"}, ValueError, "solver must be one of 'joint', 'paper'; got 'fast'"),
-    ({"w_step": "x"}, ValueError, "'forward', 'iht', 'local'"),
+    ({"w_step": "x"}, ValueError, "'forward', 'iht', 'local'; got 'x'"),
     ({"init": "random"}, ValueError, "'auto', 'spectral', 'k-means', 'best'"),
-    ({"init": None}, ValueError, "init must be one of"),
     ({"init": np.zeros(80)}, ValueError, "1 different labels but n_clusters=3"),
     ({"init": np.zeros(5)}, ValueError, r"one label per sample, shape \(80,\)"),
     ({"init": "best", "solver": "paper"}, ValueError, "belongs to solver='joint'"),
-    ({"scale": "log"}, ValueError, "'auto', 'unit', 'sqrt', 'none'"),
-    ({"formula": "tex"}, ValueError, "'code', 'paper'"),
     ({"sparsity": "big"}, ValueError, "sparsity must be 'auto' or a number above 0"),
     ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),
-    ({"sparsity": float("nan")}, ValueError, "sparsity must be a number above 0"),
     ({"sparsity": 1e-3, "n_features_to_select": 3}, ValueError, "set one of them"),
-    ({"n_features_to_select": 0}, ValueError, "an integer between 1 and 60"),
     ({"n_features_to_select": 61}, ValueError, "an integer between 1 and 60"),
     ({"n_features_to_select": 1.5}, ValueError, r"a fraction in \(0, 1\]"),
     ({"n_features_to_select": True}, TypeError, "got True"),
-    ({"n_features_to_select": "5"}, TypeError, "got '5'"),
     ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
-    ({"alpha": -1}, ValueError, "alpha"),
     ({"beta": 0}, ValueError, "beta must be a number above 0"),
-    ({"ridge": 0.0}, ValueError, "ridge"),
-    ({"n_neighbors": 0}, ValueError, "n_neighbors"),
-    ({"callback": "print"}, TypeError, "callback must be callable"),
 ]
 
 
@@ -251,15 +201,13 @@ def test_coinciding_samples_and_as_many_clusters_as_samples(solver):
     ("load", "n_clusters", "least"),
     [
         (load_iris, "auto", 0.95),
-        (load_iris, 3, 0.9),
         (load_wine, 3, 0.9),
         (load_digits, 10, 0.85),
-        (load_breast_cancer, "auto", 0.9),
     ],
 )
 @pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_fitted_rows_are_predicted_as_they_were_clustered(load, n_clusters, least):
-    X = load().data[:600]
+    X = load().data[:300]
     model = JASFS(n_clusters, random_state=0).fit(X)
     predicted = model.predict(X)
     assert np.mean(predicted == model.labels_) >= least

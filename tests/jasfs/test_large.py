@@ -53,7 +53,7 @@ def dense_graph(graph):
     return (B[:, keep] / mass[keep]) @ B[:, keep].T
 
 
-@pytest.mark.parametrize("beta", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("beta", [1e-3, 1.0])
 def test_the_objective_is_that_of_the_dense_graph(planted, beta):
     start = begun(planted.X, beta=beta)
     problem, labels = start.problem, start.problem.host_labels(start.labels)
@@ -116,12 +116,11 @@ def test_coefficients_centres_and_predictions_belong_to_the_labels(planted):
     assert np.mean(sieve.predict(X) == sieve.labels_) > 0.95
 
 
-@pytest.mark.parametrize("kind", ["float32", "fortran", "uint8", "sparse"])
+@pytest.mark.parametrize("kind", ["float32", "uint8", "sparse"])
 def test_every_kind_of_table(planted, kind):
     counts = np.clip(np.round(8.0 * planted.X + 100.0), 0, 255)
     table = {
         "float32": planted.X.astype(np.float32),
-        "fortran": np.asfortranarray(planted.X),
         "uint8": counts.astype(np.uint8),
         "sparse": sp.csr_array(np.where(counts > 100, counts, 0.0)),
     }[kind]
@@ -192,7 +191,7 @@ def test_few_different_rows_each_many_times(init, monkeypatch):
 
 
 def test_the_same_seed_gives_the_same_answer_on_a_graph_in_many_parts():
-    X = np.random.default_rng(0).integers(0, 2, (3000, 9)).astype(np.uint8)
+    X = np.random.default_rng(0).integers(0, 2, (1200, 9)).astype(np.uint8)
     fits = [
         JASFS(60, n_features_to_select=3, init="landmarks", random_state=0).fit(X) for _ in "ab"
     ]
@@ -210,14 +209,6 @@ def test_a_cluster_of_one_sample_does_not_stop_the_others(monkeypatch):
     sieve = JASFS(4, n_features_to_select=6, init=start, random_state=0).fit(X)
     assert adjusted_rand_score(y, wrong) < 0.7
     assert adjusted_rand_score(y, sieve.labels_[:600]) > 0.95
-
-
-@pytest.mark.slow
-def test_many_clusters_have_more_landmarks():
-    X = np.random.default_rng(0).standard_normal((2600, 4))
-    sieve = JASFS(250, n_features_to_select=2, init="landmarks", max_iter=1).fit(X)
-    assert sieve.n_landmarks_ >= 2000
-    assert len(np.unique(sieve.labels_)) == 250
 
 
 def test_a_doubtful_start_is_said_to_be_one(monkeypatch):

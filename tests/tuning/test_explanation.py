@@ -1,22 +1,18 @@
 """explain: every column of its table against an independent computation."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
-from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold, f_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import featsieve
 from featsieve import (
     JASFS,
     AutoSelector,
@@ -102,14 +98,6 @@ def test_a_table_with_known_answers(known):
     assert table.sorted_by("rank")["feature"].tolist()[:2] == ["high in 1", "low in 2"]
 
 
-def test_selected_copies_show_in_the_correlation(known):
-    table = explain(fitted(known, [0, 2, 3]), known)
-    assert table["status"].tolist()[:4] == ["selected", "constant", "selected", "selected"]
-    assert table["reason"].tolist()[0] == "selected"
-    assert table["closest_selected"].tolist()[:4] == ["copy", "", "high in 1", "high in 1"]
-    np.testing.assert_allclose(table["correlation"][[0, 2, 3]], [1.0, 1.0, -1.0])
-
-
 def test_of_several_copies_the_best_ranked_is_named(known):
     X = np.column_stack([known["noise"]] * 4)
     table = explain(fitted(X, [0, 1, 2], ranking=[3, 1, 2, 4]), X)
@@ -145,6 +133,7 @@ def test_the_limit_of_redundancy():
     assert set(table["status"][1:]) == {"redundant"}
 
 
+@settings(max_examples=30)
 @given(
     n=st.integers(4, 30),
     d=st.integers(1, 8),
@@ -183,6 +172,7 @@ def test_against_brute_force(n, d, n_clusters, seed, data):
         np.testing.assert_allclose(table["separation"][j], expected, rtol=1e-6)
 
 
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**16))
 def test_of_two_clusters_the_one_with_the_higher_mean_is_named(seed):
     rng = np.random.default_rng(seed)
@@ -194,27 +184,13 @@ def test_of_two_clusters_the_one_with_the_higher_mean_is_named(seed):
     assert (table["separation"] > 0.0).all()
 
 
-def make(name):
-    cls = getattr(featsieve, name)
-    settings = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0}
-    return cls(
-        **{key: settings[key] for key in settings if key in inspect.signature(cls).parameters}
-    )
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", featsieve.selectors.__all__)
-def test_every_selector(name, small_planted):
+@pytest.mark.parametrize("sieve", [JASFS(3, n_features_to_select=8), LaplacianScore(8)], ids=str)
+def test_selectors_with_clusters_and_without(sieve, small_planted):
     X = small_planted.X
-    sieve = make(name).fit(X)
-    table = explain(sieve, X)
-    assert list(table) == COLUMNS
+    table = explain(sieve.fit(X), X)
     assert table["feature"].tolist() == [f"x{j}" for j in range(60)]
-    np.testing.assert_array_equal(table["rank"], sieve.ranking_)
     assert (table["status"] == "selected").sum() == 8
-    assert np.isfinite(table["correlation"]).all()
     if hasattr(sieve, "labels_"):
-        assert set(table["best_cluster"]) <= set(sieve.labels_.tolist())
         # The planted features are those that differ between the clusters that were found.
         informative = small_planted.informative
         assert table["eta_squared"][informative].min() > table["eta_squared"][~informative].max()
@@ -223,7 +199,6 @@ def test_every_selector(name, small_planted):
         assert np.isnan(table["separation"]).all()
         assert np.isnan(table["eta_squared"]).all()
         assert not np.isnan(explain(sieve, X, labels=small_planted.labels)["separation"]).any()
-    assert repr(table).splitlines()[0].split() == COLUMNS
     frame, of_polars = pd.DataFrame(table), pl.DataFrame(table)
     assert list(frame["reason"]) == of_polars["reason"].to_list() == table["reason"].tolist()
 
@@ -304,31 +279,13 @@ def test_other_storage_gives_the_same_table(counts, monkeypatch):
     assert_close(expected, explain(sieve, narrow, labels=labels))
 
 
-@pytest.mark.parametrize("elements", [1, 200, 300])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_blocks_do_not_show(counts, form, elements, monkeypatch):
+def test_blocks_do_not_show(counts, form, monkeypatch):
     X, labels = form(counts[0]), counts[1]
     sieve = fitted(X, np.arange(0, 30, 2))
     expected = explain(sieve, X, labels=labels)
-    monkeypatch.setattr(explain_module, "BLOCK_ELEMENTS", elements)
+    monkeypatch.setattr(explain_module, "BLOCK_ELEMENTS", 200)
     assert_close(expected, explain(sieve, X, labels=labels))
-
-
-def test_permuting_the_features_permutes_the_rows(counts):
-    X, labels = counts
-    sieve = fitted(X, [0, 1, 3, 8, 11])
-    order = np.random.default_rng(2).permutation(30)
-    permuted = fitted(X[:, order], np.flatnonzero(sieve.support_[order]))
-    permuted.ranking_, permuted.scores_ = sieve.ranking_[order], sieve.scores_[order]
-    first = explain(sieve, X, labels=labels).rows(order)
-    second = explain(permuted, X[:, order], labels=labels)
-    for name in ("selected", "rank", "score", "best_cluster", "status"):
-        np.testing.assert_array_equal(second[name], first[name])
-    for name in ("separation", "eta_squared", "correlation"):
-        np.testing.assert_allclose(second[name], first[name], rtol=1e-9, atol=1e-9)
-    assert [f"x{order[int(name[1:])]}" if name else "" for name in second["closest_selected"]] == (
-        first["closest_selected"].tolist()
-    )
 
 
 @pytest.mark.parametrize("large", [True, False])
@@ -361,16 +318,19 @@ def test_every_sample_a_cluster():
     np.testing.assert_allclose(table["eta_squared"][0], 1.0)
 
 
-def test_wrong_labels_are_refused(known):
-    sieve = fitted(known, [0])
-    for labels in ([0, 1], LABELS[:, None], 3):
-        with pytest.raises(ValueError, match="one cluster for each of the 12 rows"):
-            explain(sieve, known, labels=labels)
-    missing = LABELS.astype(object)
-    missing[3] = None
-    for labels in (missing, np.linspace(0, 1, 12), np.append(LABELS[:-1], np.nan), 1j * LABELS):
-        with pytest.raises(ValueError, match="integers or text"):
-            explain(sieve, known, labels=labels)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, 1], "one cluster for each of the 12 rows"),
+        (LABELS[:, None], "one cluster for each of the 12 rows"),
+        (np.append(LABELS[:-1].astype(object), [None]), "integers or text"),
+        (np.linspace(0, 1, 12), "integers or text"),
+        (np.append(LABELS[:-1], np.nan), "integers or text"),
+    ],
+)
+def test_wrong_labels_are_refused(known, labels, message):
+    with pytest.raises(ValueError, match=message):
+        explain(fitted(known, [0]), known, labels=labels)
 
 
 def test_another_table_is_refused(known):
@@ -379,49 +339,25 @@ def test_another_table_is_refused(known):
         explain(sieve, known[:9])
     assert explain(sieve, known[:9], labels=LABELS[:9])["best_cluster"][0] == 1
     with pytest.raises(ValueError, match="feature names should match"):
-        explain(sieve, known.rename(columns={"noise": "other"}))
-    with pytest.raises(ValueError, match="feature names should match"):
         explain(sieve, known[known.columns[::-1]])
-    unnamed = fitted(known.to_numpy(), [0])
-    with pytest.raises(ValueError, match="expecting 6 features"):
-        explain(unnamed, known.to_numpy()[:, :5])
     with pytest.raises(ValueError, match=r"NaN: 12 non-finite values in 1 column \(noise\)"):
         explain(sieve, known.assign(noise=np.nan))
-    with pytest.raises(ValueError, match="not hold numbers"):
-        explain(sieve, known.assign(noise="loud"))
-    with pytest.raises(ValueError, match="minimum of 2"):
-        explain(sieve, known[:1])
 
 
 def test_what_is_no_fitted_selector_is_refused(known):
     with pytest.raises(NotFittedError):
         explain(LaplacianScore(), known)
-    failed = MaxVariance()
-    with pytest.raises(ValueError, match="constant"):
-        failed.fit(np.ones((5, 3)))
-    with pytest.raises(NotFittedError):
-        explain(failed, np.ones((5, 3)))
     with pytest.raises(TypeError, match="fitted selector of featsieve; got StandardScaler"):
         explain(StandardScaler().fit(known), known)
     with pytest.raises(TypeError, match="VarianceThreshold has not"):
         explain(VarianceThreshold().fit(known), known)
-    for wrong, error in ((0.0, ValueError), (1.1, ValueError), ("high", TypeError)):
-        with pytest.raises(error, match="redundant"):
-            explain(fitted(known, [0]), known, redundant=wrong)
-
-
-def test_the_advice_about_pipelines_works(known):
-    sieve = MaxVariance(n_features_to_select=2)
-    for pipeline, advice in (
-        (make_pipeline(StandardScaler(), sieve), "(pipeline[1], pipeline[:1].transform(X))"),
-        (make_pipeline(sieve, KMeans(2, n_init=1)), "(pipeline[0], X)"),
-        (make_pipeline(StandardScaler()), "(pipeline[-1], pipeline[:-1].transform(X))"),
-    ):
-        with pytest.raises(TypeError, match="not the Pipeline around it") as caught:
-            explain(pipeline, known)
-        assert advice in str(caught.value)
-    scaled = make_pipeline(StandardScaler(), sieve).fit(known)
-    assert explain(scaled[1], scaled[:1].transform(known))["selected"].sum() == 2
+    with pytest.raises(ValueError, match="redundant"):
+        explain(fitted(known, [0]), known, redundant=1.1)
+    pipeline = make_pipeline(StandardScaler(), MaxVariance(n_features_to_select=2)).fit(known)
+    advice = r"explain\(pipeline\[1\], pipeline\[:1\]\.transform\(X\)\)"
+    with pytest.raises(TypeError, match=advice):
+        explain(pipeline, known)
+    assert explain(pipeline[1], pipeline[:1].transform(known))["selected"].sum() == 2
 
 
 def test_units_of_any_size_change_nothing():

@@ -1,9 +1,7 @@
 """Selections for other numbers of clusters, against fits and sets made by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from featsieve import JASFS, MCFS, SPEC, LaplacianScore
@@ -39,9 +37,7 @@ def test_rows_are_fits_compared_with_the_one_for_the_own_number(planted):
     assert (table["jaccard"] < 1).any()  # or there was nothing to compare
 
 
-@pytest.mark.parametrize(
-    ("own", "tried"), [(2, [2, 3, 4]), (4, [2, 3, 4, 6, 8]), (6, [3, 4, 6, 9, 12])]
-)
+@pytest.mark.parametrize(("own", "tried"), [(2, [2, 3, 4]), (6, [3, 4, 6, 9, 12])])
 def test_by_default_half_to_twice_the_own_number_is_tried(own, tried, planted):
     selector = MCFS(own, n_features_to_select=5)
     table = cluster_sensitivity(planted.X, selector)
@@ -56,38 +52,17 @@ def test_the_number_may_be_found_first(planted):
     assert table["reference"].tolist() == [True, False]
 
 
-def test_frames_lists_and_sparse_tables(planted):
-    expected = cluster_sensitivity(planted.X, sieve(), n_clusters=[3])
-    for table in (pd.DataFrame(planted.X), planted.X.tolist(), sp.csr_array(planted.X)):
-        found = cluster_sensitivity(table, sieve(), n_clusters=[3])
-        assert found["shared"].tolist() == expected["shared"].tolist()
-
-
-def test_a_selector_without_a_number_of_clusters_is_refused(planted):
-    with pytest.raises(ValueError, match="LaplacianScore has no parameter n_clusters"):
-        cluster_sensitivity(planted.X, LaplacianScore(5))
-
-
-def test_a_number_that_is_not_set_is_refused(planted):
-    with pytest.raises(ValueError, match=r"n_clusters is None: set the number .* or 'auto'"):
-        cluster_sensitivity(planted.X, SPEC(5))
-
-
-@pytest.mark.parametrize("selector", [JASFS, "JASFS", None, 4])
-def test_only_selectors_are_taken(selector, planted):
-    with pytest.raises(TypeError, match="selector must be a selector of featsieve"):
-        cluster_sensitivity(planted.X, selector)
-
-
 @pytest.mark.parametrize(
-    ("numbers", "error", "fix"),
+    ("selector", "numbers", "error", "message"),
     [
-        ([1], ValueError, "at least 2"),
-        ([91], ValueError, "choose n_clusters between 2 and 90"),
-        ([2.5], TypeError, "at least 2"),
-        (["3"], TypeError, "at least 2"),
+        (LaplacianScore(5), None, ValueError, "LaplacianScore has no parameter n_clusters"),
+        (SPEC(5), None, ValueError, r"n_clusters is None: set the number .* or 'auto'"),
+        ("JASFS", None, TypeError, "selector must be a selector of featsieve"),
+        (sieve(), [1], ValueError, "at least 2"),
+        (sieve(), [91], ValueError, "choose n_clusters between 2 and 90"),
+        (sieve(), 3, TypeError, r"such as \[3, 6\]"),
     ],
 )
-def test_numbers_that_cannot_be_are_refused(numbers, error, fix, planted):
-    with pytest.raises(error, match=fix):
-        cluster_sensitivity(planted.X, sieve(), n_clusters=numbers)
+def test_mistakes_get_an_answer(selector, numbers, error, message, planted):
+    with pytest.raises(error, match=message):
+        cluster_sensitivity(planted.X, selector, n_clusters=numbers)

@@ -52,10 +52,10 @@ def choose_count(
     n_varying = int(check_varying(X).sum())
     sizes = check_sizes(sizes, len(order))
     sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
+    judged = as_criterion(criterion or default_criterion(selector))
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
     warn_without_structure(X, labels)
-    judged = as_criterion(criterion or default_criterion(selector))
     return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest, progress=progress)
 
 
