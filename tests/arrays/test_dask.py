@@ -129,8 +129,9 @@ def sums(part, values):
     return part.rmatmul(values), values.sum(), part.shape[0]
 
 
-def test_rows_stay_in_their_parts_and_sums_come_back():
-    X, chunked = tables("dense")
+@pytest.mark.parametrize("kind", ["dense", "far"])
+def test_rows_stay_in_their_parts_and_sums_come_back(kind):
+    X, chunked = tables(kind)
     parts, one = as_operator(chunked).parts(), as_operator(X)
     assert parts.bounds == [(0, 50), (50, 55), (55, 123), (123, 203)]  # the empty chunk is none
     values = np.random.default_rng(0).normal(size=(203, 2))

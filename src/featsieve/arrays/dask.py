@@ -5,13 +5,12 @@ itself is never gathered, nor kept on the workers (persist it yourself if it fit
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import array_api_compat.numpy as xnp
 import numpy as np
-import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from featsieve.arrays.dask_chunks import (
     Recipe,
@@ -24,9 +23,9 @@ from featsieve.arrays.dask_chunks import (
     task,
     tree,
 )
-from featsieve.arrays.namespace import column_dots
+from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.operator import DataOperator
-from featsieve.arrays.row_parts import RowParts, Rows, added, joined
+from featsieve.arrays.row_parts import RowParts, Rows, added, joined, to_host
 
 # Columns that are asked for again and again are kept on the workers if they take at most this share
 # of their memory (of so many bytes, where there are no workers).
@@ -63,28 +62,31 @@ class DaskParts(RowParts):
         self._n_columns = X.shape[1]
         self._itemsize = 8 if X.dtype == np.float64 else 4
 
-    def tasks(
+    def calls(
         self,
         function: Callable[..., Any],
         *states: Rows,
         shared: Sequence[Any] = (),
-        chosen: Iterable[int] | None = None,
         table: bool = True,
     ) -> list[Any]:
-        """Return the tasks function(part, *blocks, *shared), of all parts or of chosen ones.
-
-        ``states`` have one block for each of these. Nothing is computed yet. Without ``table`` the
-        chunks are not read: the parts have no rows.
-        """
+        """Return the tasks function(part, *blocks, *shared); nothing is computed yet."""
         plain = (type(None), bool, int, float, str)
         common = [value if isinstance(value, plain) else leaf(value) for value in shared]
-        chosen = range(len(self.bounds)) if chosen is None else chosen
         no_rows = [np.empty((0, self._n_columns))]
         chunks = self._chunks if table else [no_rows] * len(self._chunks)
         return [
-            task(on_part, function, self._recipe, chunks[i], self.bounds[i][0], *blocks, *common)
-            for i, *blocks in zip(chosen, *states, strict=True)
+            task(on_part, function, self._recipe, group, first_row, *blocks, *common)
+            for (first_row, _), group, *blocks in zip(self.bounds, chunks, *states, strict=True)
         ]
+
+    def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
+        """Return the results of :meth:`calls`, kept on the workers."""
+        return persist(self.calls(function, *states, **options))
+
+    def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
+        """Return the sum of the results of all parts, added up in a tree on the workers."""
+        (sums,) = compute([tree(self.calls(function, *states, **options), added)])
+        return to_host(sums)
 
     def gather(self, rows: Rows) -> Any:
         """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
@@ -104,18 +106,6 @@ class DaskParts(RowParts):
             return [None] * len(self.bounds)
         return super().keep_columns(indices)
 
-    def _calls(
-        self, function: Callable[..., Any], states: Sequence[Rows], *, shared: Any, table: bool
-    ) -> list[Any]:
-        return self.tasks(function, *states, shared=shared, table=table)
-
-    def _keep(self, calls: Iterable[Any]) -> Rows:
-        return persist(list(calls))
-
-    def _sum(self, calls: Iterable[Any]) -> Any:
-        (sums,) = compute([tree(list(calls), added)])
-        return sums
-
 
 def on_part(
     function: Callable[..., Any], recipe: Recipe, chunks: Sequence[Any], first_row: int, *rest: Any
@@ -127,11 +117,6 @@ def on_part(
 def columns_transposed(part: DataOperator, R: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Return Z_S'R of a part."""
     return part.columns_rmatmul(indices, R)
-
-
-def rows_inside(part: DataOperator, inside: tuple[int, int]) -> np.ndarray:
-    """Return a range of the rows of a part."""
-    return part.rows(*inside)
 
 
 def cluster_memory() -> float:
@@ -171,17 +156,7 @@ class DaskOperator(DataOperator):
 
     def parts(self) -> DaskParts:
         """Return the table in parts: its chunks."""
-        return self._parts
-
-    @cached_property
-    def _parts(self) -> DaskParts:
-        return DaskParts(self._X, self._recipe)
-
-    def part(self, start: int, stop: int) -> DataOperator:
-        """Return the operator of some rows, with the means and scales of the whole table."""
-        part = super().part(start, stop)
-        vars(part).pop("_products", None)  # the last block of the whole table's
-        return part
+        return self._once("parts", lambda: DaskParts(self._X, self._recipe))
 
     def at_rows(self, rows: np.ndarray) -> DataOperator:
         """Return the operator of the listed rows, which come to this process."""
@@ -203,11 +178,15 @@ class DaskOperator(DataOperator):
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         """Return Z' R."""
-        return self._parts.total(Method("rmatmul"), self._split(R))
+        return self.parts().total(Method("rmatmul"), self._split(R))
 
     def columns_gram(self, indices: np.ndarray) -> np.ndarray:
         """Return Z[:, indices]' Z[:, indices]."""
-        return self._parts.total(Method("columns_gram"), shared=(indices,))
+        return self.parts().total(Method("columns_gram"), shared=(indices,))
+
+    def gram_columns(self, indices: np.ndarray) -> np.ndarray:
+        """Return Z'Z[:, indices]."""
+        return self.parts().total(Method("gram_columns"), shared=(indices,))
 
     def columns_matmul(self, indices: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Return Z[:, indices] W."""
@@ -215,7 +194,7 @@ class DaskOperator(DataOperator):
 
     def columns_rmatmul(self, indices: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Return Z[:, indices]' R."""
-        return self._parts.total(columns_transposed, self._split(R), shared=(indices,))
+        return self.parts().total(columns_transposed, self._split(R), shared=(indices,))
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
         """Return Z[:, indices] in float64."""
@@ -223,24 +202,16 @@ class DaskOperator(DataOperator):
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop] in float64."""
-        inside = [
-            (i, (max(start, first) - first, min(stop, last) - first))
-            for i, (first, last) in enumerate(self._parts.bounds)
-            if first < stop and start < last
-        ]
-        if not inside:
-            return np.zeros((0, self.shape[1]))
-        chosen, ranges = zip(*inside, strict=True)
-        return joined(compute(self._parts.tasks(rows_inside, ranges, chosen=chosen)))
+        some = gather_rows(self._X[start:stop, :])
+        return self._recipe.part([some]).rows(0, stop - start)
 
     def _row_norms(self) -> np.ndarray:
-        # Not row_norms(): Python 3.11 locks a cached property of all objects while one is computed.
-        return self._gathered("_row_norms")
+        return self._gathered("row_norms")
 
     def weighted_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """Return Z' diag(weights) Z, summed over the chunks."""
-        each = [None] * len(self._parts.bounds) if weights is None else self._split(weights)
-        return self._parts.total(Method("weighted_gram"), each)
+        each = [None] * len(self.parts().bounds) if weights is None else self._split(weights)
+        return self.parts().total(Method("weighted_gram"), each)
 
     # Products that need rows of several chunks --------------------------------------------------
 
@@ -252,16 +223,13 @@ class DaskOperator(DataOperator):
         """
         n = self.shape[0]
         if n <= LARGEST_SAMPLE_GRAM:
-            return self._cached_sample_gram[start:stop].copy()
-        first, block = self._products
+            return self._once("sample_gram", super().sample_gram)[start:stop].copy()
+        first, block = self._computed.get("row_products", (0, np.zeros((0, 0))))
         if not first <= start < stop <= first + len(block):
             last = max(stop, min(start + GATHERED_ELEMENTS // n, n))
             first, block = start, self.matmul(self.rows(start, last).T).T
-            self._products = first, block
+            self._computed["row_products"] = first, block
         return block[start - first : stop - first].copy()
-
-    # The last products of rows, and their first row.
-    _products: tuple[int, np.ndarray] = (0, np.zeros((0, 0)))
 
     @property
     def product_precision(self) -> str:
@@ -269,60 +237,34 @@ class DaskOperator(DataOperator):
         single = self.dtype == np.float32 and self.shape[0] > LARGEST_SAMPLE_GRAM
         return "float32" if single else "float64"
 
-    @cached_property
-    def _cached_sample_gram(self) -> np.ndarray:
-        return self._sample_gram(None)
-
     def sample_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return Z diag(weights) Z' (n x n), for some columns at a time."""
+        compute = super().sample_gram
         if weights is None and self.shape[0] <= LARGEST_SAMPLE_GRAM:
-            return self._cached_sample_gram.copy()
-        return self._sample_gram(weights)
-
-    def _sample_gram(self, weights: np.ndarray | None) -> np.ndarray:
-        total, start = np.zeros((self.shape[0], self.shape[0])), 0
-        for Z in self._column_blocks():
-            stop = start + Z.shape[1]
-            if weights is not None:
-                Z = Z * np.sqrt(weights[start:stop])
-            total += Z @ Z.T
-            start = stop
-        return total
+            return self._once("sample_gram", compute).copy()
+        return compute(weights)
 
     def column_forms(self, A: Any) -> np.ndarray:
         """Return z_j' A z_j for every column."""
-        if not sp.issparse(A):
-            return self._parts.total(Method("column_forms"), self._split(np.asarray(A)))
-        return np.concatenate([column_dots(Z, A @ Z) for Z in self._column_blocks()])
+        if is_sparse(A):
+            return super().column_forms(A)
+        return self.parts().total(Method("column_forms"), self._split(np.asarray(A)))
 
-    def graph_forms(
-        self, S: sp.csr_array, degree: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j, for some columns at a time."""
-        found = [
-            (degree @ Z, degree @ (Z * Z), column_dots(Z, S @ Z)) for Z in self._column_blocks()
-        ]
-        sums, squares, edges = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return sums, squares, edges
-
-    def quadratic(self, A: sp.csr_array) -> np.ndarray:
-        """Return Z'AZ, for some columns at a time."""
-        product = np.hstack([self.rmatmul(A @ Z) for Z in self._column_blocks()])
-        return 0.5 * (product + product.T)
-
-    def _column_blocks(self) -> Iterator[np.ndarray]:
-        """Yield Z in blocks of columns: the table passes through this process, piece by piece."""
+    def _column_blocks(
+        self, n_elements: int, *, by_rows: bool = False
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        # The table passes through this process, piece by piece: large pieces, few passes.
         n, d = self.shape
-        step = max(1, GATHERED_ELEMENTS // max(n, 1))
-        for start in range(0, d, step):
-            yield np.ascontiguousarray(self.columns(np.arange(start, min(start + step, d))))
+        for inside in gen_batches(d, max(1, GATHERED_ELEMENTS // max(n, 1))):
+            Z = self.columns(np.arange(inside.start, inside.stop))
+            yield inside, np.require(Z, requirements=["C", "W"])
 
     # Shorthands ----------------------------------------------------------------------------------
 
     def _gathered(self, method: str, *arguments: Any) -> np.ndarray:
         """Return the blocks of rows that a method of the parts returns, as one array."""
-        return joined(compute(self._parts.tasks(Method(method), shared=arguments)))
+        return joined(compute(self.parts().calls(Method(method), shared=arguments)))
 
     def _split(self, values: np.ndarray) -> list[np.ndarray]:
         """Return the rows of an array that belong to every part."""
-        return [values[start:stop] for start, stop in self._parts.bounds]
+        return [values[start:stop] for start, stop in self.parts().bounds]

@@ -1,12 +1,9 @@
 """The data operator of a dense array, of any library that follows the Python array API."""
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property, reduce
+from collections.abc import Iterator
+from functools import reduce
 from operator import add
-from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from featsieve.arrays.namespace import (
@@ -15,11 +12,9 @@ from featsieve.arrays.namespace import (
     columns_are_contiguous,
     device_of,
     is_floating,
-    is_sparse,
     minus_row,
     namespace_of,
     on_host,
-    sparse_product,
     take_columns,
 )
 from featsieve.arrays.operator import CACHE_ELEMENTS, DEVICE_ELEMENTS, LARGEST_OFFSET, RawOperator
@@ -29,8 +24,6 @@ from featsieve.arrays.operator import CACHE_ELEMENTS, DEVICE_ELEMENTS, LARGEST_O
 KEEP_ELEMENTS = 2**22
 # Integer tables up to this many elements are converted once; larger ones block by block, each time.
 CONVERT_ELEMENTS = 2**23
-# A graph with this share of all possible edges is multiplied as a dense matrix.
-FULL_SHARE = 0.1
 # Where the mean has at most this share of a column's sum of squares, subtracting costs no digits.
 NEARLY_CENTRED = 0.5
 
@@ -106,7 +99,7 @@ class DenseOperator(RawOperator):
 
     def _guard_offset(self, deviation: Array) -> None:
         xp = self.xp
-        if self._converts:
+        if self._converts or self.shape[0] == 0:
             return  # whole numbers in double precision have digits to spare, and must not be copied
         limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
         if not bool(xp.any(self.varies & (xp.abs(self.mean) > limit * deviation))):
@@ -172,107 +165,29 @@ class DenseOperator(RawOperator):
     def row_products(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] Z', a few rows at a time."""
         if self._is_small:
-            return self._centred[start:stop, :] @ self._centred.T
+            Z = self._once("centred", lambda: self.rows(0, self.shape[0]))
+            return Z[start:stop, :] @ Z.T
         step = max(1, self.block_elements // max(self.shape[1], 1))
-        return self._joined(
-            [
-                self.matmul(self.rows(first, min(first + step, stop)).T).T
-                for first in range(start, stop, step)
-            ]
-        )
+        blocks = [
+            self.matmul(self.rows(first, min(first + step, stop)).T).T
+            for first in range(start, stop, step)
+        ]
+        return self._joined(blocks)
 
-    def weighted_gram(self, weights: Array | None) -> Array:
-        """Return Z' diag(weights) Z, accumulated over blocks of centred rows (no cancellation)."""
-
-        def squares() -> Iterator[Array]:
-            start = 0
-            for block in self.row_blocks():
-                stop = start + block.shape[0]
-                if weights is not None:
-                    block = block * self.xp.sqrt(weights[start:stop])[:, None]
-                yield self._square(block.T)
-                start = stop
-
-        return reduce(add, squares())
-
-    def sample_gram(self, weights: Array | None = None) -> Array:
-        """Return Z diag(weights) Z', accumulated over blocks of columns (no cancellation)."""
-        root = None if weights is None else self.xp.sqrt(weights)
-        return reduce(
-            add,
-            (
-                self._square(block if root is None else block * root[None, inside])
-                for inside, block in self._column_blocks()
-            ),
-        )
-
-    def column_forms(self, A: Any) -> Array:
-        """Return z_j' A z_j for every column, some columns at a time."""
-        if is_sparse(A):
-            product = sparse_product(A, self._X)
-            return self._joined([column_dots(Z, product(Z)) for Z in self._cached_columns()])
-        weights = self.xp.asarray(A, device=self.device)
-        return self._joined([weights @ (Z * Z) for Z in self._cached_columns()])
-
-    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
-        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j, all in one pass."""
-        weights = self.xp.asarray(degree, device=self.device)
-        # Few samples have few pairs that are not neighbours: no zeros need be skipped, and a table
-        # stored by columns can stay so.
-        full = columns_are_contiguous(self._X) and S.nnz >= FULL_SHARE * S.shape[0] ** 2
-        graph = self.place(S.toarray()) if full else None
-        along_graph = sparse_product(S, self._X)
-        parts = []
-        for Z in self._cached_columns(by_rows=not full):
-            product = (Z.T @ graph).T if full else along_graph(Z)
-            sums, edges = weights @ Z, column_dots(Z, product)
-            Z *= Z
-            parts.append((sums, weights @ Z, edges))
-        sums, squares, edges = (self._joined(blocks) for blocks in zip(*parts, strict=True))
-        return sums, squares, edges
-
-    def quadratic(self, A: sp.csr_array) -> Array:
-        """Return Z'AZ, some columns at a time."""
-        along_graph = sparse_product(A, self._X)
-        parts = [self.rmatmul(along_graph(block)) for _, block in self._column_blocks()]
-        product = self._joined(parts, axis=1)
-        return 0.5 * (product + product.T)
-
-    def _column_blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield (slice, Z[:, slice]) in blocks of bounded size."""
+    def _column_blocks(
+        self, n_elements: int, *, by_rows: bool = False
+    ) -> Iterator[tuple[slice, Array]]:
         n, d = self.shape
-        if self._is_small:
-            yield slice(0, d), self._centred
-            return
-        for inside in gen_batches(d, max(1, self.block_elements // max(n, 1))):
-            raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
-            yield inside, (raw - self.mean[None, inside]) * self.inverse_scale[None, inside]
-
-    def _cached_columns(self, *, by_rows: bool = True) -> Iterator[Array]:
-        """Yield Z in blocks of columns that stay in the cache, each a new array.
-
-        ``by_rows``: stored row by row, as scipy's sparse products want it.
-        """
-        n, d = self.shape
-        for inside in gen_batches(d, max(1, self.cache_elements // n)):
+        for inside in gen_batches(d, max(1, n_elements // max(n, 1))):
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
             mean = self.mean[inside]
             block = minus_row(raw, mean) if by_rows else raw - mean[None, :]
             if self._rescales:
                 block *= self.inverse_scale[None, inside]
-            yield block
-
-    @cached_property
-    def _centred(self) -> Array:
-        """Z itself, of a small table."""
-        return self.rows(0, self.shape[0])
+            yield inside, block
 
     def _square(self, A: Array) -> Array:
         """Return A A': of a small table in float64, else in its own precision."""
         xp = self.xp
         A = xp.astype(A, xp.float64 if self._is_small else self.dtype, copy=False)
         return xp.astype(A @ A.T, xp.float64, copy=False)
-
-    def _joined(self, blocks: Sequence[Array], *, axis: int = 0) -> Array:
-        """Return blocks as one array."""
-        return blocks[0] if len(blocks) == 1 else self.xp.concat(list(blocks), axis=axis)

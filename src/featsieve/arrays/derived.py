@@ -6,8 +6,8 @@ from typing import Any
 
 import array_api_compat.numpy as xnp
 import numpy as np
-import scipy.sparse as sp
 
+from featsieve.arrays.dask_chunks import moments_of
 from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 
@@ -71,18 +71,6 @@ class WeightedOperator(DataOperator):
         centred = self.base.rows(start, stop) - self.center[None, :]
         return self.root[start:stop, None] * centred * self.inverse_scale[None, :]
 
-    def row_products(self, start: int, stop: int) -> Array:
-        """Return Z~[start:stop] Z~'."""
-        a = self._along_center
-        inner = self.base.row_products(start, stop) - a[start:stop, None] - a[None, :]
-        inner = inner + self.xp.sum(self.center * self.center)
-        return self.root[start:stop, None] * inner * self.root[None, :]
-
-    @cached_property
-    def _along_center(self) -> Array:
-        """Z m, the part of every sample along the centre."""
-        return self.base.matmul(self.center[:, None])[:, 0]
-
     def weighted_gram(self, weights: Array | None) -> Array:
         """Return Z~' diag(p) Z~ = Z'PZ - s m' - m s' + sum(p) m m' with P = diag(p w), s = Z'P1."""
         p = self.weights if weights is None else weights * self.weights
@@ -91,34 +79,6 @@ class WeightedOperator(DataOperator):
         cross = s[:, None] * m[None, :]
         constant = float(self.xp.sum(p)) * (m[:, None] * m[None, :])
         return self.base.weighted_gram(p) - cross - cross.T + constant
-
-    def sample_gram(self, weights: Array | None = None) -> Array:
-        """Return Z~ diag(e) Z~'."""
-        m = self.center if weights is None else weights * self.center
-        a = self.base.matmul(m[:, None])[:, 0]
-        inner = self.base.sample_gram(weights) - a[:, None] - a[None, :]
-        inner = inner + self.xp.sum(m * self.center)
-        return self.root[:, None] * inner * self.root[None, :]
-
-    def column_forms(self, A: sp.csr_array) -> Array:
-        """Return z~_j' A z~_j for every column."""
-        B, B_one, total = self._between_roots(A)
-        along = self.base.rmatmul(B_one[:, None])[:, 0]
-        return self.base.column_forms(B) - 2.0 * self.center * along + total * self.center**2
-
-    def quadratic(self, A: sp.csr_array) -> Array:
-        """Return Z~'AZ~."""
-        B, B_one, total = self._between_roots(A)
-        cross = self.base.rmatmul(B_one[:, None]) @ self.center[None, :]
-        constant = total * (self.center[:, None] * self.center[None, :])
-        return self.base.quadratic(B) - cross - cross.T + constant
-
-    def _between_roots(self, A: sp.csr_array) -> tuple[sp.csr_array, Array, float]:
-        """Return B = diag(sqrt(w)) A diag(sqrt(w)), B1 and 1'B1."""
-        scaling = sp.diags_array(to_numpy(self.root))
-        B = sp.csr_array(scaling @ A @ scaling)
-        B_one = np.asarray(B.sum(axis=1)).ravel()
-        return B, self.xp.asarray(B_one, device=self.device), float(B_one.sum())
 
 
 @dataclass(frozen=True)
@@ -162,8 +122,6 @@ def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
     is. The entries of a sparse table that are not stored count as zeros.
     """
     if is_dask_array(X):
-        from featsieve.arrays.dask_chunks import moments_of
-
         smallest = moments_of(X).smallest
     elif is_sparse(X):
         smallest = X.min(axis=0).toarray().ravel().astype(np.float64)

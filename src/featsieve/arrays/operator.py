@@ -6,17 +6,27 @@ same few lines for dense, sparse, integer or device arrays.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import reduce
+from operator import add
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
-from featsieve.arrays.namespace import Array, like, on_host, to_numpy
+from featsieve.arrays.namespace import (
+    Array,
+    column_dots,
+    columns_are_contiguous,
+    is_sparse,
+    like,
+    on_host,
+    sparse_product,
+)
 from featsieve.arrays.row_parts import MemoryParts, RowParts
 
 if TYPE_CHECKING:
@@ -30,6 +40,8 @@ SCALES = ("unit", "std", "sqrt", "none")
 BLOCK_ELEMENTS = 2**21
 CACHE_ELEMENTS = 2**16
 DEVICE_ELEMENTS = 2**26
+# A graph with this share of all possible edges is multiplied as a dense matrix.
+FULL_SHARE = 0.1
 LANCZOS_STEPS = 40
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
@@ -98,6 +110,7 @@ class DataOperator(ABC):
             raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self._scale, self._center = scale, center
+        self._computed: dict[str, Any] = {}
         self._set_table(X)
         self._is_part = statistics is not None
         self.statistics = self._measure() if statistics is None else statistics
@@ -130,9 +143,7 @@ class DataOperator(ABC):
     def part(self, start: int, stop: int) -> "DataOperator":
         """Return the operator of some rows, with the means and scales of the whole table."""
         part = copy(self)
-        for name in [*vars(part)]:  # what was computed once is not true of a part of the rows
-            if isinstance(getattr(type(part), name, None), cached_property):
-                del vars(part)[name]
+        part._computed = {}
         part._X = self._X[start:stop, :]
         part.shape = (stop - start, self.shape[1])
         part.n_stored = self.n_stored * (stop - start) // max(self.shape[0], 1)
@@ -143,13 +154,16 @@ class DataOperator(ABC):
     def at_rows(self, rows: Array) -> "DataOperator":
         """Return the operator of the listed rows, with the means and scales of the whole table."""
         taken = self.part(0, 0)
-        taken._X = self._take_rows(rows)
+        taken._X = self._X[rows] if is_sparse(self._X) else self.xp.take(self._X, rows, axis=0)
         taken.shape = (int(rows.shape[0]), self.shape[1])
         taken.n_stored = self.n_stored * taken.shape[0] // max(self.shape[0], 1)
         return taken
 
-    def _take_rows(self, rows: Array) -> Any:
-        return self.xp.take(self._X, rows, axis=0)
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what ``compute`` returns, computed by the first call only."""
+        if name not in self._computed:
+            self._computed[name] = compute()
+        return self._computed[name]
 
     def parts(self) -> RowParts:
         """Return the table in parts."""
@@ -169,11 +183,6 @@ class DataOperator(ABC):
     def sparse(self) -> "SparseOperator | None":
         """The operator itself where methods should work on the stored entries of its columns."""
         return None
-
-    def gram_columns(self, indices: Array) -> Array:
-        """Return Z'Z[:, indices]: no array with a row per sample exists."""
-        places = to_numpy(indices)
-        return self.place(self.parts().total(columns_product, shared=(places,)))
 
     # What an array library must provide -------------------------------------------------------
 
@@ -205,31 +214,6 @@ class DataOperator(ABC):
     def rows(self, start: int, stop: int) -> Array:
         """Return Z[start:stop], dense."""
 
-    @abstractmethod
-    def row_products(self, start: int, stop: int) -> Array:
-        """Return Z[start:stop] Z', dense."""
-
-    @abstractmethod
-    def weighted_gram(self, weights: Array | None) -> Array:
-        """Return Z' diag(weights) Z (d x d), weights >= 0. Ask for it only when d is small."""
-
-    @abstractmethod
-    def sample_gram(self, weights: Array | None = None) -> Array:
-        """Return Z diag(weights) Z' (n x n), weights >= 0. Ask for it only when n is small."""
-
-    @abstractmethod
-    def column_forms(self, A: Any) -> Array:
-        """Return z_j' A z_j for every column; A symmetric, sparse, n x n, or its diagonal alone."""
-
-    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
-        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j for every column."""
-        sums = self.rmatmul(self.xp.asarray(degree[:, None], device=self.device))[:, 0]
-        return sums, self.column_forms(degree), self.column_forms(S)
-
-    @abstractmethod
-    def quadratic(self, A: sp.csr_array) -> Array:
-        """Return Z'AZ (d x d), A symmetric, sparse and n x n. Ask for it only when d is small."""
-
     def _guard_offset(self, deviation: Array) -> None:  # noqa: B027  (a hook, empty by default)
         """Prepare for columns whose mean is very large against their deviation."""
 
@@ -248,6 +232,87 @@ class DataOperator(ABC):
         """Return Z_S'R for some columns."""
         return self.columns(indices).T @ R
 
+    def gram_columns(self, indices: Array) -> Array:
+        """Return Z'Z[:, indices]."""
+        return self.rmatmul(self.columns(indices))
+
+    def row_products(self, start: int, stop: int) -> Array:
+        """Return Z[start:stop] Z', dense."""
+        return self.matmul(self.rows(start, stop).T).T
+
+    def weighted_gram(self, weights: Array | None) -> Array:
+        """Return Z' diag(weights) Z (d x d), weights >= 0. Ask for it only when d is small."""
+
+        def squares() -> Iterator[Array]:
+            start = 0
+            for block in self.row_blocks():
+                stop = start + block.shape[0]
+                if weights is not None:
+                    block = block * self.xp.sqrt(weights[start:stop])[:, None]
+                yield self._square(block.T)
+                start = stop
+
+        return reduce(add, squares())
+
+    def sample_gram(self, weights: Array | None = None) -> Array:
+        """Return Z diag(weights) Z' (n x n), weights >= 0. Ask for it only when n is small."""
+        root = None if weights is None else self.xp.sqrt(weights)
+        blocks = self._column_blocks(self.block_elements)
+        squares = (self._square(Z if root is None else Z * root[None, c]) for c, Z in blocks)
+        return reduce(add, squares)
+
+    def column_forms(self, A: Any) -> Array:
+        """Return z_j' A z_j for every column; A symmetric, sparse, n x n, or its diagonal alone."""
+        blocks = self._column_blocks(self.cache_elements, by_rows=True)
+        if is_sparse(A):
+            product = sparse_product(A, self.inverse_scale)
+            return self._joined([column_dots(Z, product(Z)) for _, Z in blocks])
+        weights = self.xp.asarray(A, device=self.device)
+        return self._joined([weights @ (Z * Z) for _, Z in blocks])
+
+    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
+        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j of every column, in one pass."""
+        weights = self.place(degree)
+        # Few samples have few pairs that are not neighbours: no zeros need be skipped, and a table
+        # stored by columns can stay so.
+        full = columns_are_contiguous(self._X) and S.nnz >= FULL_SHARE * S.shape[0] ** 2
+        graph = self.place(S.toarray()) if full else None
+        along_graph = sparse_product(S, self.inverse_scale)
+        parts = []
+        for _, Z in self._column_blocks(self.cache_elements, by_rows=not full):
+            product = (Z.T @ graph).T if full else along_graph(Z)
+            sums, edges = weights @ Z, column_dots(Z, product)
+            Z *= Z
+            parts.append((sums, weights @ Z, edges))
+        sums, squares, edges = (self._joined(blocks) for blocks in zip(*parts, strict=True))
+        return sums, squares, edges
+
+    def quadratic(self, A: sp.csr_array) -> Array:
+        """Return Z'AZ (d x d), A symmetric, sparse and n x n. Ask for it only when d is small."""
+        product = sparse_product(A, self.inverse_scale)
+        blocks = self._column_blocks(self.block_elements)
+        half = 0.5 * self._joined([self.rmatmul(product(Z)) for _, Z in blocks], axis=1)
+        return half + half.T
+
+    def _column_blocks(
+        self, n_elements: int, *, by_rows: bool = False
+    ) -> Iterator[tuple[slice, Array]]:
+        """Yield (slice, Z[:, slice]) in dense blocks of about ``n_elements``, each a new array.
+
+        ``by_rows``: stored row by row if possible, which suits scipy's sparse products.
+        """
+        n, d = self.shape
+        for inside in gen_batches(d, max(1, n_elements // max(n, 1))):
+            yield inside, self.columns(self.place(np.arange(inside.start, inside.stop)))
+
+    def _square(self, A: Array) -> Array:
+        """Return A A'."""
+        return A @ A.T
+
+    def _joined(self, blocks: Sequence[Array], *, axis: int = 0) -> Array:
+        """Return blocks as one array."""
+        return blocks[0] if len(blocks) == 1 else self.xp.concat(list(blocks), axis=axis)
+
     @property
     def product_precision(self) -> str:
         """Name of the type in which products of rows are summed."""
@@ -263,19 +328,11 @@ class DataOperator(ABC):
 
     def gram(self) -> Array:
         """Return Z'Z (d x d), computed once. Ask for it only when d is small."""
-        return self._cached_gram
-
-    @cached_property
-    def _cached_gram(self) -> Array:
-        return self.weighted_gram(None)
+        return self._once("gram", lambda: self.weighted_gram(None))
 
     def row_norms(self) -> Array:
         """Return the squared norms of the rows of Z, computed once."""
-        return self._cached_row_norms
-
-    @cached_property
-    def _cached_row_norms(self) -> Array:
-        return self._row_norms()
+        return self._once("row_norms", self._row_norms)
 
     def _row_norms(self) -> Array:
         xp = self.xp
@@ -303,7 +360,10 @@ class DataOperator(ABC):
         for start in range(0, n, step):
             yield self.rows(start, min(start + step, n))
 
-    @cached_property
+    def lipschitz(self) -> float:
+        """Return (an upper estimate of) ||Z||_2^2, the curvature of the least-squares loss."""
+        return self._once("lipschitz", self._lipschitz)
+
     def _lipschitz(self) -> float:
         xp = self.xp
         n, d = self.shape
@@ -326,11 +386,6 @@ class DataOperator(ABC):
             basis = xp.concat([basis, residual / length], axis=1)
         projected = basis[:, : len(images)].T @ xp.concat(images, axis=1)
         return 1.01 * float(xp.max(xp.linalg.eigvalsh(0.5 * (projected + projected.T))))
-
-    def lipschitz(self) -> float:
-        """Return (an upper estimate of) ||Z||_2^2, the curvature of the least-squares loss."""
-        return self._lipschitz
-
 
 class RawOperator(DataOperator):
     """:class:`DataOperator` through products with the raw table, corrected for means and scales."""
@@ -365,8 +420,3 @@ class RawOperator(DataOperator):
         if self._rescales:
             product *= self.inverse_scale[:, None]
         return product
-
-
-def columns_product(part: DataOperator, indices: np.ndarray) -> Array:
-    """Return a part's share of Z'Z[:, indices]."""
-    return part.rmatmul(part.columns(part.place(indices)))

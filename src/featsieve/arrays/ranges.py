@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.arrays.dask_chunks import measured, moments_of
 from featsieve.arrays.namespace import (
     in_double,
     is_dask_array,
@@ -70,7 +71,7 @@ def in_range(X: Any) -> tuple[Any, np.ndarray | None]:
     ``X`` holds finite numbers. A table that is in range is returned as it is, with None.
     """
     if is_dask_array(X):
-        X = _measured(X)
+        X = measured(X)
     if is_single(X):
         return with_room(X), None  # all of float32 is in the range of float64
     exponents = column_exponents(X)
@@ -87,7 +88,7 @@ def with_room(X: Any) -> Any:
     if not is_single(X) or column_exponents(X) is None:
         return X
     X = in_double(X)
-    return _measured(X) if is_dask_array(X) else X
+    return measured(X) if is_dask_array(X) else X
 
 
 def column_exponents(X: Any) -> np.ndarray | None:
@@ -100,7 +101,7 @@ def column_exponents(X: Any) -> np.ndarray | None:
         return None  # whole numbers and half precision
     low, high = limits
     if is_dask_array(X):
-        largest = _moments_of(X).largest
+        largest = moments_of(X).largest
     elif 0.0 < length(X) < 2.0**high:
         small = np.flatnonzero(_seemingly_small(X, 2.0**low))
         if len(small) == 0:
@@ -147,7 +148,7 @@ def _times(X: Any, factors: np.ndarray) -> Any:
     """Return a new table with the columns multiplied."""
     if is_dask_array(X):
         times = {"factors": factors, "dtype": X.dtype, "meta": X._meta}
-        return _measured(X.map_blocks(_times_chunk, **times))
+        return measured(X.map_blocks(_times_chunk, **times))
     if is_sparse(X):
         scaled = X.copy()
         scaled.data = X.data * factors[X.indices]
@@ -158,17 +159,3 @@ def _times(X: Any, factors: np.ndarray) -> Any:
 def _times_chunk(chunk: Any, *, factors: np.ndarray) -> Any:
     """Return a chunk with the columns multiplied."""
     return _times(chunk.tocsr() if is_sparse(chunk) else chunk, factors)
-
-
-def _measured(X: Any) -> Any:
-    """Return a Dask array that knows its moments."""
-    from featsieve.arrays.dask_chunks import measured
-
-    return measured(X)
-
-
-def _moments_of(X: Any) -> Any:
-    """Return the moments of a Dask array."""
-    from featsieve.arrays.dask_chunks import moments_of
-
-    return moments_of(X)

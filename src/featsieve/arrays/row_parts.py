@@ -37,29 +37,23 @@ class RowParts(ABC):
 
     bounds: list[tuple[int, int]]
 
-    def map(
+    @abstractmethod
+    def calls(
         self,
         function: Callable[..., Any],
         *states: Rows,
         shared: Sequence[Any] = (),
         table: bool = True,
-    ) -> Rows:
-        """Return function(part, *blocks, *shared) of every part, kept where the part lives."""
-        return self._keep(self._calls(function, states, shared=shared, table=table))
+    ) -> Iterable[Any]:
+        """Return function(part, *blocks, *shared) of every part: results, or tasks to compute."""
 
-    def total(
-        self,
-        function: Callable[..., Any],
-        *states: Rows,
-        shared: Sequence[Any] = (),
-        table: bool = True,
-    ) -> Any:
-        """Return the sum over the parts of the arrays (or tuples of such) returned, on the host."""
-        return to_host(self._sum(self._calls(function, states, shared=shared, table=table)))
+    @abstractmethod
+    def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
+        """Return the results of :meth:`calls`, kept where the parts live."""
 
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
-        return self.map(columns_of, shared=(indices,))
+    @abstractmethod
+    def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
+        """Return the sum of the results (arrays, or tuples of such) of all parts, on the host."""
 
     @abstractmethod
     def gather(self, rows: Rows) -> Any:
@@ -69,19 +63,9 @@ class RowParts(ABC):
     def scatter(self, values: np.ndarray) -> Rows:
         """Return an array with one row per sample as blocks beside the parts."""
 
-    @abstractmethod
-    def _calls(
-        self, function: Callable[..., Any], states: Sequence[Rows], *, shared: Any, table: bool
-    ) -> Iterable[Any]:
-        """Return function(part, *blocks, *shared) of every part: a task each, or its result."""
-
-    @abstractmethod
-    def _keep(self, calls: Iterable[Any]) -> Rows:
-        """Run the calls, and keep their results where the parts live."""
-
-    @abstractmethod
-    def _sum(self, calls: Iterable[Any]) -> Any:
-        """Run the calls, and return the sum of their results."""
+    def keep_columns(self, indices: np.ndarray) -> Rows:
+        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
+        return self.map(columns_of, shared=(indices,))
 
 
 class MemoryParts(RowParts):
@@ -95,26 +79,32 @@ class MemoryParts(RowParts):
             n_rows = max(FEWEST_ROWS, most // max(d, 1))
         self.bounds = [(start, min(start + n_rows, n)) for start in range(0, n, n_rows)]
 
+    def calls(
+        self,
+        function: Callable[..., Any],
+        *states: Rows,
+        shared: Sequence[Any] = (),
+        table: bool = True,
+    ) -> Iterable[Any]:
+        """Return function(part, *blocks, *shared) of every part, one after the other."""
+        for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
+            yield function(self.operator.part(start, stop), *blocks, *shared)
+
+    def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
+        """Return the results of :meth:`calls`."""
+        return list(self.calls(function, *states, **options))
+
+    def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
+        """Return the sum of the results of all parts, on the host."""
+        return to_host(reduce(added, self.calls(function, *states, **options)))
+
     def gather(self, rows: Rows) -> Any:
         """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
         return joined(rows)
 
     def scatter(self, values: np.ndarray) -> Rows:
         """Return an array with one row per sample as blocks beside the parts."""
-        xp, device = self.operator.xp, self.operator.device
-        return [xp.asarray(values[start:stop], device=device) for start, stop in self.bounds]
-
-    def _calls(
-        self, function: Callable[..., Any], states: Sequence[Rows], *, shared: Any, table: bool
-    ) -> Iterable[Any]:
-        for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
-            yield function(self.operator.part(start, stop), *blocks, *shared)
-
-    def _keep(self, calls: Iterable[Any]) -> Rows:
-        return list(calls)
-
-    def _sum(self, calls: Iterable[Any]) -> Any:
-        return reduce(added, calls)
+        return [self.operator.place(values[start:stop]) for start, stop in self.bounds]
 
 
 def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
@@ -137,8 +127,6 @@ def joined(rows: Rows) -> Any:
         return tuple(joined(blocks) for blocks in zip(*rows, strict=True))
     if len(rows) == 1:
         return to_host(rows[0])
-    if isinstance(rows[0], np.ndarray):
-        return np.concatenate(rows)
     return to_numpy(namespace_of(rows[0]).concat(list(rows), axis=0))
 
 

@@ -1,6 +1,5 @@
 """The data operator of a scipy.sparse table: centring and scaling without densifying."""
 
-from functools import cached_property
 from typing import Any
 
 import array_api_compat.numpy as xnp
@@ -37,16 +36,9 @@ class SparseOperator(RawOperator):
         """The operator itself: its columns are best kept as their stored entries."""
         return self
 
-    @cached_property
+    @property
     def _by_column(self) -> sp.csc_array:
-        return self._X.tocsc()
-
-    def _take_rows(self, rows: np.ndarray) -> sp.csr_array:
-        return self._X[rows]
-
-    def gram_columns(self, indices: np.ndarray) -> np.ndarray:
-        """Return Z'Z[:, indices]."""
-        return self.rmatmul(self.columns(indices))
+        return self._once("by_column", self._X.tocsc)
 
     def _column_statistics(self) -> tuple[np.ndarray, np.ndarray]:
         n, d = self.shape
@@ -121,21 +113,23 @@ class SparseOperator(RawOperator):
     def row_products(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop] Z': a sparse product and a rank-one correction."""
         Y, s, cross = self._scaled
-        product = _dense(Y[start:stop] @ self._transposed)
+        product = _dense(Y[start:stop] @ self._once("transposed", self._transpose))
         product -= cross[start:stop, None] - s @ s
         product -= cross[None, :]
         return product
 
-    @cached_property
-    def _transposed(self) -> sp.csr_array:
-        """Y' by rows: a product of two tables stored by rows needs no conversion."""
+    def _transpose(self) -> sp.csr_array:
+        """Return Y' by rows: a product of two tables stored by rows needs no conversion."""
         X = self._by_column
         scale = np.repeat(self.inverse_scale, np.diff(X.indptr))
         return sp.csr_array((X.data * scale, X.indices, X.indptr), shape=self.shape[::-1])
 
-    @cached_property
+    @property
     def _scaled(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
         """Y = X D, s = D m and Y s, so that ZZ' = YY' - (Ys)1' - 1(Ys)' + s's 11'."""
+        return self._once("scaled", self._rescale)
+
+    def _rescale(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
         X = self._X
         Y = _with_data(X, X.data * self.inverse_scale[X.indices]) if self._rescales else X
         if Y.dtype != np.float64:
@@ -179,6 +173,12 @@ class SparseOperator(RawOperator):
         A_one = np.asarray(A.sum(axis=1)).ravel()
         inner = np.asarray(Y.multiply(A @ Y).sum(axis=0)).ravel()
         return inner - 2.0 * s * (Y.T @ A_one) + s**2 * A_one.sum()
+
+    def graph_forms(
+        self, S: sp.csr_array, degree: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j for every column."""
+        return self.rmatmul(degree[:, None])[:, 0], self.column_forms(degree), self.column_forms(S)
 
     def quadratic(self, A: sp.csr_array) -> np.ndarray:
         """Return Z'AZ: a sparse product and rank-one corrections."""
