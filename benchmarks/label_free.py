@@ -40,7 +40,7 @@ from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
 from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
-from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.initial_labels import table_labels
 from featsieve.tuning import CentroidAccuracy, FullSilhouette, LabelAgreement, Modularity
 
 N_SEEDS = 20

@@ -17,7 +17,7 @@ import numpy as np
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs import hat_coordinates, self_tuning_graph
-from featsieve.graphs.knn import hat_distances
+from featsieve.graphs.distances import hat_distances
 from featsieve.terms import NeighbourGraph, UniformGraph, normalised_indicator
 
 rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from featsieve.bench.methods import make_selector, shared_start, shares_graph
 from featsieve.bench.workbench import LabelFreeCriterion, Workbench
 from featsieve.datasets import Dataset, load_dataset, make_planted
 from featsieve.evaluation import paper_protocol, practical_protocol, redundancy
-from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.initial_labels import table_labels
 from featsieve.tuning import Modularity
 
 PUBLISHED = {"solver": "paper", "sparsity": 1e-3}

@@ -12,7 +12,7 @@ from featsieve.criteria import structure as module
 from featsieve.datasets import make_planted
 from featsieve.graphs import spectral_labels
 from featsieve.graphs.affinity import modularity
-from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.initial_labels import table_labels
 from featsieve.graphs.views import VIEWS, sample_view
 from featsieve.tuning import NoStructureWarning, structure_score
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances
-from featsieve.graphs.local_discriminant import (
+from featsieve.graphs.local_models import (
     local_discriminant_matrix,
     local_grams,
     mean_scatter,

@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances
-from featsieve.graphs.local_learning import local_learning_laplacian, local_predictors
+from featsieve.graphs.local_models import local_learning_laplacian, local_predictors
 from tests.graphs.test_knn import T9, T9_BANDWIDTH
 
 

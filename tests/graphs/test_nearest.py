@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.graphs.nearest import GROUP, entries_below, sorted_by_distance, upper_bounds
+from featsieve.graphs.distances import GROUP, entries_below, sorted_by_distance, upper_bounds
 
 
 @st.composite

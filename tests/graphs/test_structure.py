@@ -5,7 +5,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import to_numpy
-from featsieve.graphs.structure import permute_columns
+from featsieve.graphs.views import permute_columns
 
 
 def permuted(X):

@@ -10,8 +10,14 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from featsieve.graphs.affinity import modularity
-from featsieve.graphs.structure import leave_one_out_accuracy
-from featsieve.graphs.views import PLAIN, VIEWS, sample_view, view_of_labels, vote_accuracy
+from featsieve.graphs.views import (
+    PLAIN,
+    VIEWS,
+    leave_one_out_accuracy,
+    sample_view,
+    view_of_labels,
+    vote_accuracy,
+)
 
 
 def in_one_column(n=100, d=300, c=3, *, seed=0):

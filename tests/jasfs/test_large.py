@@ -10,7 +10,7 @@ from featsieve import JASFS
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.coordinates import hat_coordinates
-from featsieve.graphs.structure import leave_one_out_accuracy
+from featsieve.graphs.views import leave_one_out_accuracy
 from featsieve.jasfs.start import Settings, large_start
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import NeighbourGraph, normalised_indicator

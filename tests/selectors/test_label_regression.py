@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import featsieve
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
-from featsieve.graphs.local_learning import local_learning_laplacian
+from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.label_regression import resolve_penalty, solve
 from featsieve.solvers import Status
 from featsieve.solvers.reweighted_ridge import largest_penalty

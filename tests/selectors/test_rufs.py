@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from featsieve import RUFS, defaults
 from featsieve.arrays import as_operator
 from featsieve.graphs.affinity import smoothness
-from featsieve.graphs.local_learning import local_learning_laplacian
+from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.rufs_problem import REGRESSION
 from featsieve.solvers.nonnegative_labels import first_label_matrix
 from featsieve.terms import normalised_indicator

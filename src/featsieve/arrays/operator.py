@@ -387,6 +387,7 @@ class DataOperator(ABC):
         projected = basis[:, : len(images)].T @ xp.concat(images, axis=1)
         return 1.01 * float(xp.max(xp.linalg.eigvalsh(0.5 * (projected + projected.T))))
 
+
 class RawOperator(DataOperator):
     """:class:`DataOperator` through products with the raw table, corrected for means and scales."""
 

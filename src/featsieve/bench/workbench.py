@@ -20,9 +20,8 @@ from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
-from featsieve.graphs.initial_labels import authors_labels, first_labels
-from featsieve.graphs.knn import heat_kernel_graph
-from featsieve.graphs.pseudo_labels import table_labels
+from featsieve.graphs.affinity import heat_kernel_graph
+from featsieve.graphs.initial_labels import authors_labels, first_labels, table_labels
 
 # Tables kept in a process: cells come data set by data set.
 KEPT = 2

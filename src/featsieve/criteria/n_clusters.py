@@ -11,9 +11,10 @@ from featsieve import defaults
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.graphs.structure import leave_one_out_accuracy, permute_columns
 from featsieve.graphs.views import (
     PLAIN,
+    leave_one_out_accuracy,
+    permute_columns,
     sample_view,
     vote_accuracy,
 )

@@ -10,8 +10,13 @@ from featsieve.arrays.namespace import as_numpy
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.graphs.structure import leave_one_out_accuracy, permuted_by
-from featsieve.graphs.views import VIEWS, is_certain, sample_view
+from featsieve.graphs.views import (
+    VIEWS,
+    is_certain,
+    leave_one_out_accuracy,
+    permuted_by,
+    sample_view,
+)
 from featsieve.validation import as_table, check_number, check_varying, warn
 
 

@@ -1,7 +1,19 @@
-"""Neighbour graphs of the samples, and the first pseudo-labels that come from them."""
+"""Neighbour graphs of the samples, and the first pseudo-labels that come from them.
 
+- :mod:`~featsieve.graphs.coordinates`, :mod:`~featsieve.graphs.distances`: the samples in
+  principal or hat coordinates, their distances and nearest neighbours
+- :mod:`~featsieve.graphs.affinity`: weights of the edges (``self_tuning_graph`` is the prior of the
+  graph S of JASFS), Laplacians, modularity
+- :mod:`~featsieve.graphs.landmarks`: the same prior for long tables, through landmarks
+- :mod:`~featsieve.graphs.views`: which metric shows clusters, and whether they are chance
+- :mod:`~featsieve.graphs.spectral_labels`, :mod:`~featsieve.graphs.initial_labels`: first labels
+- :mod:`~featsieve.graphs.embedding`, :mod:`~featsieve.graphs.local_models`,
+  :mod:`~featsieve.graphs.adaptive_neighbours`: what MCFS and SPEC, UDFS and RUFS, SOGFS need
+"""
+
+from featsieve.graphs.affinity import heat_kernel_graph, self_tuning_graph
 from featsieve.graphs.coordinates import hat_coordinates, principal_coordinates
-from featsieve.graphs.knn import heat_kernel_graph, nearest_neighbours, self_tuning_graph
+from featsieve.graphs.distances import nearest_neighbours
 from featsieve.graphs.spectral_labels import kmeans_labels, laplacian_labels, spectral_labels
 
 __all__ = [

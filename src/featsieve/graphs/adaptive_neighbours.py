@@ -12,8 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.distances import Distances, PointDistances
-from featsieve.graphs.knn import nearest_neighbours
+from featsieve.graphs.distances import Distances, PointDistances, nearest_neighbours
 from featsieve.terms.simplex import project_rows
 
 # Distances whose relative differences are on average no larger are equal.

@@ -1,4 +1,8 @@
-"""The graph of the samples that spectral methods share, and its Laplacians. All sparse."""
+"""Graphs of nearest neighbours of the samples, and their Laplacians. All sparse.
+
+:func:`self_tuning_graph` is the prior of the graph S of JASFS; the compared methods take
+:func:`sample_graph`.
+"""
 
 from typing import Any
 
@@ -7,11 +11,50 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import as_numpy, is_sparse
-from featsieve.graphs.distances import EuclideanDistances
-from featsieve.graphs.knn import heat_kernel_graph, nearest_neighbours, symmetric_graph
+from featsieve.graphs.distances import (
+    Distances,
+    EuclideanDistances,
+    SummedDistances,
+    nearest_neighbours,
+)
 from featsieve.validation import check_option
 
 AFFINITIES = ("heat", "binary")
+# Smallest weight of an edge: a neighbour stays a neighbour however unequal the local scales are.
+SMALLEST_WEIGHT = 1e-13
+
+
+def self_tuning_graph(distances: Distances, *, n_neighbors: int = 5) -> sp.csr_array:
+    """Return a_ij = exp(-D_ij/(sigma_i sigma_j)) on the nearest neighbours, symmetrised by maximum.
+
+    sigma_i is the distance to the last of the neighbours: dense and sparse regions get graphs of
+    the same connectivity.
+    """
+    indices, squares = nearest_neighbours(distances, n_neighbors)
+    sigma = np.sqrt(squares[:, -1])
+    largest = float(sigma.max())
+    sigma = np.maximum(sigma, 1e-6 * largest if largest > 0.0 else 1.0)  # coinciding samples
+    weight = np.exp(-squares / (sigma[:, None] * sigma[indices]))
+    return symmetric_graph(indices, np.maximum(weight, SMALLEST_WEIGHT))
+
+
+def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr_array:
+    """Return the graph the authors start from: exp(-||x_i - x_j||^2/(2 t^2)) on nearest neighbours.
+
+    t is the mean distance over all pairs, the zero diagonal included; symmetrised by maximum.
+    """
+    distances = SummedDistances(operator)
+    indices, squares = nearest_neighbours(distances, n_neighbors)
+    t = distances.mean
+    return symmetric_graph(indices, np.maximum(np.exp(-squares / (2.0 * t * t)), SMALLEST_WEIGHT))
+
+
+def symmetric_graph(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
+    """Return max(A, A') of the directed neighbour lists."""
+    n, k = indices.shape
+    row = np.repeat(np.arange(n), k)
+    A = sp.csr_array((weight.ravel(), (row, indices.ravel())), shape=(n, n))
+    return sp.csr_array(A.maximum(A.T))
 
 
 def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5) -> sp.csr_array:
@@ -46,22 +89,9 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
         S.eliminate_zeros()
     if largest == 0.0:
         raise ValueError(f"{hint} matrix; got one without any edge.")
-    if not _symmetric(S, 1e-10 * largest):
+    if abs(S - S.T).max() > 1e-10 * largest:
         raise ValueError(f"{hint} matrix; got one that is not symmetric: pass (S + S.T) / 2.")
     return S
-
-
-def _symmetric(S: sp.csr_array, tolerance: float) -> bool:
-    """Say whether S = S' up to a tolerance: whether Su = S'u for a u without any pattern.
-
-    Only where that leaves a doubt are the entries compared.
-    """
-    u = np.cos(np.arange(1.0, S.shape[0] + 1.0))
-    of_edges = np.repeat(u, np.diff(S.indptr)) * S.data
-    transposed = np.bincount(S.indices, weights=of_edges, minlength=S.shape[0])  # S'u
-    if np.abs(S @ u - transposed).max() <= tolerance:
-        return True
-    return bool(abs(S - S.T).max() <= tolerance)
 
 
 def degrees(S: sp.csr_array) -> np.ndarray:

@@ -1,4 +1,10 @@
-"""Squared distances between samples, in blocks of rows: no n x n array."""
+"""Squared distances between samples, in blocks of rows, and the nearest neighbours: no n x n array.
+
+The k smallest entries of every row of a block are found without sorting the rows. Columns are dealt
+out to groups. The k-th smallest of the groups' minima bounds the k-th smallest entry from above, so
+only the few groups below it hold candidates: one pass over the block takes the minima, and sorting
+is left to a handful of entries per row.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -8,7 +14,6 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, entries_of, smallest_of_rows, to_numpy
-from featsieve.graphs.nearest import entries_below, upper_bounds
 
 # Elements of a block of the distance matrix that may exist at one time (8 MiB of float64),
 BLOCK_ELEMENTS = 2**20
@@ -21,6 +26,9 @@ FEWEST_ROWS = 64
 MOST_CANDIDATES = 0.1
 # Distances that differ by less than this, relative to the squared lengths they come from, tie.
 ROUNDING = {"float32": 1e-5, "float64": 1e-12}
+# Columns in a group, and the fewest groups for each neighbour that is sought.
+GROUP = 32
+GROUPS_PER_NEIGHBOUR = 16
 
 # Rows (counted from the first of a block), columns and squared distances of pairs of samples.
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -235,3 +243,97 @@ def _distances_of_products(
     products += columns
     products += rows[:, None]
     return np.maximum(products, 0.0, out=products)
+
+
+# Nearest neighbours -------------------------------------------------------------------------------
+
+
+def nearest_neighbours(distances: Distances, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (indices, squared distances) of the nearest other samples, nearest first.
+
+    Distances that differ by no more than rounding are equal, and the lower index comes first: in
+    tables of counts or 0/1 entries most distances tie, and the memory order of the table must not
+    decide between them.
+
+    Parameters
+    ----------
+    distances : Distances
+        Such as ``EuclideanDistances(operator)``.
+    n_neighbors : int
+        At most all other samples.
+    """
+    n = len(distances.rounding)
+    k = min(n_neighbors, n - 1)
+    indices, squares = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    step = distances.block_rows
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        rows, columns, found = distances.candidates(start, stop, k=k)
+        error = distances.rounding[start:stop]
+        order = np.lexsort((found, rows))
+        last = found[order][np.searchsorted(rows[order], np.arange(len(error))) + k - 1]
+        equal = tie_width(last, error)
+        kept = found <= (last + equal)[rows]
+        indices[start:stop], squares[start:stop] = sorted_by_distance(
+            rows[kept], columns[kept], found[kept], equal=equal, k=k
+        )
+    return indices, np.maximum(squares, 0.0)
+
+
+def upper_bounds(block: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the minima of the groups of columns, and a bound of every row's k-th smallest entry.
+
+    Column j belongs to group j mod n_groups: near columns, which are often alike, are in different
+    groups.
+    """
+    n_rows, n = block.shape
+    size = max(1, min(GROUP, n // (GROUPS_PER_NEIGHBOUR * k)))
+    if size == 1:
+        minima = block
+    else:
+        n_groups = n // size
+        whole = size * n_groups
+        minima = block[:, :whole].reshape(n_rows, size, n_groups).min(axis=1)
+        rest = minima[:, : n - whole]  # fewer columns than groups
+        np.minimum(rest, block[:, whole:], out=rest)
+    return minima, np.partition(minima, k - 1, axis=1)[:, k - 1]
+
+
+def entries_below(
+    block: np.ndarray, minima: np.ndarray, limit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (rows, columns) of the entries up to each row's limit, given the groups' minima."""
+    n = block.shape[1]
+    n_groups = minima.shape[1]
+    rows, groups = np.nonzero(minima <= limit[:, None])
+    if n_groups == n:
+        return rows, groups
+    columns = groups[:, None] + np.arange(0, n, n_groups)
+    inside = columns < n
+    columns[~inside] = 0
+    inside &= block[rows[:, None], columns] <= limit[rows, None]
+    pair, member = np.nonzero(inside)
+    return rows[pair], columns[pair, member]
+
+
+def sorted_by_distance(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    squares: np.ndarray,
+    *,
+    equal: np.ndarray,
+    k: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first k columns of every row and their squared distances, nearest first.
+
+    Of the sorted distances of a row, those that follow each other at no more than ``equal`` of the
+    row are one distance, and the lower column comes first. Every row 0..b-1 has at least k entries.
+    """
+    order = np.lexsort((squares, rows))
+    rows, columns, squares = rows[order], columns[order], squares[order]
+    apart = np.diff(squares) > equal[rows[1:]]
+    group = np.concatenate([[0], np.cumsum(apart | (np.diff(rows) > 0))])
+    order = np.lexsort((columns, group))
+    first = np.searchsorted(rows, np.arange(len(equal)))
+    chosen = order[first[:, None] + np.arange(k)]
+    return columns[chosen], squares[chosen]

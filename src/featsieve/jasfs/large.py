@@ -26,7 +26,7 @@ from featsieve.arrays.derived import ColumnGram
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.arrays.row_parts import Rows
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums
-from featsieve.graphs.structure import sampled_accuracy
+from featsieve.graphs.views import sampled_accuracy
 from featsieve.solvers.batched_moves import BatchedMoves, LandmarkPartition, indicator
 from featsieve.solvers.forward_forms import LARGEST_GRAM
 from featsieve.solvers.protocol import Status, run

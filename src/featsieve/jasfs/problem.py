@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.graphs.structure import leave_one_out_accuracy
+from featsieve.graphs.views import leave_one_out_accuracy
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression, hat_factor

@@ -12,9 +12,8 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.distances import hat_distances
-from featsieve.graphs.initial_labels import authors_labels
+from featsieve.graphs.initial_labels import authors_labels, joint_labels
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
-from featsieve.graphs.pseudo_labels import joint_labels
 from featsieve.graphs.spectral_labels import fill_empty, kmeans_labels
 from featsieve.graphs.views import PLAIN, SampleView, sample_view
 from featsieve.jasfs.large import LargeProblem

@@ -10,7 +10,7 @@ from featsieve.arrays.derived import shifted_to_zero, unshifted
 from featsieve.arrays.namespace import is_sparse
 from featsieve.docstrings import fill_doc
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.local_learning import local_learning_laplacian
+from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.label_regression import LabelRegressionSelector, Start
 from featsieve.selectors.rufs_paper import PublishedRUFS
 from featsieve.selectors.rufs_problem import RUFSProblem

@@ -7,7 +7,7 @@ import numpy as np
 from featsieve.arrays import DataOperator
 from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
-from featsieve.graphs.local_discriminant import (
+from featsieve.graphs.local_models import (
     local_discriminant_matrix,
     local_grams,
     mean_scatter,
