@@ -26,8 +26,15 @@ from featsieve.demo.tables import (
 from featsieve.io.files import write_text
 from featsieve.io.results import check_results, result_folder
 from featsieve.report import render_selection
-from featsieve.report.page import Code, Links, Page, PageTable, Section
-from featsieve.report.render import render_html, render_markdown
+from featsieve.report.page import (
+    Code,
+    Links,
+    Page,
+    PageTable,
+    Section,
+    render_html,
+    render_markdown,
+)
 from featsieve.workflow import select_features
 from featsieve.workflow.summary import summarize
 

@@ -14,28 +14,6 @@ def grid(params, acc, **given):
                acc_mean=acc, nmi_mean=acc / 2, **given)  # fmt: skip
 
 
-def published(**given):
-    return [
-        grid({"solver": "paper", "tol": 0.0, "sparsity": s}, acc, own_count=True, n_features=n,
-             **given)
-        for s, acc, n in ((1e-4, 0.5, 90), (1e-3, 0.6, 40), (1e-2, 0.2, 3))
-    ]  # fmt: skip
-
-
-def test_inert_weights_are_flat_over_the_values_that_one_fit_stands_for():
-    inert = json.dumps({"alpha": [0.1, 10.0], "beta": [1e-2, 1.0, 1e2]})
-    found = {(s.x, s.y): s for s in surfaces(frame(published(stands_for=6, inert=inert)))}
-    assert set(found) == {("λ", "α"), ("λ", "β"), ("α", "β")}
-    over = found["λ", "α"]
-    assert over.y_values == ("0.1", "10")
-    np.testing.assert_allclose(over.acc, np.tile([0.5, 0.6, 0.2], (2, 1)), rtol=1e-15)
-    np.testing.assert_array_equal(over.nmi, over.acc / 2)
-    flat = found["α", "β"]
-    assert flat.fixed == "λ = 1e-3"  # where the paper fixes it
-    assert flat.inert == ("α", "β")
-    np.testing.assert_array_equal(flat.acc, np.full((3, 2), 0.6))
-
-
 def test_joint_solver_over_alpha_and_beta_at_the_best_number_of_features():
     values = (1e-2, 1.0, 1e2)
     rng = np.random.default_rng(0)
@@ -45,10 +23,10 @@ def test_joint_solver_over_alpha_and_beta_at_the_best_number_of_features():
     rows = frame([grid({"alpha": a, "beta": b}, v, n_features=k) for (a, b, k), v in truth.items()])
     (surface,) = surfaces(rows)
     best = max(truth, key=truth.__getitem__)[2]
-    assert (surface.x, surface.y, surface.inert) == ("α", "β", ())
+    assert (surface.x, surface.y) == ("α", "β")
     assert surface.fixed == f"number of features = {best}"
     expected = [[truth[a, b, best] for a in values] for b in values]
-    np.testing.assert_allclose(surface.acc, expected)
+    np.testing.assert_allclose(surface.scores["acc"], expected)
 
 
 def test_a_default_that_is_not_named_is_a_value_like_others():
@@ -59,8 +37,8 @@ def test_a_default_that_is_not_named_is_a_value_like_others():
     )  # fmt: skip
     (surface,) = surfaces(rows)
     assert (surface.x, surface.y) == ("number of features", "α")
-    assert surface.y_values == ("0.3", "3")
-    np.testing.assert_allclose(surface.acc, [[0.1, 0.3], [0.2, 0.4]])
+    assert surface.scores["acc"].index.tolist() == [0.3, 3.0]
+    np.testing.assert_allclose(surface.scores["acc"], [[0.1, 0.3], [0.2, 0.4]])
 
 
 def test_seeds_are_averaged_and_gaps_stay_empty():
@@ -69,7 +47,7 @@ def test_seeds_are_averaged_and_gaps_stay_empty():
         [grid({"alpha": a, "beta": b}, 0.2 + 0.2 * seed, seed=seed) for (a, b), seed in points]
     )
     (surface,) = surfaces(rows)
-    np.testing.assert_allclose(surface.acc, [[0.3, 0.2], [0.2, np.nan]])
+    np.testing.assert_allclose(surface.scores["acc"], [[0.3, 0.2], [0.2, np.nan]])
 
 
 @pytest.mark.parametrize(

@@ -81,24 +81,6 @@ def test_what_failed_says_so():
     assert (missing.text, missing.missing) == ("timeout", True)
 
 
-def test_intervals_are_there_only_with_single_runs():
-    without = summarise_bench(frame([grid("NDFS", 0.5)]))
-    assert bench_tables.interval_table(without, without.tracks[0], "acc") is None
-    runs = summarise_bench(frame([grid("NDFS", 0.5, acc_runs=[0.4, 0.5, 0.6])]))
-    table = bench_tables.interval_table(runs, runs.tracks[0], "acc")
-    assert entries(table)["NDFS"][0].text == "25.2 to 74.8"
-    assert "too narrow" in table.note  # an oracle's interval forgets the search
-    assert "over k-means starts only: every selector" in table.note
-    seeds = [
-        row(experiment="default", seed=seed, acc_mean=0.5, acc_runs=[0.4, 0.6], n_features=5)
-        for seed in (0, 1)
-    ]
-    several = summarise_bench(frame(seeds))
-    table = bench_tables.interval_table(several, several.tracks[0], "acc")
-    assert entries(table)["NDFS"][0].note == "2 × 2 runs"
-    assert "over selector seeds and k-means starts" in table.note
-
-
 def test_what_is_too_small_to_show_is_not_called_best():
     summary = summarise_bench(frame([grid("NDFS", 0.5), grid("UDFS", 0.5)]))
     values = {("breast3", "NDFS"): 0.0, ("breast3", "UDFS"): 1.0}
@@ -107,14 +89,6 @@ def test_what_is_too_small_to_show_is_not_called_best():
     )
     found = {name: (e[0].text, e[0].best) for name, e in entries(table).items()}
     assert found == {"UDFS": ("1.0", False), "NDFS": ("< 0.1", False)}
-
-
-def test_parameters_are_written_as_a_user_would():
-    params = '{"alpha": 1e-06, "n_features_to_select": 50, "solver": "paper"}'
-    summary = summarise_bench(frame([grid("NDFS", 0.5, params=params), grid("UDFS", 0.5)]))
-    found = entries(bench_tables.params_table(summary, summary.tracks[0]))
-    assert found["NDFS"][0].text == "alpha=1e-6, solver=paper"
-    assert found["UDFS"][0].text == "defaults"
 
 
 def random_rows(dataset="breast3"):
@@ -141,17 +115,6 @@ def test_margin_over_the_random_control():
         "NDFS": ["+15.0", "+10.0", "2 of 2", "1"],
     }
     assert [entry.best for entry in table.rows[0].entries[:2]] == [False, False]
-
-
-def test_survival_names_the_budget_and_who_is_not_above():
-    rows = [*random_rows(), grid("NDFS", 0.65), grid("UDFS", 0.6)]
-    table = bench_tables.survival_table(summarise_bench(frame(rows)))
-    cells = texts(table)["breast3"]
-    assert cells[:4] == ["60.00", "3 rankings, 3 selections", "1: NDFS", "1: UDFS"]
-    # 60.00 of random rankings: seven rows of the paper's table are at most that
-    assert cells[4].startswith("7: Baseline, MCFS, UDFS, NDFS")
-    assert "294 selections for JASFS" in table.note
-    assert "at most 3 selections" in table.note
 
 
 def test_budget_of_controls_and_methods():

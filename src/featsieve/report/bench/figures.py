@@ -1,34 +1,84 @@
-"""The figures of a benchmark report: those of the paper, average ranks, distance from chance."""
+"""The figures of a benchmark report: those of the paper, and average ranks.
 
+Figures are drawn in two placeholder colours. In the SVG they become variables, dark on a light
+page and light on a dark one.
+"""
+
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from featsieve.report.bench.scores import as_array
-from featsieve.report.bench.summary import BenchSummary, Track
-from featsieve.report.bench.surfaces import Surface
-from featsieve.report.figure_style import (
-    FAINT,
-    INK,
-    METRIC_WORDS,
-    PANEL,
-    Style,
-    drawing,
-    new_figure,
-    to_svg,
-)
+from featsieve.report.bench.scores import METRICS, as_array
+from featsieve.report.bench.summary import Track
+from featsieve.report.bench.surfaces import Surface, tick
 from featsieve.report.page import Figure
 
-Styles = Mapping[str, Style]
-
-_CLASS_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933")
-_CLASS_MARKERS = "o^sDvP<"
+INK, FAINT = "#010203", "#040506"
+PANEL = (4.4, 3.1)  # inches
+_THEMES = {
+    INK: ("--ink", "#1f2328", "#e6e9ee"),
+    FAINT: ("--faint", "#d5dae1", "#3a414b"),
+}
+# Neighbours can be told apart with colour-blind eyes; the markers do the rest.
+_COLOURS = ("#56b4e9", "#009e73", "#cc79a7", "#e69f00", "#999933", "#6f8f72", "#7f74e8", "#b5793c")
+_MARKERS = "vs^DPpHX<>h"
+_CONTROLS = (("_", (0, (1, 1.2))), ("x", (0, (4, 2))), ("+", (0, (6, 2, 1, 2))))
+# What the comparison is about stands out: JASFS, and the paper's own algorithm.
+_JASFS, _PUBLISHED = ("#d55e00", "o"), ("#1f83c6", "*")
 RASTER_POINTS = 600  # above this, points are drawn as an image inside the SVG
 
+_RC: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "featsieve",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "grid.linewidth": 0.6,
+    "grid.color": FAINT,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+}
 
-class _Drawn:
+
+Styles = Mapping[str, dict[str, Any]]  # arguments of matplotlib's plot
+
+
+def method_styles(methods: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Give each method its colour, marker and line, the same in all figures."""
+    looks = zip(cycle(_COLOURS), cycle(_MARKERS), strict=False)
+    control_looks = cycle(_CONTROLS)
+    styles = {}
+    for fact in methods:
+        style: dict[str, Any] = {"linewidth": 1.2, "markersize": 5.5, "zorder": 3}
+        if fact.control:
+            style["color"], style["zorder"] = "#8a8f98", 2
+            style["marker"], style["linestyle"] = next(control_looks)
+        elif fact.selector == "JASFS":
+            style["linewidth"], style["zorder"] = 2.2, 4 if fact.published else 5
+            style["color"], style["marker"] = _PUBLISHED if fact.published else _JASFS
+        else:
+            style["color"], style["marker"] = next(looks)
+        styles[fact.name] = style
+    return styles
+
+
+class _Drawing:
     """Axes, and the SVG of the finished drawing."""
 
     axes: Any
@@ -36,38 +86,56 @@ class _Drawn:
 
 
 @contextmanager
-def _axes(width: float, height: float, **how: Any) -> Iterator[_Drawn]:
+def _axes(width: float, height: float, **how: Any) -> Iterator[_Drawing]:
     """Give axes to draw on in the block; the SVG is there at its end."""
-    drawn = _Drawn()
-    with drawing():
-        figure = new_figure(width, height)
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'featsieve[report]'.") from error
+    drawn = _Drawing()
+    with matplotlib.rc_context(_RC):
+        figure = Canvas(figsize=(width, height), layout="constrained")
         drawn.axes = figure.add_subplot(**how)
         yield drawn
         drawn.svg = to_svg(figure)
 
 
+def to_svg(figure: Any) -> str:
+    """Write a figure as one SVG element whose ink follows the reader's theme."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :].strip()
+    light = dark = ""
+    for placeholder, (name, on_light, on_dark) in _THEMES.items():
+        text = text.replace(placeholder, f"var({name})")
+        light += f"{name}:{on_light};"
+        dark += f"{name}:{on_dark};"
+    theme = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    end = text.index(">") + 1
+    return f"{text[:end]}<style>{theme}</style>{text[end:]}"
+
+
 def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Draw the line and marker of each method, for a key beside the figures."""
     found = []
-    with drawing():
-        for name in names:
-            figure = new_figure(0.5, 0.2)
-            axes = figure.add_axes((0, 0, 1, 1))
-            axes.axis("off")
-            axes.plot([0, 1, 2], [0, 0, 0], markevery=[1], **styles[name].line())
-            axes.set(xlim=(0, 2), ylim=(-1, 1))
-            figure.set_layout_engine("none")
-            found.append((name, to_svg(figure)))
+    for name in names:
+        with _axes(0.5, 0.2, position=(0, 0, 1, 1)) as drawn:
+            drawn.axes.axis("off")
+            drawn.axes.plot([0, 1, 2], [0, 0, 0], markevery=[1], **styles[name])
+            drawn.axes.set(xlim=(0, 2), ylim=(-1, 1))
+        found.append((name, drawn.svg))
     return tuple(found)
 
 
 def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> Figure:
     """Draw a score (percent, a column per method) against the number of features."""
-    word = METRIC_WORDS[metric]
+    word = METRICS[metric]
     lines = {method: curves[method].dropna() for method in curves}
     with _axes(*PANEL) as drawn:
         for method, line in lines.items():
-            drawn.axes.plot(line.index, line, **styles[method].line())
+            drawn.axes.plot(line.index, line, **styles[method])
         drawn.axes.set(xlabel="number of features", ylabel=f"{word} (%)", title=dataset)
         ticks = [int(count) for count in curves.index]
         drawn.axes.set_xticks(ticks if len(ticks) <= 10 else ticks[:: len(ticks) // 8])
@@ -88,7 +156,7 @@ def time_figure(timings: Any, *, dataset: str, styles: Styles) -> Figure:
             every = max(1, len(steps) // 5)
             # The clock of a fast step can stand still; a logarithm cannot show zero.
             shown = np.maximum(seconds, 1e-6)
-            drawn.axes.plot(steps, shown, markevery=every, **styles[timing.method].line())
+            drawn.axes.plot(steps, shown, markevery=every, **styles[timing.method])
         drawn.axes.set_yscale("log")
         drawn.axes.set(xlabel="iteration", ylabel="seconds so far", title=dataset)
         drawn.axes.xaxis.get_major_locator().set_params(integer=True)
@@ -101,7 +169,7 @@ def objective_figure(timing: Any, *, styles: Styles) -> Figure:
     """Draw the objective against the iteration."""
     values = as_array(timing.objective)
     with _axes(*PANEL) as drawn:
-        drawn.axes.plot(np.arange(1, len(values) + 1), values, **styles[timing.method].line())
+        drawn.axes.plot(np.arange(1, len(values) + 1), values, **styles[timing.method])
         title = f"{timing.dataset}: {timing.method}"
         drawn.axes.set(xlabel="iteration", ylabel="objective", title=title)
         drawn.axes.xaxis.get_major_locator().set_params(integer=True)
@@ -119,7 +187,8 @@ def objective_figure(timing: Any, *, styles: Styles) -> Figure:
 
 def surface_figure(surface: Surface, metric: str) -> Figure:
     """Draw scores over a pair of parameters as a heat map with numbers."""
-    word, values = METRIC_WORDS[metric], 100 * getattr(surface, metric)
+    word, table = METRICS[metric], 100 * surface.scores[metric]
+    values = table.to_numpy(dtype=float)
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     with _axes(PANEL[0], 3.3) as drawn:
         axes = drawn.axes
@@ -127,62 +196,42 @@ def surface_figure(surface: Surface, metric: str) -> Figure:
         axes.spines[:].set_visible(False)
         # The scale spans ten points at least, so that noise does not look like an effect.
         middle, half = (low + high) / 2, max((high - low) / 2, 5.0)
-        scale = {"cmap": "cividis", "vmin": middle - half, "vmax": middle + half}
-        image = axes.pcolormesh(values, edgecolors="none", **scale)
+        image = axes.pcolormesh(values, cmap="cividis", vmin=middle - half, vmax=middle + half)
         for (i, j), value in np.ndenumerate(values):
             if np.isfinite(value):
-                red, green, blue, _ = image.cmap(image.norm(value))
-                bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5
-                look = {"ha": "center", "va": "center", "fontsize": 8}
-                color = "#111111" if bright else "#ffffff"
-                axes.text(j + 0.5, i + 0.5, f"{value:.1f}", color=color, **look)
-        axes.set_xticks(np.arange(values.shape[1]) + 0.5, surface.x_values)
-        axes.set_yticks(np.arange(values.shape[0]) + 0.5, surface.y_values)
+                color = "#111111" if image.norm(value) > 0.5 else "#ffffff"
+                look = {"ha": "center", "va": "center", "fontsize": 8, "color": color}
+                axes.text(j + 0.5, i + 0.5, f"{value:.1f}", **look)
+        axes.set_xticks(np.arange(values.shape[1]) + 0.5, map(tick, table.columns))
+        axes.set_yticks(np.arange(values.shape[0]) + 0.5, map(tick, table.index))
         axes.tick_params(length=0)
         axes.set_xlabel(surface.x)
-        axes.set_ylabel(surface.y, rotation=0 if len(surface.y) == 1 else 90, labelpad=10)
+        axes.set_ylabel(surface.y, rotation=0, labelpad=10)
         at = f" at {surface.fixed}" if surface.fixed else ""
         axes.set_title(f"{word} (%){at}", fontsize=9.5)
-    flat = f" Flat along {' and '.join(surface.inert)}: no effect." if surface.inert else ""
     title = f"{word} of {surface.method} over {surface.x} and {surface.y}, {surface.dataset}"
-    caption = f"{surface.x} and {surface.y}: {low:.1f} to {high:.1f} %.{flat}"
-    return Figure(title, caption, drawn.svg)
+    return Figure(title, f"{surface.x} and {surface.y}: {low:.1f} to {high:.1f} %.", drawn.svg)
 
 
 def cloud_figure(row: Any) -> Figure:
-    """Draw the samples over the three best features of a method."""
+    """Draw the samples over the three best features of a method, coloured by class."""
     labels = as_array(row.classes).astype(int)
     points = as_array(row.points).reshape(-1, 3)
-    classes = np.unique(labels)
+    n_classes = len(np.unique(labels))
     with _axes(3.9, 3.6, projection="3d") as drawn:
         axes = drawn.axes
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis.set_pane_color((0, 0, 0, 0))
             axis.line.set_color(INK)
-            axis._axinfo["grid"].update(color=FAINT, linewidth=0.6)
-        for place, value in enumerate(classes):
-            turn = place % len(_CLASS_COLOURS)
-            axes.scatter(
-                *points[labels == value].T,
-                s=16,
-                color=_CLASS_COLOURS[turn],
-                linewidths=0.3,
-                edgecolors=INK,
-                marker=_CLASS_MARKERS[turn],
-                depthshade=False,
-                label=f"class {value}",
-                rasterized=len(points) > RASTER_POINTS,
-            )
+        look = {"s": 16, "linewidths": 0.3, "edgecolors": INK, "depthshade": False}
+        look["rasterized"] = len(points) > RASTER_POINTS
+        axes.scatter(*points.T, c=labels, cmap="tab10" if n_classes <= 10 else "turbo", **look)
         axes.set(xlabel="1st feature", ylabel="2nd", zlabel="3rd")
         axes.tick_params(labelsize=7, pad=0)
         axes.set_title(f"{row.dataset}: {row.method}")
-        if len(classes) <= len(_CLASS_COLOURS):
-            look = {"fontsize": 8, "handletextpad": 0.1, "columnspacing": 1.0}
-            ncols = min(4, len(classes))
-            axes.figure.legend(loc="outside lower center", ncols=ncols, **look)
         axes.set_box_aspect(None, zoom=0.86)
     caption = (
-        f"{len(points)} samples in {len(classes)} classes over the three features that "
+        f"{len(points)} samples in {n_classes} classes over the three features that "
         f"{row.method} ranks first."
     )
     return Figure(f"Three best features of {row.method}, {row.dataset}", caption, drawn.svg)
@@ -190,7 +239,7 @@ def cloud_figure(row: Any) -> Figure:
 
 def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     """Draw average ranks with the critical difference."""
-    ranks, word = track.ranks[metric], METRIC_WORDS[metric]
+    ranks, word = track.ranks[metric], METRICS[metric]
     names = [ranks.names[i] for i in ranks.order]
     values = [float(ranks.average_ranks[i]) for i in ranks.order]
     k, difference = len(names), ranks.critical_difference
@@ -201,7 +250,7 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         for place, (i, name, rank) in enumerate(zip(ranks.order, names, values, strict=True)):
             band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
             axes.plot(ranks.intervals[i], [place] * 2, **band)
-            axes.plot([rank], [place], **styles[name].line() | {"markersize": 8, "linestyle": ""})
+            axes.plot([rank], [place], **styles[name] | {"markersize": 8, "linestyle": ""})
             axes.annotate(f"{rank:.2f}", (rank, place), (0, 6), ha="center", fontsize=7.5, **above)
         for column, group in enumerate(ranks.groups):
             rows = [names.index(name) for name in group]
@@ -226,32 +275,6 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         f"p = {ranks.iman_davenport_p:.2g})."
     )
     return Figure(f"Average ranks by {word}, {track.name} track", caption, drawn.svg)
-
-
-def margin_figure(summary: BenchSummary, *, styles: Styles) -> Figure:
-    """Draw how far each oracle accuracy is above that of random selections with the same budget."""
-    track = summary.track("oracle")
-    scores: Any = track.scores["acc"] if track else {}
-    entries = summary.survival
-    with _axes(5.4, 1.1 + 0.45 * len(entries)) as drawn:
-        axes = drawn.axes
-        axes.grid(visible=False, axis="y")
-        axes.axvline(0, color=INK, linewidth=1.2, zorder=1)
-        for row, entry in enumerate(entries):
-            names = sorted((*entry.above, *entry.not_above))
-            # fixed places around the line of the data set, so that equal values stay apart
-            spread = np.linspace(-0.28, 0.28, len(names)) if len(names) > 1 else [0.0]
-            for name, shift in zip(names, spread, strict=False):
-                margin = 100 * (scores[entry.dataset, name].mean - entry.expected[name])
-                axes.plot([margin], [row + shift], **styles[name].line() | {"linestyle": ""})
-        axes.set_yticks(range(len(entries)), [entry.dataset for entry in entries])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(entries) - 0.5, -0.5)
-        axes.set_xlabel("points of ACC above chance with the same budget (line: equal)")
-    total = sum(len(e.above) + len(e.not_above) for e in entries)
-    below = sum(len(e.not_above) for e in entries)
-    caption = f"{below} of {total} results (method and data set) are on the line or left of it."
-    return Figure("Oracle ACC minus that of random selections", caption, drawn.svg)
 
 
 def _highest(values: dict[str, float]) -> str:

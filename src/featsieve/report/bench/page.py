@@ -1,7 +1,5 @@
 """The report of a benchmark: what it says in short, where it comes from, and the page on disk."""
 
-# ruff: noqa: RUF001 - mathematical signs are meant
-
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,12 +8,21 @@ import numpy as np
 
 from featsieve.io.files import whole_file, write_text
 from featsieve.report.bench import sections, tables
+from featsieve.report.bench.figures import method_styles
 from featsieve.report.bench.scores import RANDOM
 from featsieve.report.bench.sections import TRACK_TITLES, and_list
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
-from featsieve.report.figure_style import method_styles
-from featsieve.report.page import Code, Entry, Page, PageTable, Points, Row, Section
-from featsieve.report.render import render_html, render_markdown
+from featsieve.report.page import (
+    Code,
+    Entry,
+    Page,
+    PageTable,
+    Points,
+    Row,
+    Section,
+    render_html,
+    render_markdown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,13 +76,13 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     found = [
         _overview(summary),
         *(sections.track_section(summary, styles, track=track) for track in summary.tracks),
-        sections.survival_section(summary, styles),
+        sections.survival_section(summary),
         sections.curve_section(summary, styles),
         sections.time_section(summary, styles),
         sections.objective_section(summary, styles),
-        sections.sensitivity_section(summary, styles),
-        sections.scatter_section(summary, styles),
-        sections.planted_section(summary, styles),
+        sections.sensitivity_section(summary),
+        sections.scatter_section(summary),
+        sections.planted_section(summary),
         _failures(summary),
         _origin(summary),
     ]
@@ -95,10 +102,17 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
 
 def _overview(summary: BenchSummary) -> Section:
     """Say what was found, in a few sentences."""
-    points = _unfinished(summary)
-    points += [_track_sentence(summary, track) for track in summary.tracks]
-    points += [*_label_gap(summary), *_chance(summary), *_shape_notes(summary)]
     progress = summary.progress
+    points = []
+    if not progress.complete:
+        words = progress.unfinished_words()
+        tail = f" Left out of the oracle track and its ranks: {words}." if words else ""
+        points.append(
+            f"This run is unfinished: {progress.ended} of {progress.planned} cells have ended. Do "
+            f"not quote these numbers.{tail}"
+        )
+    points += [_track_sentence(summary, track) for track in summary.tracks if track.ranks]
+    points += [*_label_gap(summary), *_chance(summary)]
     if progress.ended > progress.done:
         count = progress.ended - progress.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
@@ -114,34 +128,21 @@ def _overview(summary: BenchSummary) -> Section:
     return Section("overview", "What was found", (paragraph,), blocks)
 
 
-def _unfinished(summary: BenchSummary) -> list[str]:
-    """Warn of a report that is not the last."""
-    progress = summary.progress
-    if progress.complete:
-        return []
-    words = progress.unfinished_words()
-    tail = f" Left out of the oracle track and its ranks: {words}." if words else ""
-    return [
-        f"This run is unfinished: {progress.ended} of {progress.planned} cells have ended. Do not "
-        f"quote these numbers.{tail}"
-    ]
-
-
 def _chance(summary: BenchSummary) -> list[str]:
     """Count the results that random selections reach as well."""
     entries = summary.survival
     if not entries:
         return []
-    below = sum(len(entry.not_above) for entry in entries)
-    total = below + sum(len(entry.above) for entry in entries)
+    total = sum(len(entry.judged) for entry in entries)
     tail = (
         ", which are as many as the largest search had, or more."
         if all(entry.enough for entry in entries)
         else "; these are fewer than the largest search had."
     )
     return [
-        f"Chance with the same search: {below} of {total} oracle results (method and data set) "
-        "do not exceed in ACC what the best of as many random selections is expected to reach.",
+        f"Chance with the same search: {sum(len(entry.not_above) for entry in entries)} of {total} "
+        "oracle results (method and data set) do not exceed in ACC what the best of as many random "
+        "selections is expected to reach.",
         f"{sum(len(entry.not_above_all) for entry in entries)} of {total} do not exceed the best "
         f"of all random selections{tail}",
     ]
@@ -149,17 +150,7 @@ def _chance(summary: BenchSummary) -> list[str]:
 
 def _track_sentence(summary: BenchSummary, track: Track) -> str:
     """Say who leads a track, and where the random control stands."""
-    start = TRACK_TITLES[track.name].split(":")[0]
-    ranks = track.ranks.get("acc")
-    if ranks is None:
-        means: dict[str, list[float]] = {}
-        for (_, method), score in track.scores["acc"].items():
-            means.setdefault(method, []).append(score.mean)
-        averages = {method: float(np.mean(values)) for method, values in means.items()}
-        top = max(averages.values())
-        leaders = [method for method, value in averages.items() if np.isclose(value, top)]
-        verb = "have" if len(leaders) > 1 else "has"
-        return f"{start}: {and_list(leaders)} {verb} the highest mean ACC ({100 * top:.1f} %)."
+    ranks = track.ranks["acc"]
     names = [ranks.names[i] for i in ranks.order]
     values = dict(zip(ranks.names, ranks.average_ranks, strict=True))
     best = float(ranks.average_ranks.min())
@@ -175,8 +166,8 @@ def _track_sentence(summary: BenchSummary, track: Track) -> str:
     control = next((fact.name for fact in summary.methods if fact.selector == RANDOM), "")
     chance = f" The random control has rank {values[control]:.2f}." if control in values else ""
     return (
-        f"{start}: {and_list(leaders)} {verb} the best average rank by ACC "
-        f"({best:.2f} of {len(names)}, {ranks.n_datasets} data sets); {tail}.{chance}"
+        f"{TRACK_TITLES[track.name].split(':')[0]}: {and_list(leaders)} {verb} the best average "
+        f"rank by ACC ({best:.2f} of {len(names)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 
 
@@ -198,23 +189,6 @@ def _label_gap(summary: BenchSummary) -> list[str]:
         "ACC on average over methods and data sets: that part of the oracle's scores is not there "
         "for a user."
     ]
-
-
-def _shape_notes(summary: BenchSummary) -> list[str]:
-    """Say where our data are not the paper's."""
-    notes = []
-    for fact in summary.datasets:
-        if fact.differs and fact.published is not None:
-            ours = f"{fact.n_samples} × {fact.n_columns}"
-            theirs = f"{fact.published[0]} × {fact.published[1]}"
-            notes.append(
-                f"{fact.name} has {fact.n_columns} features here ({ours}), where the paper used "
-                f"{fact.published[1]} ({theirs}): its published numbers are not comparable."
-                if fact.n_columns != fact.published[1]
-                else f"{fact.name} is {ours} here, {theirs} in the paper: its published numbers "
-                "are not comparable."
-            )
-    return notes
 
 
 def _failures(summary: BenchSummary) -> Section | None:
@@ -254,5 +228,4 @@ def _origin(summary: BenchSummary) -> Section:
             "folder.",
         )
     table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
-    blocks = (table, Code(commands)) if rows else (Code(commands),)
-    return Section("origin", "Where this comes from", tuple(paragraphs), blocks)
+    return Section("origin", "Where this comes from", tuple(paragraphs), (table, Code(commands)))

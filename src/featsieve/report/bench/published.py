@@ -9,10 +9,8 @@ from typing import Any
 
 # The paper's grid of JASFS: six values of lambda, seven of alpha, seven of beta.
 JASFS_POINTS = 294
-# The other methods were asked for 50, 100, ..., 400 features.
-PAPER_COUNTS = 8
-
-# Class of featsieve -> name in the paper's tables.
+# Class of featsieve -> name in the paper's tables. The row of JASFS belongs to the published
+# algorithm, ``solver="paper"``, only.
 NAMES = {
     "AllFeatures": "Baseline",
     "LaplacianScore": "L-score",
@@ -49,11 +47,3 @@ def load_published() -> Published:
     counts = tables.pop("n_features")
     shapes = {name: tuple(shape) for name, shape in content["shapes"].items()}
     return Published(names, tuple(content["acc"]), shapes, tables, counts)
-
-
-def published_name(selector: str, *, as_published: bool) -> str | None:
-    """Name of the row of the paper's tables that a selector stands beside.
-
-    The paper's row of JASFS belongs to its own algorithm, ``solver="paper"``, only.
-    """
-    return None if selector == "JASFS" and not as_published else NAMES.get(selector)

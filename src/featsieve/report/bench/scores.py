@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.evaluation.protocol import mean_interval
-
 if TYPE_CHECKING:
     import pandas as pd
 
 TRACKS = ("default", "label-free", "oracle")
-METRICS = ("acc", "nmi", "ari")
+METRICS = {"acc": "ACC", "nmi": "NMI"}
 # The control for chance.
 RANDOM = "RandomSelector"
 # Without parameters and without a number of features: there is nothing to choose in any track.
@@ -32,12 +30,8 @@ class Score:
 
     mean: float
     std: float
-    low: float  # of a confidence interval; NaN where single runs are not known
-    high: float
     n_features: float
-    n_seeds: int
     n_runs: int  # per seed; 0: not known
-    params: str
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,28 @@ class Budget:
     rankings: int  # settings that were fitted
     points: int  # of the grid, also those without an effect of their own
     supports: int  # selections that were judged
+
+
+@dataclass(frozen=True)
+class Survival:
+    """A data set under the oracle: who exceeds random selections chosen in the same way."""
+
+    dataset: str
+    n_random: int  # random selections that were judged
+    allowed: Mapping[str, int]  # selections that each method could choose from
+    margins: Mapping[str, float]  # accuracy less the expected best of as many random selections
+    judged: tuple[str, ...]  # methods that are no controls
+    not_above_all: tuple[str, ...]  # those that do not exceed the best of all random selections
+
+    @property
+    def not_above(self) -> list[str]:
+        """Methods that do not exceed what random selections with their own budget reach."""
+        return [method for method in self.judged if self.margins[method] <= 0]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many random selections as the largest search had, or more."""
+        return self.n_random >= max(self.allowed.values(), default=0)
 
 
 def finished(rows: "pd.DataFrame", metric: str = "acc") -> "pd.DataFrame":
@@ -103,30 +119,10 @@ def params_of(text: str) -> Mapping[str, Any]:
     return json.loads(text or "{}")
 
 
-def _setting(params: str) -> str:
-    """Drop the number of features from JSON parameters: it has a column of its own."""
-    content = {k: v for k, v in params_of(params).items() if k != "n_features_to_select"}
-    return json.dumps(content, sort_keys=True)
-
-
-def _score(group: "pd.DataFrame", metric: str) -> Score:
-    """Average the seeds of one setting."""
-    means = group[f"{metric}_mean"].to_numpy(dtype=float)
-    stds = np.nan_to_num(group[f"{metric}_std"].to_numpy(dtype=float))
-    runs = _runs(group.get(f"{metric}_runs"))
-    # Single runs of ARI are not kept, but there are as many of them.
-    counted = runs if runs is not None else _runs(group.get("acc_runs"))
-    low, high = (float("nan"),) * 2 if runs is None else mean_interval(runs)
-    return Score(
-        mean=float(means.mean()),
-        std=pooled_std(means, stds, n_runs=None if counted is None else counted.shape[1]),
-        low=low,
-        high=high,
-        n_features=float(group["n_features"].mean()),
-        n_seeds=int(group["seed"].nunique()),
-        n_runs=0 if runs is None else runs.shape[1],
-        params=str(group["params"].iloc[0]),
-    )
+def as_array(value: Any) -> np.ndarray:
+    """Read a list column: Parquet gives arrays, an absent list is None or NaN."""
+    is_list = isinstance(value, list | tuple | np.ndarray)
+    return np.asarray(value, dtype=float) if is_list else np.empty(0)
 
 
 def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int | None) -> float:
@@ -141,40 +137,6 @@ def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int | None) -> fl
         return float(np.sqrt((within + between) / len(means)))
     total = (n_runs - 1) * within + n_runs * between
     return float(np.sqrt(total / (n_runs * len(means) - 1)))
-
-
-def as_array(value: Any) -> np.ndarray:
-    """Read a list column: Parquet gives arrays, an absent list is None or NaN."""
-    is_list = isinstance(value, list | tuple | np.ndarray)
-    return np.asarray(value, dtype=float) if is_list else np.empty(0)
-
-
-def _runs(column: Iterable[Any] | None) -> np.ndarray | None:
-    """Stack the single runs of all seeds, if they are there and as many for each."""
-    lists = [] if column is None else [as_array(runs) for runs in column]
-    lengths = {len(runs) for runs in lists}
-    return np.vstack(lists) if len(lengths) == 1 and lengths != {0} else None
-
-
-@dataclass(frozen=True)
-class Survival:
-    """A data set under the oracle: who exceeds random selections chosen in the same way."""
-
-    dataset: str
-    control: str
-    accuracy: float  # of the best of all random selections
-    budget: Budget  # of the control
-    allowed: Mapping[str, int]  # selections that each method could choose from
-    expected: Mapping[str, float]  # the expected best of as many random selections
-    above: tuple[str, ...]  # methods that exceed what is expected
-    not_above: tuple[str, ...]
-    above_all: tuple[str, ...]  # methods that exceed the best of all random selections
-    not_above_all: tuple[str, ...]
-
-    @property
-    def enough(self) -> bool:
-        """Whether the control has as many selections as the largest search, or more."""
-        return self.budget.supports >= max(self.allowed.values(), default=0)
 
 
 def expected_best(values: Any, m: int) -> float:
@@ -212,31 +174,40 @@ def survival_of(
         if control is None or (name, control) not in scores:
             continue
         reached = scores[name, control].mean
-        others = [method for method in methods if method != control and (name, method) in scores]
-        means = {method: scores[name, method].mean for method in others}
+        means = {
+            method: scores[name, method].mean
+            for method in methods
+            if method != control and (name, method) in scores
+        }
         # all features are one selection, and there is no search for them
-        allowed = {
-            method: budgets[name, method].supports if (name, method) in budgets else 1
-            for method in others
-        }
+        allowed = {m: budgets[name, m].supports if (name, m) in budgets else 1 for m in means}
         seeds = [own for _, own in draws[draws["dataset"] == name].groupby("seed")["acc_mean"]]
-        expected = {
-            method: float(np.mean([expected_best(values, m) for values in seeds]))
-            for method, m in allowed.items()
+        margins = {
+            method: mean - float(np.mean([expected_best(own, allowed[method]) for own in seeds]))
+            for method, mean in means.items()
         }
-        judged = [method for method in others if not methods[method]]
-        found.append(
-            Survival(
-                dataset=name,
-                control=control,
-                accuracy=reached,
-                budget=budgets[name, control],
-                allowed=allowed,
-                expected=expected,
-                above=tuple(m for m in judged if means[m] > expected[m]),
-                not_above=tuple(m for m in judged if means[m] <= expected[m]),
-                above_all=tuple(m for m in judged if means[m] > reached),
-                not_above_all=tuple(m for m in judged if means[m] <= reached),
-            )
-        )
+        judged = tuple(method for method in means if not methods[method])
+        not_above_all = tuple(method for method in judged if means[method] <= reached)
+        n_random = budgets[name, control].supports
+        found.append(Survival(name, n_random, allowed, margins, judged, not_above_all))
     return tuple(found)
+
+
+def _setting(params: str) -> str:
+    """Drop the number of features from JSON parameters: it has a column of its own."""
+    content = {k: v for k, v in params_of(params).items() if k != "n_features_to_select"}
+    return json.dumps(content, sort_keys=True)
+
+
+def _score(group: "pd.DataFrame", metric: str) -> Score:
+    """Average the seeds of one setting."""
+    means = group[f"{metric}_mean"].to_numpy(dtype=float)
+    stds = np.nan_to_num(group[f"{metric}_std"].to_numpy(dtype=float))
+    lengths = {len(as_array(runs)) for runs in group.get("acc_runs", ())}
+    n_runs = (lengths.pop() or None) if len(lengths) == 1 else None
+    return Score(
+        mean=float(means.mean()),
+        std=pooled_std(means, stds, n_runs=n_runs),
+        n_features=float(group["n_features"].mean()),
+        n_runs=n_runs or 0,
+    )

@@ -2,7 +2,7 @@
 
 # ruff: noqa: RUF001 - mathematical signs are meant
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ import numpy as np
 from featsieve.report.bench import figures, tables
 from featsieve.report.bench.figures import Styles, key_images
 from featsieve.report.bench.published import JASFS_POINTS
-from featsieve.report.bench.scores import as_array, by_method, finished
+from featsieve.report.bench.scores import METRICS, as_array, by_method, finished
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.bench.surfaces import surfaces
-from featsieve.report.figure_style import METRIC_WORDS
-from featsieve.report.page import Block, Details, Gallery, PageTable, Section
+from featsieve.report.page import Block, Details, Gallery, Section
 
 TRACK_TITLES = {
     "default": "Default track: the constructor's defaults",
@@ -44,13 +43,21 @@ PAPER_NOTES = (
     "In the paper's table of NMI the rows of UDFS and RUFS are equal, mean and deviation, on "
     "jaffe, lung, nci and ORL; they are shown as printed.",
 )
-EXTRA_CAPTIONS = {
-    "practical": "{} (%) of the best of 20 k-means++ starts (practical protocol)",
-    "own": "{} (%) of the selector's own labels",
+# Column -> how it is shown in the tracks without labels.
+EXTRA_TABLES: dict[str, dict[str, Any]] = {
+    "acc_practical": {
+        "caption": "ACC (%) of the best of 20 k-means++ starts (practical protocol)",
+    },
+    "acc_own": {"caption": "ACC (%) of the selector's own labels"},
+    "redundancy": {
+        "caption": "Redundancy: mean absolute correlation of pairs of selected columns. Lowest in "
+        "bold.",
+        "scale": 1.0,
+        "digits": 3,
+        "lowest": True,
+        "note": "It depends on the number of features: see the table of these.",
+    },
 }
-# The data sets of the paper's figures; those of the others are folded away.
-OBJECTIVE_DATASETS = ("breast3", "lung")
-SENSITIVITY_DATASETS = ("nci", "ORL")
 # Caption, column, digits, lowest value that is one, note.
 TIME_TABLES = (
     ("Seconds of one whole fit. Fastest in bold.", "fit_seconds", 3, 0, ""),
@@ -73,42 +80,26 @@ def track_section(summary: BenchSummary, styles: Styles, *, track: Track) -> Sec
         fact.published and data.published for fact in summary.methods for data in summary.datasets
     )
     beside = ": ours, and with it the published number" if paper else ""
-
-    def extra(metric: str) -> list[PageTable]:
-        return [
-            tables.value_table(summary, values, caption=caption.format(METRIC_WORDS[metric]))
-            for column, caption in EXTRA_CAPTIONS.items()
-            if (values := track.extras.get(f"{metric}_{column}"))
-        ]
-
     blocks: list[Block] = []
     for metric in ("acc", "nmi"):
-        caption = f"{METRIC_WORDS[metric]} (%), {track.name} track{beside}. Best in bold."
+        caption = f"{METRICS[metric]} (%), {track.name} track{beside}. Best in bold."
         blocks.append(tables.score_table(summary, track, metric, caption=caption))
     caption = f"Number of features behind the ACC above{beside}"
     blocks.append(tables.count_table(summary, track, caption=caption))
     if track.ranks:
-        blocks.append(_ranks(track, styles))
-    blocks += extra("acc")
-    if track.extras.get("redundancy"):
         caption = (
-            "Redundancy: mean absolute correlation of pairs of selected columns. Lowest in bold."
+            "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
+            "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
         )
-        note = "It depends on the number of features: see the table of these."
-        how: Any = {"scale": 1.0, "digits": 3, "lowest": True, "note": note}
-        values = track.extras["redundancy"]
-        blocks.append(tables.value_table(summary, values, caption=caption, **how))
+        drawn = [figures.rank_figure(track, metric, styles=styles) for metric in track.ranks]
+        blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
+    blocks += [
+        tables.value_table(summary, track.extras[column], **how)
+        for column, how in EXTRA_TABLES.items()
+        if column in track.extras
+    ]
     if oracle:
         blocks.append(tables.budget_table(summary))
-    more: list[PageTable | None] = []
-    if track.scores["ari"]:
-        caption = f"ARI (× 100), {track.name} track. Best in bold."
-        more.append(tables.score_table(summary, track, "ari", caption=caption))
-    more += [tables.interval_table(summary, track, metric) for metric in ("acc", "nmi")]
-    more += [*extra("nmi"), tables.params_table(summary, track)]
-    kept = tuple(table for table in more if table is not None)
-    blocks.append(Details("More of this track: ARI, intervals, parameters", kept))
-
     paragraphs = [TRACK_MEANING[track.name], *(PAPER_NOTES if paper else ())]
     if oracle and summary.progress.unfinished:
         words = summary.progress.unfinished_words()
@@ -119,47 +110,28 @@ def track_section(summary: BenchSummary, styles: Styles, *, track: Track) -> Sec
     return Section(track.name, TRACK_TITLES[track.name], tuple(paragraphs), tuple(blocks))
 
 
-def _ranks(track: Track, styles: Styles) -> Gallery:
-    """Rank plots of a track."""
-    caption = (
-        "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
-        "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
-    )
-    drawn = [figures.rank_figure(track, m, styles=styles) for m in track.ranks if m != "ari"]
-    return Gallery("Average ranks", caption, tuple(drawn), wide=True)
-
-
-def survival_section(summary: BenchSummary, styles: Styles) -> Section | None:
+def survival_section(summary: BenchSummary) -> Section | None:
     """Show what survives a control with the same budget."""
     if not summary.survival:
         return None
-    number = tables.span({entry.budget.supports for entry in summary.survival})
+    number = tables.span({entry.n_random for entry in summary.survival})
     enough = (
         "as many as the largest search or more"
         if all(entry.enough for entry in summary.survival)
         else "on some of them fewer than the largest search, whose bar is therefore too low"
     )
-    paragraphs = (
+    paragraph = (
         f"The random control has {number} random selections on a data set, {enough}. A search with "
         "labels over few selections finds less by chance than one over many: every method is "
         "therefore compared with the expected best of as many random selections as it had itself. "
         "A method that does not exceed that has shown nothing on that data set that chance and a "
-        "search with labels would not have shown; it may still be fast, small or stable.",
-        "The second comparison is with the best of all random selections. It is hard on methods "
-        "with small grids (see the search budget above), and says what the labels alone can do.",
+        "search with labels would not have shown; it may still be fast, small or stable."
     )
-    gallery = Gallery(
-        "Oracle ACC minus that of random selections with the same budget",
-        "On the line or left of it: no better than chance with the same search.",
-        (figures.margin_figure(summary, styles=styles),),
-        key_images(styles, [fact.name for fact in summary.methods if not fact.control]),
-        wide=True,
-    )
-    blocks = (gallery, tables.margin_table(summary), tables.survival_table(summary))
-    return Section("survival", "What survives: the oracle against chance", paragraphs, blocks)
+    title = "What survives: the oracle against chance"
+    return Section("survival", title, (paragraph,), (tables.margin_table(summary),))
 
 
-def planted_section(summary: BenchSummary, styles: Styles) -> Section | None:
+def planted_section(summary: BenchSummary) -> Section | None:
     """Show whether planted features were found."""
     blocks = [tables.planted_table(summary, track) for track in summary.tracks if track.planted]
     if not blocks:
@@ -178,22 +150,16 @@ def curve_section(summary: BenchSummary, styles: Styles) -> Section | None:
     if not len(rows):
         return None
     order = [fact.name for fact in summary.methods if fact.name in set(rows["method"])]
-    blocks: list[Block] = []
-    numbers = []
+    key = key_images(styles, order)
+    blocks = []
     for metric in ("acc", "nmi"):
-        word, drawn = METRIC_WORDS[metric], []
+        drawn = []
         for name, own in _by_dataset(summary, rows):
-            curves = 100 * own.pivot_table(
-                index="n_features", columns="method", values=f"{metric}_mean"
-            )
-            curves = curves[[method for method in order if method in curves]]
+            curves = 100 * own.pivot_table(f"{metric}_mean", "n_features", "method")
             drawn.append(figures.curve_figure(curves, metric, dataset=name, styles=styles))
-            caption = f"{word} (%) on {name} by number of features"
-            numbers.append(tables.curve_table(summary, curves, caption=caption))
         caption = "Higher and further left is better. Dashed and grey: controls."
-        title = f"{word} against the number of features"
-        blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, order)))
-    blocks.append(Details("The numbers behind these figures", tuple(numbers)))
+        title = f"{METRICS[metric]} against the number of features"
+        blocks.append(Gallery(title, caption, tuple(drawn), key))
     paragraph = (
         "As in the paper, every method at the grid point that is best by ACC. The labels were "
         "used for that, so these curves belong to the oracle track."
@@ -215,8 +181,7 @@ def time_section(summary: BenchSummary, styles: Styles) -> Section | None:
     if not len(timed):
         return None
     controls = [fact.name for fact in summary.methods if fact.control]
-    iterated = np.array([len(as_array(steps)) > 0 for steps in timed["iteration_seconds"]])
-    followed = timed[iterated & ~timed["method"].isin(controls)]
+    followed = timed[_has_values(timed["iteration_seconds"]) & ~timed["method"].isin(controls)]
     blocks: list[Block] = []
     if len(followed):
         drawn = [
@@ -237,79 +202,68 @@ def time_section(summary: BenchSummary, styles: Styles) -> Section | None:
     blocks += numbers[:1]
     if numbers[1:]:
         blocks.append(Details("Iterations and memory", tuple(numbers[1:])))
+    jobs = max(timed["jobs"])
+    alone = (
+        "Every cell of this section ran alone."
+        if jobs == 1
+        else f"Up to {jobs} cells ran at the same time: alone they would take less."
+    )
     paragraph = (
         "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
-        f"towards the whole fit. {_company(set(timed['jobs']))} Times are of the machine named at "
-        "the end of this page."
+        f"towards the whole fit. {alone} Times are of the machine named at the end of this page."
     )
     return Section("time", "Running time", (paragraph,), tuple(blocks))
-
-
-def _company(jobs: set[int]) -> str:
-    """Say what else ran while times were taken."""
-    if jobs == {1}:
-        return "Every cell of this section ran alone."
-    return f"Up to {max(jobs)} cells ran at the same time: alone they would take less."
 
 
 def objective_section(summary: BenchSummary, styles: Styles) -> Section | None:
     """Show objective curves of JASFS."""
     timed = timings(summary)
-    has_curve = np.array([len(as_array(values)) > 0 for values in timed["objective"]], dtype=bool)
-    own = timed[(timed["selector"] == "JASFS") & has_curve]
+    own = timed[(timed["selector"] == "JASFS") & _has_values(timed["objective"])]
     if not len(own):
         return None
-
-    def draw(name: str, group: Any) -> list[Gallery]:
-        drawn = [figures.objective_figure(row, styles=styles) for row in group.itertuples()]
-        return [Gallery(name, "", tuple(drawn))]
-
     paragraph = (
         "The objective of JASFS against the iteration. The two solvers write different "
         "objectives: compare shapes, not values."
     )
-    blocks = _folded(_by_dataset(summary, own), OBJECTIVE_DATASETS, draw=draw)
-    return Section("objective", "Objective curves", (paragraph,), blocks)
+    galleries = [
+        Gallery(
+            name,
+            "",
+            tuple(figures.objective_figure(row, styles=styles) for row in group.itertuples()),
+        )
+        for name, group in _by_dataset(summary, own)
+    ]
+    return Section("objective", "Objective curves", (paragraph,), _folded(galleries))
 
 
-def sensitivity_section(summary: BenchSummary, styles: Styles) -> Section | None:
+def sensitivity_section(summary: BenchSummary) -> Section | None:
     """Show the sensitivity of JASFS to its weights."""
     found = surfaces(summary.rows)
     if not found:
         return None
-    order = [fact.name for fact in summary.methods]
-
-    def draw(name: str, group: Sequence[Any]) -> list[Gallery]:
-        galleries = []
-        for method in sorted({surface.method for surface in group}, key=order.index):
-            mine = [surface for surface in group if surface.method == method]
-            drawn = [figures.surface_figure(s, metric) for metric in ("acc", "nmi") for s in mine]
-            inert = sorted({axis for surface in mine for axis in surface.inert})
-            caption = (
-                f"{' and '.join(inert)} have no effect in these fits: with tol = 0 all iterations "
-                "are done, and the stopping rule that reads them is not asked."
-                if inert
-                else ""
-            )
-            galleries.append(Gallery(f"{name}: {method}", caption, tuple(drawn)))
-        return galleries
-
+    galleries = []
+    for data in summary.datasets:
+        own = [
+            figures.surface_figure(surface, metric)
+            for fact in summary.methods
+            for metric in ("acc", "nmi")
+            for surface in found
+            if (surface.dataset, surface.method) == (data.name, fact.name)
+        ]
+        if own:
+            galleries.append(Gallery(data.name, "", tuple(own)))
     paragraph = (
         "Heat maps instead of the paper's bars in three dimensions. λ is the sparsity, α the "
-        "weight of the graph, β that of its entropy; what is not on the axes is fixed where the "
-        "paper fixes it (λ = 1e-3, α = 1, β = 1) if that was run, or at the best point. Colours "
-        "span ten points at least, so that noise does not look like an effect."
+        "weight of the graph, β that of its entropy; what is not on the axes is fixed at the best "
+        "point by ACC. Weights without effect (α and β of the published algorithm with tol = 0, "
+        "where the stopping rule that reads them is not asked) are not shown. Colours span ten "
+        "points at least, so that noise does not look like an effect."
     )
-    groups = [
-        (fact.name, own)
-        for fact in summary.datasets
-        if (own := [surface for surface in found if surface.dataset == fact.name])
-    ]
-    blocks = _folded(groups, SENSITIVITY_DATASETS, draw=draw)
-    return Section("sensitivity", "Sensitivity of JASFS to its weights", (paragraph,), blocks)
+    title = "Sensitivity of JASFS to its weights"
+    return Section("sensitivity", title, (paragraph,), _folded(galleries))
 
 
-def scatter_section(summary: BenchSummary, styles: Styles) -> Section | None:
+def scatter_section(summary: BenchSummary) -> Section | None:
     """Show samples over the three best features."""
     rows = summary.of("scatter").drop_duplicates(["dataset", "method"])
     drawn = [
@@ -324,6 +278,12 @@ def scatter_section(summary: BenchSummary, styles: Styles) -> Section | None:
     return Section("scatter", "The three most important features", (), (gallery,))
 
 
+def and_list(names: Sequence[str]) -> str:
+    """Join names as a sentence does."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def _by_dataset(summary: BenchSummary, rows: Any) -> list[tuple[str, Any]]:
     """Group rows by data set, in the order of the report; methods in theirs."""
     order = {fact.name: place for place, fact in enumerate(summary.methods)}
@@ -332,18 +292,12 @@ def _by_dataset(summary: BenchSummary, rows: Any) -> list[tuple[str, Any]]:
     return [(fact.name, groups[fact.name]) for fact in summary.datasets if fact.name in groups]
 
 
-def _folded(
-    groups: list[tuple[str, Any]], first: tuple[str, ...], *, draw: Callable[..., list[Gallery]]
-) -> tuple[Block, ...]:
-    """Show the data sets of the paper's figure (or the first two), and fold the others away."""
-    names = [name for name, _ in groups]
-    shown = [name for name in first if name in names] or names[:2]
-    opened = [block for name, group in groups if name in shown for block in draw(name, group)]
-    folded = [Details(name, tuple(draw(name, own))) for name, own in groups if name not in shown]
-    return (*opened, *folded)
+def _has_values(lists: Any) -> np.ndarray:
+    """Tell which entries of a list column hold anything."""
+    return np.array([len(as_array(values)) > 0 for values in lists], dtype=bool)
 
 
-def and_list(names: Sequence[str]) -> str:
-    """Join names as a sentence does."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+def _folded(galleries: list[Gallery]) -> tuple[Block, ...]:
+    """Show the first two data sets, and fold the others away."""
+    folded = [Details(gallery.title, (gallery,)) for gallery in galleries[2:]]
+    return (*galleries[:2], *folded)

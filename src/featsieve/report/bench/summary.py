@@ -9,7 +9,7 @@ import numpy as np
 
 from featsieve.datasets import dataset_info
 from featsieve.evaluation.ranks import RankComparison, compare_ranks
-from featsieve.report.bench.published import NAMES, load_published, published_name
+from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
     METRICS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Further columns that are averaged for the tracks without labels.
-EXTRAS = ("acc_practical", "nmi_practical", "acc_own", "nmi_own", "redundancy")
+EXTRAS = ("acc_practical", "acc_own", "redundancy")
 PLANTED = ("planted_precision", "planted_recall")
 # Status words that count as the last rank, and what is said of a search that goes on.
 FAILURES = ("failed", "timeout")
@@ -150,7 +150,7 @@ def summarise_bench(
     datasets, methods = datasets_of(rows), methods_of(rows)
     progress = progress_of(rows, planned)
     tracks = {
-        name: _track(rows, name, datasets=datasets, methods=methods, progress=progress)
+        name: _track(rows, name, datasets=datasets, methods=methods, unfinished=progress.unfinished)
         for name in TRACKS
     }
     budgets = search_budgets(rows)
@@ -192,7 +192,8 @@ def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
     for name, group in rows.groupby("method"):
         selector = str(group["selector"].iloc[0])
         solvers = {params_of(text).get("solver") for text in group["params"]}
-        printed = published_name(selector, as_published="paper" in solvers)
+        other = selector == "JASFS" and "paper" not in solvers
+        printed = None if other else NAMES.get(selector)
         facts.append(MethodFact(str(name), selector, bool(group["control"].any()), printed))
     places = {selector: place for place, selector in enumerate(NAMES)} | {"JASFS": len(NAMES) + 1}
 
@@ -214,9 +215,9 @@ def progress_of(rows: "pd.DataFrame", planned: Mapping[str, Any] | None = None) 
     return PlanProgress(len(set(planned) | there), len(there), done, tuple(sorted(unfinished)))
 
 
-def _keys(rows: "pd.DataFrame") -> set[Key]:
-    """Return the pairs of data set and method of some rows."""
-    return set(zip(rows["dataset"], rows["method"], strict=True))
+def _keys(rows: "pd.DataFrame") -> list[Key]:
+    """Return the data set and the method of every row."""
+    return list(zip(rows["dataset"], rows["method"], strict=True))
 
 
 def _track(
@@ -225,25 +226,21 @@ def _track(
     *,
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
-    progress: PlanProgress,
+    unfinished: Collection[Key],
 ) -> Track:
     """Compute the scores of a track, and rank its methods."""
-    unfinished = progress.unfinished
     scores = {
         metric: track_scores(rows, name, metric=metric, unfinished=unfinished) for metric in METRICS
     }
-    own = chosen = rows[(rows["experiment"] == name) & (rows["status"] == "done")]
+    done = chosen = rows[(rows["experiment"] == name) & (rows["status"] == "done")]
     if name == "oracle":
         best = oracle_rows(rows)
-        keys = zip(best["dataset"], best["method"], strict=True)
-        chosen = best[np.array([key not in unfinished for key in keys], dtype=bool)]
+        chosen = best[np.array([key not in unfinished for key in _keys(best)], dtype=bool)]
     missing = _missing(rows, name, unfinished)
-    ranked = {m: _rank(scores[m], missing, datasets=datasets, methods=methods) for m in METRICS}
-    ranks = {metric: found for metric, (found, _) in ranked.items() if found is not None}
-    unranked = ranked["acc"][1]
-    return Track(
-        name, scores, ranks, unranked, missing, _means(own, EXTRAS), _means(chosen, PLANTED)
-    )
+    ranked, unranked = _complete(scores["acc"], missing, datasets=datasets, methods=methods)
+    ranks = {metric: _rank(own, *ranked) for metric, own in scores.items() if ranked and own}
+    extras, planted = _means(done, EXTRAS), _means(chosen, PLANTED)
+    return Track(name, scores, ranks, unranked, missing, extras, planted)
 
 
 def _missing(rows: "pd.DataFrame", name: str, unfinished: Collection[Key]) -> dict[Key, str]:
@@ -255,7 +252,7 @@ def _missing(rows: "pd.DataFrame", name: str, unfinished: Collection[Key]) -> di
     grid = rows[rows["experiment"] == "grid"]
     found = _bad(grid if name == "oracle" else rows[rows["experiment"] == name])
     if name == "label-free":
-        some = _keys(grid[grid["status"] == "done"])
+        some = set(_keys(grid[grid["status"] == "done"]))
         found = {key: word for key, word in _bad(grid).items() if key not in some} | found
     return found if name == "default" else found | dict.fromkeys(unfinished, UNFINISHED)
 
@@ -263,20 +260,19 @@ def _missing(rows: "pd.DataFrame", name: str, unfinished: Collection[Key]) -> di
 def _bad(rows: "pd.DataFrame") -> dict[Key, str]:
     """Return the status of what has no result."""
     bad = rows[rows["status"] != "done"]
-    keys = zip(bad["dataset"], bad["method"], strict=True)
-    return dict(zip(keys, bad["status"].astype(str), strict=True))
+    return dict(zip(_keys(bad), bad["status"].astype(str), strict=True))
 
 
-def _rank(
+def _complete(
     scores: Mapping[Key, Score],
     missing: Mapping[Key, str],
     *,
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
-) -> tuple[RankComparison | None, tuple[str, ...]]:
-    """Rank the methods that were tried on every data set; a failure comes last there.
+) -> tuple[tuple[list[str], list[str]] | None, tuple[str, ...]]:
+    """Return the data sets and methods to rank, if there are enough, and the methods left out.
 
-    Also returned are the methods that were not. One that failed everywhere is neither.
+    Ranked are methods that were tried on every data set. One that failed everywhere is in neither.
     """
     # All features have a score also where nothing has been searched yet.
     searched = {fact.name for fact in methods if fact.selector != ALL_FEATURES}
@@ -292,11 +288,15 @@ def _rank(
             (complete if everywhere else left_out).append(fact.name)
         elif any(missing.get((name, fact.name)) == UNFINISHED for name in names):
             left_out.append(fact.name)
-    if len(names) < 2 or len(complete) < 3:
-        return None, tuple(left_out)
+    enough = len(names) >= 2 and len(complete) >= 3
+    return (names, complete) if enough else None, tuple(left_out)
+
+
+def _rank(scores: Mapping[Key, Score], names: list[str], methods: list[str]) -> RankComparison:
+    """Rank methods; a failure comes last."""
     means = {key: score.mean for key, score in scores.items()}
-    table = np.array([[means.get((n, method), -np.inf) for method in complete] for n in names])
-    return compare_ranks(table, names=complete), tuple(left_out)
+    table = np.array([[means.get((name, m), -np.inf) for m in methods] for name in names])
+    return compare_ranks(table, names=methods)
 
 
 def _means(rows: "pd.DataFrame", columns: tuple[str, ...]) -> dict[str, dict[Key, float]]:

@@ -3,127 +3,77 @@
 # ruff: noqa: RUF001 - mathematical signs are meant
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from featsieve.report.bench.scores import by_method, finished, params_of
+from featsieve.report.bench.scores import Key, by_method, finished, params_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# The weights of JASFS: parameter -> the paper's letter, and where the paper fixes it.
-WEIGHTS = {"sparsity": ("λ", 1e-3), "alpha": ("α", 1.0), "beta": ("β", 1.0)}
+# The weights of JASFS with the paper's letters.
+WEIGHTS = {"sparsity": "λ", "alpha": "α", "beta": "β"}
 COUNT = "n_features"
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Scores over a pair of parameters, everything else fixed; NaN where nothing was run."""
+    """Mean scores over a pair of parameters, everything else fixed."""
 
     dataset: str
     method: str
     x: str
     y: str
-    x_values: tuple[str, ...]
-    y_values: tuple[str, ...]
     fixed: str  # what the rest was
-    inert: tuple[str, ...]  # axes without any effect
-    acc: np.ndarray  # one row per value of y, one column per value of x
-    nmi: np.ndarray
+    scores: dict[str, "pd.DataFrame"]  # by metric: a row per value of y, NaN where nothing was run
 
 
 def surfaces(rows: "pd.DataFrame") -> list[Surface]:
-    """Sensitivity to each pair of weights, from grid rows.
+    """Cut the grids of JASFS along each pair of weights, through the point of the best accuracy.
 
-    A weight without effect is not among the parameters: one fit stands for all its values, which
-    the column "inert" holds, and the surface is flat along it. With a single weight the number of
-    features is the other axis.
+    With a single weight the number of features is the other axis. A weight without effect, of
+    which one value was fitted for all, is no axis.
     """
     done = finished(rows)
     grid = done[(done["experiment"] == "grid") & (done["selector"] == "JASFS")]
-    found = []
-    for key, group in by_method(grid):
-        points, inert = _points(group)
-        axes = [name for name in WEIGHTS if name in points and points[name].nunique() > 1]
-        pairs = list(itertools.combinations(axes, 2))
-        if not pairs and axes:
-            pairs = [(COUNT, axes[0])]
-        found += [_cut(key, points, pair, axes=axes, inert=inert) for pair in pairs]
-    return found
+    return [surface for key, group in by_method(grid) for surface in _cuts(key, group)]
 
 
-def _points(group: "pd.DataFrame") -> tuple["pd.DataFrame", tuple[str, ...]]:
-    """Return the points of a grid with their weights and scores, and the weights without effect.
-
-    The constructor's default stands where a varied weight is not named.
-    """
+def _cuts(key: Key, group: "pd.DataFrame") -> Iterator[Surface]:
+    """Cut the grid of one method on one data set."""
     import pandas as pd
 
     from featsieve import JASFS
 
-    usual = {name: signature(JASFS).parameters[name].default for name in WEIGHTS}
-    points, inert = [], set()
-    for row in group.itertuples():
-        named, flat = params_of(row.params), params_of(str(row.inert))
-        inert |= set(flat)
-        values = [flat.get(name, [named.get(name, usual[name])]) for name in WEIGHTS]
-        points += [
-            (*point, row.n_features, row.own_count, row.acc_mean, row.nmi_mean)
-            for point in itertools.product(*values)
-        ]
-    table = pd.DataFrame(points, columns=[*WEIGHTS, COUNT, "own_count", "acc", "nmi"])
-    for name in WEIGHTS:  # a default may be a word
-        table[name] = pd.to_numeric(table[name], errors="coerce")
-    return table, tuple(name for name in WEIGHTS if name in inert)
-
-
-def _cut(
-    key: tuple[str, str],
-    points: "pd.DataFrame",
-    pair: tuple[str, str],
-    *,
-    axes: list[str],
-    inert: tuple[str, ...],
-) -> Surface:
-    """Average what is left when everything but a pair of axes is fixed.
-
-    A weight is fixed where the paper does, or at the best point.
-    """
-    x, y = pair
-    best = points.loc[points["acc"].idxmax()]
-    fixed = {}
-    for name in axes:
-        if name not in (*pair, *inert):
-            usual = WEIGHTS[name][1]
-            fixed[name] = usual if usual in set(points[name]) else best[name]
-    if COUNT not in pair and points[COUNT].nunique() > 1 and not best["own_count"]:
-        fixed[COUNT] = best[COUNT]
-    places = {name: sorted(points[name].dropna().unique()) for name in pair}
-    for name, value in fixed.items():
-        points = points[points[name] == value]
-    table = points.pivot_table(index=y, columns=x, values=["acc", "nmi"], aggfunc="mean")
-    scores = {
-        metric: table[metric].reindex(index=places[y], columns=places[x]).to_numpy(dtype=float)
-        for metric in ("acc", "nmi")
-    }
-    return Surface(
-        *key,
-        x=label(x),
-        y=label(y),
-        x_values=tuple(tick(value) for value in places[x]),
-        y_values=tuple(tick(value) for value in places[y]),
-        fixed=", ".join(f"{label(name)} = {tick(value)}" for name, value in fixed.items()),
-        inert=tuple(label(name) for name in inert if name in pair),
-        **scores,
-    )
+    defaults = signature(JASFS).parameters
+    points = group.copy()
+    for name in WEIGHTS:  # rows name only what differs from the default, which may be a word
+        values = [params_of(text).get(name, defaults[name].default) for text in group["params"]]
+        points[name] = pd.to_numeric(pd.Series(values, points.index), errors="coerce")
+    axes = [name for name in WEIGHTS if points[name].nunique() > 1]
+    pairs = list(itertools.combinations(axes, 2))
+    if not points["own_count"].any() and points[COUNT].nunique() > 1:
+        pairs = pairs or [(COUNT, name) for name in axes]
+        axes.append(COUNT)
+    best = points.loc[points["acc_mean"].idxmax()]
+    for x, y in pairs:
+        cut, fixed = points, []
+        for name in axes:
+            if name not in (x, y):
+                cut = cut[cut[name] == best[name]]
+                fixed.append(f"{label(name)} = {tick(best[name])}")
+        scores = {
+            metric: cut.pivot_table(index=y, columns=x, values=f"{metric}_mean")
+            for metric in ("acc", "nmi")
+        }
+        yield Surface(*key, label(x), label(y), ", ".join(fixed), scores)
 
 
 def label(name: str) -> str:
     """Write an axis as the paper does."""
-    return "number of features" if name == COUNT else WEIGHTS[name][0]
+    return WEIGHTS.get(name, "number of features")
 
 
 def tick(value: float) -> str:

@@ -2,54 +2,42 @@
 
 # ruff: noqa: RUF001 - mathematical signs are meant
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
-import numpy as np
-
-from featsieve.report.bench.published import JASFS_POINTS, PAPER_COUNTS, load_published
-from featsieve.report.bench.scores import Key, params_of
-from featsieve.report.bench.summary import BenchSummary, DatasetFact, MethodFact, Track
-from featsieve.report.bench.surfaces import tick
-from featsieve.report.figure_style import METRIC_WORDS
+from featsieve.report.bench.published import load_published
+from featsieve.report.bench.scores import Key
+from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
 DAGGER = "† Not the paper's data, or perhaps not: see the notes on data sets."
 MISSING = Entry("–", missing=True)
 
-# An entry for a method and a data set, and the last entries of a method's row.
-MakeEntry = Callable[[MethodFact, str], Entry]
-MakeTail = Callable[[MethodFact], tuple[Entry, ...]]
-
 
 def method_table(
     summary: BenchSummary,
-    present: Iterable[Key],
-    entry: MakeEntry,
+    entries: Mapping[Key, Entry],
     *,
     caption: str,
-    tail: MakeTail = lambda fact: (),
+    tails: Mapping[str, tuple[Entry, ...]] | None = None,
     tail_head: tuple[str, ...] = (),
     **more: Any,
 ) -> PageTable:
-    """Make a row for every method and a column for every data set that have something to show."""
-    present = list(present)
-    seen = {name for name, _ in present}
-    names = [fact.name for fact in summary.datasets if fact.name in seen]
-    methods = {method for _, method in present}
-    rows = tuple(
-        method_row(fact, (*(entry(fact, name) for name in names), *tail(fact)))
-        for fact in summary.methods
-        if fact.name in methods
-    )
-    if any("†" in entry.note for row in rows for entry in row.entries):
+    """Make a row for every method and a column for every data set that have an entry.
+
+    ``tails`` are further cells at the end of a method's row, under ``tail_head``.
+    """
+    names = [fact.name for fact in summary.datasets if fact.name in {name for name, _ in entries}]
+    methods = {method for _, method in entries}
+    rows = []
+    for fact in summary.methods:
+        if fact.name in methods:
+            cells = [entries.get((name, fact.name), MISSING) for name in names]
+            cells += (tails or {}).get(fact.name, (MISSING,) * len(tail_head))
+            rows.append(Row(fact.name, tuple(cells), "control" if fact.control else ""))
+    if any("†" in entry.note for entry in entries.values()):
         more["note"] = DAGGER
-    return PageTable(caption, ("Method", *names, *tail_head), rows, **more)
-
-
-def method_row(fact: MethodFact, entries: Iterable[Entry]) -> Row:
-    """Make the row of a method; controls are marked."""
-    return Row(fact.name, tuple(entries), "control" if fact.control else "")
+    return PageTable(caption, ("Method", *names, *tail_head), tuple(rows), **more)
 
 
 def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: str) -> PageTable:
@@ -57,36 +45,30 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
 
     In the oracle track the paper's number stands below ours.
     """
-    scores = track.scores[metric]
+    scores, ranks = track.scores[metric], track.ranks.get(metric)
     shown = {key: round(100 * score.mean, 2) for key, score in scores.items()}
     best = _best(shown)
-    ranks = track.ranks.get(metric)
     printed = load_published().scores.get(metric, {}) if track.name == "oracle" else {}
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        key, note = (name, fact.name), ""
-        if fact.published and (name, fact.published) in printed:
-            mean, std = printed[name, fact.published]
-            note = f"{mean:.2f} ± {std:.2f}{_dagger(summary, name)}"
-        if key not in scores:
-            return Entry(track.missing.get(key, "–"), note, missing=True)
-        text = f"{shown[key]:.2f} ± {100 * scores[key].std:.2f}"
-        return Entry(text, note, best=shown[key] == best[name])
-
-    def tail(fact: MethodFact) -> tuple[Entry, ...]:
-        if ranks is None:
-            return ()
-        if fact.name not in ranks.names:
-            return (MISSING,)
-        rank = ranks.average_ranks[ranks.names.index(fact.name)]
-        return (Entry(f"{rank:.2f}", best=bool(rank == ranks.average_ranks.min())),)
-
+    notes = {
+        key: f"{mean:.2f} ± {std:.2f}{dagger}"
+        for key, (mean, std), dagger in _beside(summary, printed)
+    }
+    entries = {
+        key: Entry(word, notes.get(key, ""), missing=True) for key, word in track.missing.items()
+    }
+    for key, score in scores.items():
+        text = f"{shown[key]:.2f} ± {100 * score.std:.2f}"
+        entries[key] = Entry(text, notes.get(key, ""), best=shown[key] == best[key[0]])
+    tails = {}
+    if ranks is not None:
+        best_rank = ranks.average_ranks.min()
+        for name, rank in zip(ranks.names, ranks.average_ranks, strict=True):
+            tails[name] = (Entry(f"{rank:.2f}", best=bool(rank == best_rank)),)
     return method_table(
         summary,
-        {**scores, **track.missing},
-        entry,
+        entries,
         caption=caption,
-        tail=tail,
+        tails=tails,
         tail_head=("average rank",) if ranks else (),
         note_label="published",
     )
@@ -94,50 +76,14 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
 
 def count_table(summary: BenchSummary, track: Track, *, caption: str) -> PageTable:
     """Show the number of features behind each accuracy; in the oracle track with the paper's."""
-    scores = track.scores["acc"]
     printed = load_published().n_features if track.name == "oracle" else {}
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        count = printed.get((name, fact.published or ""))
-        note = f"{count}{_dagger(summary, name)}" if count is not None else ""
-        if (name, fact.name) not in scores:
-            return Entry("–", note, missing=True)
-        value = scores[name, fact.name].n_features  # a mean over seeds may have a fraction
-        return Entry(f"{value:.0f}" if value == int(value) else f"{value:.1f}", note)
-
-    return method_table(summary, scores, entry, caption=caption, note_label="published")
-
-
-def _dagger(summary: BenchSummary, name: str) -> str:
-    """Mark a data set of the paper that is not, or may not be, the same here."""
-    fact = next(fact for fact in summary.datasets if fact.name == name)
-    return " †" if fact.published and not fact.comparable else ""
-
-
-def interval_table(summary: BenchSummary, track: Track, metric: str) -> PageTable | None:
-    """95 % confidence intervals, or None where single runs are not known."""
-    scores = {key: s for key, s in track.scores[metric].items() if np.isfinite(s.low)}
-    if not scores:
-        return None
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        score = scores.get((name, fact.name))
-        if score is None:
-            return MISSING
-        seeds = f"{score.n_seeds} × {score.n_runs} runs" if score.n_seeds > 1 else ""
-        low, high = max(0.0, score.low), min(1.0, score.high)
-        return Entry(f"{100 * low:.1f} to {100 * high:.1f}", seeds)
-
-    note = (
-        "Student's t over k-means starts only: every selector was fitted with one seed."
-        if all(score.n_seeds == 1 for score in scores.values())
-        else "Student's t. Where a number of runs is given, over selector seeds and k-means "
-        "starts; elsewhere over k-means starts only."
-    )
-    if track.name == "oracle":
-        note += " It does not know that the best of many was picked: read it as too narrow."
-    caption = f"{METRIC_WORDS[metric]} (%), 95 % confidence interval of the mean"
-    return method_table(summary, scores, entry, caption=caption, note=note)
+    notes = {key: f"{count}{dagger}" for key, count, dagger in _beside(summary, printed)}
+    entries = {}
+    for key, score in track.scores["acc"].items():
+        count = score.n_features  # a mean over seeds may have a fraction
+        text = f"{count:.0f}" if count == int(count) else f"{count:.1f}"
+        entries[key] = Entry(text, notes.get(key, ""))
+    return method_table(summary, entries, caption=caption, note_label="published")
 
 
 def value_table(
@@ -154,51 +100,13 @@ def value_table(
     """Plain numbers per method and data set, best in bold."""
     shown = {key: round(scale * value, digits) for key, value in values.items()}
     best = _best(shown, lowest=lowest)
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        value = shown.get((name, fact.name))
-        if value is None:
-            return MISSING
-        if lowest and digits and value == 0:
-            return Entry(f"< {10.0**-digits:g}")
-        return Entry(f"{value:.{digits}f}", best=bold and value == best[name])
-
-    return method_table(summary, values, entry, caption=caption, note=note)
-
-
-def params_table(summary: BenchSummary, track: Track) -> PageTable:
-    """Show the parameters behind each accuracy."""
-    scores = track.scores["acc"]
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        if (name, fact.name) not in scores:
-            return MISSING
-        words = [
-            f"{name}={tick(value) if isinstance(value, float) else value}"
-            for name, value in params_of(scores[name, fact.name].params).items()
-            if name != "n_features_to_select"
-        ]
-        return Entry(", ".join(words) or "defaults")
-
-    return method_table(summary, scores, entry, caption="Chosen parameters (by ACC)", words=True)
-
-
-def curve_table(summary: BenchSummary, curves: Any, *, caption: str) -> PageTable:
-    """Write curves (a column of percents per method, a row per number of features) in numbers."""
-    shown = curves.round(2)
-    best = shown.max(axis=1)
-    rows = tuple(
-        method_row(
-            fact,
-            [
-                MISSING if np.isnan(value) else Entry(f"{value:.2f}", best=value == best[count])
-                for count, value in shown[fact.name].items()
-            ],
-        )
-        for fact in summary.methods
-        if fact.name in shown
-    )
-    return PageTable(caption, ("Method", *map(str, shown.index)), rows)
+    entries = {
+        key: Entry(f"< {10.0**-digits:g}")  # what is too small to show is not called best
+        if lowest and digits and value == 0
+        else Entry(f"{value:.{digits}f}", best=bold and value == best[key[0]])
+        for key, value in shown.items()
+    }
+    return method_table(summary, entries, caption=caption, note=note)
 
 
 def budget_table(summary: BenchSummary) -> PageTable:
@@ -208,8 +116,8 @@ def budget_table(summary: BenchSummary) -> PageTable:
         own = [b for (_, method), b in summary.budgets.items() if method == fact.name]
         if own:
             most = max(own, key=lambda budget: budget.supports)
-            numbers = (most.points, most.rankings, most.supports)
-            rows.append(method_row(fact, [Entry(f"{n}") for n in numbers]))
+            cells = tuple(Entry(f"{n}") for n in (most.points, most.rankings, most.supports))
+            rows.append(Row(fact.name, cells, "control" if fact.control else ""))
     return PageTable(
         "Search budget: what the labels could choose from",
         ("Method", "grid points", "settings fitted", "selections judged by labels"),
@@ -219,73 +127,23 @@ def budget_table(summary: BenchSummary) -> PageTable:
     )
 
 
-def survival_table(summary: BenchSummary) -> PageTable:
-    """Per data set: who exceeds the best of all random selections under the oracle, and who not."""
-    facts = {fact.name: fact for fact in summary.datasets}
-    compared = any(facts[entry.dataset].comparable for entry in summary.survival)
-    rows = []
-    for entry in summary.survival:
-        budget = entry.budget
-        cells = [
-            Entry(f"{100 * entry.accuracy:.2f}"),
-            Entry(f"{budget.rankings} rankings, {budget.supports} selections"),
-            Entry(_counted(entry.above_all)),
-            Entry(_counted(entry.not_above_all)),
-        ]
-        if compared:
-            printed = _published_not_above(facts[entry.dataset], entry.accuracy)
-            cells.append(MISSING if printed is None else Entry(_counted(printed)))
-        rows.append(Row(entry.dataset, tuple(cells)))
-    head = ["Data set", "random ACC (%)", "allowed", "above it", "not above it"]
-    note = ""
-    if compared:
-        head.append("rows of the paper's table not above it")
-        note = (
-            f"The paper's rows are the best of the paper's searches ({JASFS_POINTS} selections for "
-            f"JASFS, {JASFS_POINTS // 6} points or more at {PAPER_COUNTS} numbers of features for "
-            "others with two weights or more); the random control here is the best of at most "
-            f"{max(entry.budget.supports for entry in summary.survival)} selections. Where the "
-            "data are not the paper's nothing is compared."
-        )
-    caption = "Oracle ACC against the best of all random selections (the largest budget)"
-    return PageTable(caption, tuple(head), tuple(rows), note, words=True)
-
-
-def _published_not_above(fact: DatasetFact, reached: float) -> list[str] | None:
-    """Rows of the paper's table that do not exceed an accuracy, where the data are the paper's."""
-    if not fact.comparable:
-        return None
-    paper = load_published()
-    most = round(100 * reached, 2)  # the paper prints two decimals of percent
-    return [name for name in paper.methods if paper.scores["acc"][fact.name, name][0] <= most]
-
-
 def margin_table(summary: BenchSummary) -> PageTable:
     """Oracle accuracy minus what random selections with the method's own budget reach."""
-    track = summary.track("oracle")
-    scores = track.scores["acc"] if track else {}
-    margins = {
-        (entry.dataset, method): 100 * (scores[entry.dataset, method].mean - expected)
-        for entry in summary.survival
-        for method, expected in entry.expected.items()
-    }
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        value = margins.get((name, fact.name))
-        return MISSING if value is None else Entry(signed(value), best=value > 0)
-
-    def tail(fact: MethodFact) -> tuple[Entry, ...]:
-        values = [value for (_, method), value in margins.items() if method == fact.name]
-        allowed = {e.allowed[fact.name] for e in summary.survival if fact.name in e.allowed}
-        return (Entry(f"{sum(v > 0 for v in values)} of {len(values)}"), Entry(span(allowed)))
-
+    entries, tails = {}, {}
+    for fact in summary.methods:
+        own = {e.dataset: e.margins[fact.name] for e in summary.survival if fact.name in e.margins}
+        for name, margin in own.items():
+            entries[name, fact.name] = Entry(signed(100 * margin), best=margin > 0)
+        if own:
+            allowed = {e.allowed[fact.name] for e in summary.survival if e.dataset in own}
+            above = sum(margin > 0 for margin in own.values())
+            tails[fact.name] = (Entry(f"{above} of {len(own)}"), Entry(span(allowed)))
     return method_table(
         summary,
-        margins,
-        entry,
+        entries,
         caption="Points of ACC above random selections with the method's own budget, oracle track "
         "(bold: above)",
-        tail=tail,
+        tails=tails,
         tail_head=("above on", "own selections"),
         note="Subtracted is the expected best of as many random selections as the method had "
         "(last column), drawn from all those of the random control on the same data set.",
@@ -297,17 +155,16 @@ def planted_table(summary: BenchSummary, track: Track) -> PageTable:
     precision = track.planted.get("planted_precision", {})
     recall = track.planted.get("planted_recall", {})
     best = _best(precision)
-
-    def entry(fact: MethodFact, name: str) -> Entry:
-        key = (name, fact.name)
-        if key not in precision:
-            return MISSING
-        note = f"{100 * recall[key]:.1f}" if key in recall else ""
-        return Entry(f"{100 * precision[key]:.1f}", note, best=precision[key] == best[name])
-
+    entries = {
+        key: Entry(
+            f"{100 * value:.1f}",
+            f"{100 * recall[key]:.1f}" if key in recall else "",
+            best=value == best[key[0]],
+        )
+        for key, value in precision.items()
+    }
     caption = f"Precision (%), below it recall (%), {track.name} track. Highest precision in bold."
-    present = {**precision, **recall}
-    return method_table(summary, present, entry, caption=caption, note_label="recall")
+    return method_table(summary, entries, caption=caption, note_label="recall")
 
 
 def failure_table(summary: BenchSummary) -> PageTable:
@@ -350,6 +207,20 @@ def span(numbers: Collection[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
+def _beside(summary: BenchSummary, printed: Mapping[Key, Any]) -> list[tuple[Key, Any, str]]:
+    """Return the paper's numbers by our names; a dagger where its data are, or may be, others."""
+    return [
+        (
+            (data.name, fact.name),
+            printed[data.name, fact.published],
+            "" if data.comparable else " †",
+        )
+        for data in summary.datasets
+        for fact in summary.methods
+        if fact.published and (data.name, fact.published) in printed
+    ]
+
+
 def _best(values: Mapping[Key, float], *, lowest: bool = False) -> dict[str, float]:
     """Return the best value on every data set."""
     best: dict[str, float] = {}
@@ -357,8 +228,3 @@ def _best(values: Mapping[Key, float], *, lowest: bool = False) -> dict[str, flo
     for (name, _), value in values.items():
         best[name] = pick(best.get(name, value), value)
     return best
-
-
-def _counted(names: Sequence[str]) -> str:
-    """Count names and list them."""
-    return f"{len(names)}: {', '.join(names)}" if names else "none"

@@ -15,8 +15,10 @@ from featsieve.report.page import (
     Points,
     Row,
     Section,
+    escape_markdown,
+    render_html,
+    render_markdown,
 )
-from featsieve.report.render import escape_markdown, render_html, render_markdown
 
 EVIL = "</td><script>alert('x')</script>|*b*\n\"q\" & `c`"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
@@ -92,13 +94,6 @@ def test_markdown_keeps_tables_whole_whatever_the_text():
     assert columns == {3}
     outside = [line for line in lines if "alert" in line and not line.startswith("</td>")]
     assert all(re.search(r"\\<script\\>", line) for line in outside)
-
-
-def test_markdown_marks_the_best_and_labels_notes():
-    entry = Entry("1.0", "0.9", best=True)
-    table = PageTable("c", ("m", "d"), (Row("A", (entry,), "control"),), note_label="published")
-    text = render_markdown(Page("t", (), (Section("s", "S", (), (table,)),)))
-    assert "| A (control) | **1.0** (published 0.9) |" in text
 
 
 def test_markdown_leaves_out_figures_and_what_is_folded_away():
