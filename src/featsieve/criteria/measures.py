@@ -9,11 +9,12 @@ and do worse than chance.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.random import RandomState
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
@@ -80,21 +81,16 @@ class Criterion(ABC):
         return self._prepare(X, codes, random_state)
 
     @abstractmethod
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         """Prepare for labels 0..c-1 and a table of bounded length."""
 
     def _clusterings(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
+        self, X: Any, labels: np.ndarray, random_state: RandomState
     ) -> SelectedClusterings:
         check_varying(X)
+        c = int(labels.max()) + 1
         return SelectedClusterings(
-            X,
-            int(labels.max()) + 1,
-            scale=self.scale,
-            n_runs=self.n_runs,
-            random_state=random_state,
+            X, c, scale=self.scale, n_runs=self.n_runs, random_state=random_state
         )
 
 
@@ -121,13 +117,7 @@ class Modularity(Criterion):
     n_neighbors: int = 5
     graph: sp.csr_array | None = field(default=None, repr=False)
 
-    def on_graph(self, graph: sp.csr_array) -> "Modularity":
-        """Return the same criterion on a given graph."""
-        return replace(self, graph=graph)
-
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         clusterings = self._clusterings(X, labels, random_state)
         graph = self.graph
@@ -146,9 +136,7 @@ class LabelAgreement(Criterion):
 
     name = "agreement"
 
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
         return lambda support: np.array(
             [adjusted_rand_score(labels, found) for found in clusterings(support)]
@@ -164,9 +152,7 @@ class CentroidAccuracy(Criterion):
 
     name = "centroid_accuracy"
 
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
         return lambda support: np.array([centroid_accuracy(clusterings.points(support), labels)])
 
@@ -179,9 +165,7 @@ class FullSilhouette(Criterion):
 
     name = "full_silhouette"
 
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
         n = X.shape[0]
         rows = np.arange(n)
@@ -208,9 +192,7 @@ class FunctionCriterion(Criterion):
         self.function = function
         self.name = getattr(function, "__name__", self.name)
 
-    def _prepare(
-        self, X: Any, labels: np.ndarray, random_state: np.random.RandomState
-    ) -> Evaluation:
+    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         def evaluate(support: np.ndarray) -> np.ndarray:
             mask = np.zeros(X.shape[1], dtype=bool)
             mask[support] = True

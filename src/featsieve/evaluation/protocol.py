@@ -1,6 +1,8 @@
 """How selected columns become numbers: k-means, judged by classes that no selector has seen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -19,10 +21,6 @@ from featsieve.evaluation.metrics import (
 from featsieve.validation import as_table, check_number
 
 Triple = tuple[float, float, float]
-Interval = tuple[float, float]
-
-# Smallest values that accuracy, NMI and the adjusted Rand index can take; the largest are 1.
-LOWEST = (0.0, 0.0, -0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ class ClusteringScores:
 
     def mean(self) -> Triple:
         """Return the means over the runs, of (accuracy, NMI, ARI)."""
-        return _triple([np.mean(runs) for runs in self._measures])
+        return self._each(np.mean)
 
     def std(self) -> Triple:
         """Return the standard deviations over the runs, of (accuracy, NMI, ARI).
@@ -87,9 +85,9 @@ class ClusteringScores:
         """
         if self.n_runs < 2:
             return (np.nan, np.nan, np.nan)
-        return _triple([np.std(runs, ddof=1) for runs in self._measures])
+        return self._each(partial(np.std, ddof=1))
 
-    def confidence_interval(self, level: float = 0.95) -> tuple[Interval, Interval, Interval]:
+    def confidence_interval(self, level: float = 0.95) -> tuple[tuple[float, float], ...]:
         """Return (low, high) for the means of accuracy, NMI and ARI, by Student's t.
 
         The interval says how far the mean of these runs may be from that of very many: it is about
@@ -106,14 +104,14 @@ class ClusteringScores:
         tuple of three (low, high)
         """
         check_probability("level", level)
-        found = np.array([mean_interval(runs, level=level) for runs in self._measures])
-        low, high = np.maximum(found[:, 0], LOWEST), np.minimum(found[:, 1], 1.0)
-        accuracy, nmi, ari = zip(low.tolist(), high.tolist(), strict=True)
-        return accuracy, nmi, ari
+        intervals = []
+        for runs, lowest in ((self.accuracy, 0.0), (self.nmi, 0.0), (self.ari, -0.5)):
+            low, high = mean_interval(runs, level=level)
+            intervals.append((float(np.maximum(low, lowest)), float(np.minimum(high, 1.0))))
+        return tuple(intervals)
 
-    @property
-    def _measures(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.accuracy, self.nmi, self.ari
+    def _each(self, function: Callable[[np.ndarray], Any]) -> Triple:
+        return float(function(self.accuracy)), float(function(self.nmi)), float(function(self.ari))
 
 
 def mean_interval(runs: Any, *, level: float = 0.95) -> tuple[float, float]:
@@ -249,8 +247,3 @@ def _k_means(points: Any, classes: np.ndarray, **options: Any) -> np.ndarray:
         # "fewer distinct points than clusters": a poor selection is judged as such.
         simplefilter("ignore", ConvergenceWarning)
         return model.fit(points).labels_
-
-
-def _triple(values: list[Any]) -> Triple:
-    accuracy, nmi, ari = (float(value) for value in values)
-    return accuracy, nmi, ari

@@ -260,26 +260,7 @@ class JASFS(ClusterModel):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.sparsity = sparsity
-        self.alpha = alpha
-        self.beta = beta
-        self.solver = solver
-        self.w_step = w_step
-        self.init = init
-        self.scale = scale
-        self.n_neighbors = n_neighbors
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.formula = formula
-        self.orthogonality = orthogonality
-        self.max_iter = max_iter
-        self.tol = tol
-        self.path_length = path_length
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""

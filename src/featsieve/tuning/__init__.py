@@ -9,11 +9,10 @@ from featsieve.criteria.measures import (
     Modularity,
 )
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
-from featsieve.criteria.sparsity_path import SparsityPath
 from featsieve.criteria.structure import NoStructureWarning, structure_score
 from featsieve.tuning.auto_selector import AutoSelector
 from featsieve.tuning.explanation import explain
-from featsieve.tuning.path import sparsity_path
+from featsieve.tuning.path import SparsityPath, sparsity_path
 from featsieve.tuning.search import LabelFreeSearchCV
 from featsieve.tuning.sensitivity import cluster_sensitivity
 from featsieve.tuning.stability_selection import StabilitySelection

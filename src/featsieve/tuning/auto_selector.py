@@ -87,11 +87,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         sparsest: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.selector = selector
-        self.criterion = criterion
-        self.sizes = sizes
-        self.sparsest = sparsest
-        self.verbose = verbose
+        self._store(locals())
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)

@@ -1,6 +1,6 @@
 """Why a feature was selected or not: one row of facts for every feature."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from featsieve.arrays.namespace import (
     is_sparse,
     to_numpy,
 )
-from featsieve.criteria.selected_clusters import layers
+from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.tables import Table
 from featsieve.validation import as_table, check_number
 
@@ -113,37 +113,48 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
     check_number("redundant", redundant, low=0.0, strict=True)
     if redundant > 1.0:
         raise ValueError(f"redundant is an absolute correlation, at most 1; got {redundant!r}.")
-    selector = _best_of_search(selector)
-    support, rank, score = _selection(selector)
-    X = _check_table(selector, X)
-    clusters = _clusters(selector, labels, X.shape[0])
+    selector = _check_selector(selector)
+    support, rank = np.array(selector.get_support()), _find(selector, "ranking_")
+    table = gathered(as_table(X, owner="explain"))
+    validate_data(selector, X, skip_check_array=True, reset=False)  # the columns of the fit
+    n, d = table.shape
+    clusters = _clusters(selector, labels, n)
     frequency = _find(selector, "selection_frequency_")
-    d = len(support)
     names = np.asarray(getattr(selector, "feature_names_in_", [f"x{j}" for j in range(d)]), str)
 
-    n_stored = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
-    double = is_floating(X) and n_stored <= CONVERT_ELEMENTS
-    operator = as_operator(in_double(X) if double else X, scale="unit")
+    n_stored = table.nnz if is_sparse(table) else n * d
+    double = is_floating(table) and n_stored <= CONVERT_ELEMENTS
+    operator = as_operator(in_double(table) if double else table, scale="unit")
     rounding = ROUNDING["float32" if operator.dtype == operator.xp.float32 else "float64"]
     varies = to_numpy(operator.varies)
-    # Of copies the best one is named: in the order of the ranks.
-    chosen = np.flatnonzero(support & varies)
-    chosen = chosen[np.argsort(rank[chosen], kind="stable")]
-    closest, correlation = _closest(operator, chosen, rounding)
+    chosen = best_first(support & varies, rank)  # of copies the best one is named
+
+    def selected_columns(block: slice) -> Array:
+        return operator.columns(operator.place(chosen[block]))
+
+    position, correlation, _ = _strongest(
+        operator, selected_columns, len(chosen), rounding, own_features=chosen
+    )
+    closest = np.append(chosen, -1)[position]  # none (-1) finds the last
+    closest_name = np.where(closest < 0, "", names[closest])
     best, separation, eta_squared = _separate(operator, clusters, rounding)
 
     status = np.where(np.abs(correlation) >= redundant - rounding, "redundant", "low score")
     status = np.where(varies, status, "constant")
     status = np.where(support, "selected", status)
-    reason = np.where(support & ~varies, "selected, but constant", status)
-    closest_name = np.where(closest < 0, "", names[closest])
+    reason = np.where(support & ~varies, "selected, but constant", status).tolist()
+    for j, word in enumerate(reason):
+        if word == "redundant":
+            reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
+        elif word == "low score":
+            reason[j] = f"low score: rank {rank[j]}"
     return Table(
         {
             "feature": names,
             "index": np.arange(d),
             "selected": support,
             "rank": rank,
-            "score": score,
+            "score": _find(selector, "scores_"),
             "selection_frequency": np.full(d, np.nan) if frequency is None else frequency,
             "best_cluster": best,
             "separation": separation,
@@ -151,36 +162,21 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
             "closest_selected": closest_name,
             "correlation": correlation,
             "status": status,
-            "reason": [
-                _reason(*facts)
-                for facts in zip(reason.tolist(), rank, correlation, closest_name, strict=True)
-            ],
+            "reason": reason,
         }
     )
 
 
-def _reason(word: str, rank: int, correlation: float, closest: str) -> str:
-    """Return the reason with what it refers to."""
-    if word == "redundant":
-        return f"redundant: r={correlation:.2f} with {closest}"
-    return f"low score: rank {rank}" if word == "low score" else word
-
-
-def _best_of_search(selector: Any) -> Any:
-    """Return the best candidate of a search, and what is none as it is."""
-    if not isinstance(selector, (GridSearchCV, RandomizedSearchCV)):
-        return selector
-    check_is_fitted(selector)
-    if not hasattr(selector, "best_estimator_"):
-        raise ValueError(
-            f"{type(selector).__name__} has no best_estimator_ to explain: set refit=True, or "
-            "explain a selector that was fitted with its best_params_."
-        )
-    return selector.best_estimator_
-
-
-def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return support, ranks and scores; refuse what is no fitted selector."""
+def _check_selector(selector: Any) -> Any:
+    """Return a fitted selector, or the best candidate of a search; refuse all else."""
+    if isinstance(selector, (GridSearchCV, RandomizedSearchCV)):
+        check_is_fitted(selector)
+        if not hasattr(selector, "best_estimator_"):
+            raise ValueError(
+                f"{type(selector).__name__} has no best_estimator_ to explain: set refit=True, or "
+                "explain a selector that was fitted with its best_params_."
+            )
+        selector = selector.best_estimator_
     if isinstance(selector, Pipeline):
         where = [i for i, (_, step) in enumerate(selector.steps) if hasattr(step, "get_support")]
         i = where[-1] if where else -1
@@ -191,27 +187,18 @@ def _selection(selector: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not hasattr(selector, "get_support"):
         raise TypeError(f"explain takes a fitted selector of featsieve; got {selector!r}.")
     check_is_fitted(selector)
-    support = np.array(selector.get_support())
-    rank, score = _find(selector, "ranking_"), _find(selector, "scores_")
-    if rank is None or score is None:
+    if _find(selector, "ranking_") is None or _find(selector, "scores_") is None:
         raise TypeError(
             "explain takes a selector of featsieve, which has scores_ and ranking_; "
             f"{type(selector).__name__} has not."
         )
-    return support, rank, score
+    return selector
 
 
-def _find(selector: Any, name: str) -> np.ndarray | None:
+def _find(selector: Any, name: str) -> Any:
     """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
     holder = next((inner for inner in layers(selector) if hasattr(inner, name)), None)
     return None if holder is None else np.array(getattr(holder, name))
-
-
-def _check_table(selector: Any, X: Any) -> Any:
-    """Return X as a numeric array or CSR matrix in range; refuse other columns than in fit."""
-    table = as_table(X, owner="explain")
-    validate_data(selector, X, skip_check_array=True, reset=False)
-    return gathered(table)
 
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
@@ -237,21 +224,6 @@ def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
 
 
-def _closest(
-    operator: DataOperator, chosen: np.ndarray, rounding: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return for every feature the closest of the chosen ones (-1: none), and the correlation."""
-
-    def columns(some: np.ndarray) -> Array:
-        return operator.columns(operator.place(some))
-
-    strongest = _Strongest(operator, rounding)
-    for block, r in _products(operator, lambda block: columns(chosen[block]), len(chosen)):
-        itself = chosen[block], np.arange(r.shape[1])
-        strongest.update(block, r, barred=itself)
-    return np.append(chosen, -1)[strongest.position], strongest.value  # none (-1) finds the last
-
-
 def _separate(
     operator: DataOperator, labels: np.ndarray | None, rounding: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -272,12 +244,9 @@ def _separate(
         share = sizes[block] / n
         return operator.place((inside - share) / np.sqrt(sizes[block] * (rest[block] / n)))
 
-    strongest = _Strongest(operator, rounding)
-    for block, r in _products(operator, indicators, len(names)):
-        strongest.update(block, r)
-        # Sum over clusters of m (mean inside)^2, of columns of unit norm: r^2 (n - m) / n.
-        eta_squared += r**2 @ (rest[block] / n)
-    best, r = strongest.position, strongest.value
+    best, r, between = _strongest(operator, indicators, len(names), rounding, weights=rest / n)
+    # Sum over clusters of m (mean inside)^2, of columns of unit norm: r^2 (n - m) / n.
+    eta_squared += between
     within = 1.0 - r**2
     perfect = within <= 2.0 * rounding
     scale = np.sqrt(max(n - 2, 1) * n / (sizes[best] * rest[best].astype(np.float64)))
@@ -285,38 +254,36 @@ def _separate(
     return np.where(best >= 0, names[best], none), separation, np.clip(eta_squared, 0.0, 1.0)
 
 
-class _Strongest:
-    """The vector that correlates most with each feature, found in blocks of vectors.
+def _strongest(
+    operator: DataOperator,
+    vectors: Callable[[slice], Array],
+    n_vectors: int,
+    rounding: float,
+    *,
+    own_features: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the vector that correlates most with each feature (-1: none), r, and sum_v w_v r_v^2.
 
     Of equal correlations a positive one wins, then the first: rounding does not decide.
+    ``own_features`` are the vectors' own, with which they are not compared.
     """
-
-    def __init__(self, operator: DataOperator, rounding: float) -> None:
-        self._varies = to_numpy(operator.varies)
-        self._rounding = rounding
-        self._key = np.full(operator.shape[1], -1.0)
-        self.position = np.full(operator.shape[1], -1)
-        self.value = np.full(operator.shape[1], np.nan)
-
-    def update(self, block: slice, r: np.ndarray, *, barred: Any = ()) -> None:
-        """Look at the correlations with a block of vectors; ``barred`` indexes those to ignore."""
-        key = np.abs(r)
-        key += 2.0 * self._rounding * (r > self._rounding)
-        if barred:
-            key[barred] = -1.0
-        largest = key.max(axis=1)
-        rows = np.flatnonzero(self._varies & (largest > self._key + self._rounding))
-        first = (key[rows] >= largest[rows, None] - self._rounding).argmax(axis=1)
-        self._key[rows] = largest[rows]
-        self.position[rows] = block.start + first
-        self.value[rows] = np.clip(r[rows, first], -1.0, 1.0)
-
-
-def _products(
-    operator: DataOperator, vectors: Callable[[slice], Any], n_vectors: int
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (block, Z' vectors(block)) for blocks of vectors."""
+    d = operator.shape[1]
+    varies = to_numpy(operator.varies)
+    weights = np.ones(n_vectors) if weights is None else weights
+    best_key, position = np.full(d, -1.0), np.full(d, -1)
+    value, total = np.full(d, np.nan), np.zeros(d)
     step = max(1, BLOCK_ELEMENTS // sum(operator.shape))
     for start in range(0, n_vectors, step):
         block = slice(start, min(start + step, n_vectors))
-        yield block, to_numpy(operator.rmatmul(vectors(block)))
+        r = to_numpy(operator.rmatmul(vectors(block)))
+        total += r**2 @ weights[block]
+        key = np.abs(r) + 2.0 * rounding * (r > rounding)
+        if own_features is not None:
+            key[own_features[block], np.arange(r.shape[1])] = -1.0
+        largest = key.max(axis=1)
+        rows = np.flatnonzero(varies & (largest > best_key + rounding))
+        first = (key[rows] >= largest[rows, None] - rounding).argmax(axis=1)
+        best_key[rows], position[rows] = largest[rows], start + first
+        value[rows] = np.clip(r[rows, first], -1.0, 1.0)
+    return position, value, total

@@ -1,6 +1,6 @@
 """LabelFreeSearchCV: scikit-learn's parameter search, scored without labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -63,10 +63,9 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     Notes
     -----
     "modularity" compares all candidates on one neighbour graph: that of X, also where a pipeline
-    transforms it first. "agreement" and
-    "centroid_accuracy" compare every candidate with its OWN pseudo-labels: easy labels win, so do
-    not search ``n_clusters`` or ``init`` with them. No criterion knows which clusters matter to
-    you: the best score is not a truth.
+    transforms it first. "agreement" and "centroid_accuracy" compare every candidate with its OWN
+    pseudo-labels: easy labels win, so do not search ``n_clusters`` or ``init`` with them. No
+    criterion knows which clusters matter to you: the best score is not a truth.
 
     Examples
     --------
@@ -136,7 +135,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         FitProgress(type(self).__name__, self.verbose).step("counting the clusters")
         count = suggest_n_clusters(table, random_state=0)
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
-            criterion = criterion.on_graph(self._graph(table, count, criterion))
+            criterion = replace(criterion, graph=_graph(table, count, criterion))
         self._scorer = LabelFreeScorer(criterion, count.n_clusters, fitted_rows=self.cv is None)
         given = self.cv
         if given is None:  # fit and judge on all rows: without labels nothing leaks
@@ -147,18 +146,6 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         finally:
             self.cv = given
             del self._scorer
-
-    @staticmethod
-    def _graph(table: Any, count: ClusterCount, criterion: Modularity) -> sp.csr_array:
-        """Return the one graph on which all candidates are judged."""
-        table, _ = sample_rows(table, check_random_state(criterion.random_state))
-        view = sample_view(
-            table,
-            count.view or "hat",
-            n_clusters=count.n_clusters,
-            n_neighbors=criterion.n_neighbors,
-        )
-        return view.graph
 
     @property
     def scoring(self) -> Any:
@@ -178,6 +165,13 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         """Return the names of the columns that the best candidate selects."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.get_feature_names_out(input_features)
+
+
+def _graph(table: Any, count: ClusterCount, criterion: Modularity) -> sp.csr_array:
+    """Return the one graph on which all candidates are judged."""
+    table, _ = sample_rows(table, check_random_state(criterion.random_state))
+    view, c = count.view or "hat", count.n_clusters
+    return sample_view(table, view, n_clusters=c, n_neighbors=criterion.n_neighbors).graph
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
 
-LARGEST_SEED = np.iinfo(np.int32).max
-
 
 @fill_doc
 class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
@@ -143,14 +141,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.selector = selector
-        self.n_subsamples = n_subsamples
-        self.subsample_size = subsample_size
-        self.threshold = threshold
-        self.n_features_to_select = n_features_to_select
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        self._store(locals())
 
     def _fit_all(self, X: Any) -> None:
         """Fit as :meth:`_fit_rows` does, and report on it."""
@@ -165,7 +156,9 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         if not self._automatic:
             n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
         n_samples = table.shape[0]
-        n_rows = self._rows_per_subsample(n_samples)
+        if n_samples < 3:
+            raise ValueError(f"Subsamples need at least 3 rows to draw from; X has {n_samples}.")
+        n_rows = min(max(round(self.subsample_size * n_samples), 2), n_samples - 1)
         if hasattr(X, "columns"):
             table = X  # a data frame: the selector may want to know the names
 
@@ -208,12 +201,6 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
                 "subsample_size (below 1) and threshold (at most 1) are shares; got "
                 f"subsample_size={self.subsample_size!r}, threshold={self.threshold!r}."
             )
-
-    def _rows_per_subsample(self, n_samples: int) -> int:
-        """Return the share as a number of rows: at least two, and not all."""
-        if n_samples < 3:
-            raise ValueError(f"Subsamples need at least 3 rows to draw from; X has {n_samples}.")
-        return min(max(round(self.subsample_size * n_samples), 2), n_samples - 1)
 
     def _set_fits(self, full: Any, selections: np.ndarray, n_selected: int | None) -> None:
         """Set what follows from the fit to all rows and the selections of the subsamples."""
@@ -275,7 +262,9 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
     seeds = {}
     for name, value in sorted(selector.get_params(deep=True).items(), key=lambda item: item[0]):
         if name == "random_state" or name.endswith("__random_state"):
-            seed = rng.randint(LARGEST_SEED)  # drawn in any case: others must not depend on keep
+            seed = rng.randint(
+                np.iinfo(np.int32).max
+            )  # drawn in any case: others must not depend on keep
             if value is None or not keep:
                 seeds[name] = seed
     return selector.set_params(**seeds)
@@ -294,19 +283,15 @@ def _started_like(whole: Any, selector: Any) -> Any:
     return selector
 
 
-def _some_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return some rows of a table of any kind."""
-    return take_rows(table, rows) if is_foreign_array(table) else _safe_indexing(table, rows)
-
-
 def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> Fit:
     """Fit the selector to some rows; return what it selects. Runs in a worker."""
+    some = take_rows(table, rows) if is_foreign_array(table) else _safe_indexing(table, rows)
     try:
         if current_thread() is not main_thread():  # threads share the warnings' settings
-            return Fit(selector.fit(_some_rows(table, rows)).get_support(), {})
+            return Fit(selector.fit(some).get_support(), {})
         with catch_warnings(record=True) as caught:
             simplefilter("always")
-            support = selector.fit(_some_rows(table, rows)).get_support()
+            support = selector.fit(some).get_support()
     except Exception as error:
         kind = ValueError if isinstance(error, ValueError) else RuntimeError
         reason = f"{type(error).__name__}: {str(error).rstrip('.')}"
