@@ -3,17 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.evaluation.judging import scaled_columns
+from featsieve.evaluation.protocol import k_means_labels
 from featsieve.graphs.spectral_labels import by_first_sample
 
 
@@ -65,18 +63,11 @@ def selected_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -
     number = "found" if automatic else "asked"
     if known is None:
         number, known = "suggested", _suggest(points)
-    codes = by_first_sample(_k_means_labels(points, int(known)))
+    n_clusters = min(int(known), points.shape[0])
+    labels = k_means_labels(points, n_clusters, n_init=defaults.SELECTED_STARTS, random_state=0)
+    codes = by_first_sample(labels)
     names = [str(code) for code in range(int(codes.max()) + 1)]
     return Clusters(codes, names, "k-means", number)
-
-
-def _k_means_labels(points: Any, n_clusters: int) -> np.ndarray:
-    """Return the labels of the tightest of several k-means runs with fixed seeds."""
-    n_clusters = min(n_clusters, points.shape[0])
-    with catch_warnings():
-        simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
-        model = KMeans(n_clusters, n_init=defaults.SELECTED_STARTS, random_state=0).fit(points)
-    return model.labels_
 
 
 def _suggest(points: Any) -> int:

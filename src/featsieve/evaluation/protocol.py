@@ -178,7 +178,8 @@ def paper_protocol(X: Any, y: Any, *, n_seeds: int = 10) -> ClusteringScores:
     """
     check_number("n_seeds", n_seeds, low=1, integer=True)
     points, classes = _check(X, y)
-    runs = [_k_means(points, classes, init="random", random_state=seed) for seed in range(n_seeds)]
+    c = int(classes.max()) + 1
+    runs = [k_means_labels(points, c, init="random", random_state=seed) for seed in range(n_seeds)]
     return ClusteringScores.of_labels(classes, runs)
 
 
@@ -218,7 +219,8 @@ def practical_protocol(
     """
     check_number("n_starts", n_starts, low=1, integer=True)
     points, classes = _check(X, y)
-    labels = _k_means(points, classes, n_init=n_starts, random_state=random_state)
+    c = int(classes.max()) + 1
+    labels = k_means_labels(points, c, n_init=n_starts, random_state=random_state)
     return ClusteringScores.of_labels(classes, labels)
 
 
@@ -240,9 +242,9 @@ def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     return points, classes
 
 
-def _k_means(points: Any, classes: np.ndarray, **options: Any) -> np.ndarray:
-    """Return the labels of k-means with as many clusters as there are classes."""
-    model = KMeans(int(classes.max()) + 1, **{"n_init": 1, **options})
+def k_means_labels(points: Any, n_clusters: int, **options: Any) -> np.ndarray:
+    """Return the labels of k-means, by default of a single run."""
+    model = KMeans(n_clusters, **{"n_init": 1, **options})
     with catch_warnings():
         # "fewer distinct points than clusters": a poor selection is judged as such.
         simplefilter("ignore", ConvergenceWarning)

@@ -6,8 +6,8 @@
         W: the best support; taken only if it lowers J
     until nothing changes
 
-Comments name the lines of the paper's Algorithm 2, whose steps these are; S is eliminated: it
-stands at its optimum wherever F does (``problem.py``).
+Comments name the lines of the paper's Algorithm 2, whose steps these are (its box stands in
+``paper.py``); S is eliminated: it stands at its optimum wherever F does (``problem.py``).
 """
 
 from collections.abc import Sequence
@@ -54,12 +54,12 @@ def solve_joint(
     """
 
     def start(problem: Problem) -> JointState:
-        # Algorithm 2, line 1: the first F is given; line 3: the first W
+        # Algorithm 2, line 1: k = 0, F is given; line 3: the first W
         found = find_support(problem.regression(labels), problem.w_step, path=path)
         return JointState(labels, found.support, problem.value(labels, found.support), found.path)
 
     def update_labels(problem: Problem, state: JointState) -> JointState:
-        # Algorithm 2, lines 4 to 6: update F, with L_S and S at the labels of the step
+        # Algorithm 2, line 4: L_S; line 5: update F; line 6: S, at its optimum for F
         refined, status = problem.refine(state.labels, state.support)
         state = replace(state, limited=state.limited or not status.success)
         value = problem.value(refined, state.support)
@@ -90,12 +90,13 @@ def solve_joint(
         value=lambda problem, state: state.value,
         stop=stop,
     )
-    # Algorithm 2, lines 2 and 7: repeat
+    # Algorithm 2, line 2: repeat; line 7: k = k + 1
     return run(solver, problem, max_iter=max_iter, callback=callback, count_start=True)
 
 
 def rank(problem: Problem, state: JointState, *, path_length: int = 0) -> Ranking:
     """Rank the features for the labels of a state; those of its support come first."""
+    # Algorithm 2, line 9: the selected features are the non-zero rows of W
     return rank_features(
         problem.regression(state.labels),
         state.support,

@@ -1,12 +1,14 @@
 """JASFS exactly as its authors run it (Algorithm 2 of the paper; comments carry its line numbers).
 
-    1: F0: 0/1 indicator of the first clusters, W0 = 0, S0
+    1: k = 0, W = 0, F: 0/1 indicator of the first clusters, S   (eq. solutionofS)
     2: repeat
-    3:     W: AMHIHT, warm                             (Algorithm 1: ``solvers/homotopy_iht.py``)
-    4:     L_S, P and Q                                (eq. PQ)
-    5:     F: multiplicative step, columns to unit length      (eq. slutonofF)
-    6:     S: softmax of the distances between rows of F       (eq. solutionofS)
-    8: until the objective settles
+    3:     W: AMHIHT, warm                                       (Algorithm 1: homotopy_iht.py)
+    4:     L_S, P and Q                                          (eq. PQ)
+    5:     F: multiplicative step, columns to unit length        (eq. slutonofF)
+    6:     S: softmax of the distances between rows of F         (eq. solutionofS)
+    7:     k = k + 1
+    8: until convergence: the objective hardly changes
+    9: output: the features of the non-zero rows of W
 
 S is never stored: :class:`~featsieve.terms.UniformGraph` provides its products. As in the authors'
 program it is computed where an iteration begins, from the F that lines 1 and 6 would have seen.
@@ -28,11 +30,6 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import UniformGraph, indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_sparsity import count_rows, row_norms, row_support
-
-# Values of lambda below this are not looked at.
-SMALLEST = 1e-150
-# More steps than any schedule has penalties.
-NO_LIMIT = 10**6
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def solve_paper(
     label_step = MultiplicativeLabels(problem.alpha, problem.orthogonality, problem.formula)
 
     def start(problem: PaperProblem) -> PaperState:
-        # Algorithm 2, line 1: W = 0, F from the first clusters
+        # Algorithm 2, line 1: k = 0 (of `run`), W = 0, F from the first clusters
         operator, xp = problem.operator, problem.operator.xp
         F = indicator(problem.labels, problem.n_clusters)
         shape = (problem.n_clusters, operator.shape[1])
@@ -107,7 +104,7 @@ def solve_paper(
         return PaperState(W, operator.place(np.zeros_like(F)), F)
 
     def update_graph(problem: PaperProblem, state: PaperState) -> PaperState:
-        # Algorithm 2, lines 1 and 6: S by eq. solutionofS
+        # Algorithm 2, line 1 (first iteration) and line 6 (of the one before): S by eq. solutionofS
         return replace(state, graph=UniformGraph(state.F, problem.gamma))
 
     def update_features(problem: PaperProblem, state: PaperState) -> PaperState:
@@ -116,11 +113,11 @@ def solve_paper(
         target = operator.place(state.F - state.F.mean(axis=0))
         regression = RowSparseRegression(operator, target, sparsity=problem.sparsity)
         solver = HomotopyIHT(warm_start=(state.W, state.fitted))
-        found = run(solver, regression, max_iter=NO_LIMIT).state
+        found = run(solver, regression, max_iter=10**6).state  # its schedule ends it
         return replace(state, W=found.W, fitted=found.image)
 
     def update_labels(problem: PaperProblem, state: PaperState) -> PaperState:
-        # Algorithm 2, lines 4 and 5: L_S, P and Q, then F by eq. slutonofF
+        # Algorithm 2, line 4: L_S, P and Q (inside the step); line 5: F by eq. slutonofF
         assert state.graph is not None
         fitted = to_numpy(state.fitted)
         return replace(state, F=label_step.update(state.F, fitted, state.graph))
@@ -141,7 +138,7 @@ def solve_paper(
         value=PaperProblem.objective,
         stop=stop,
     )
-    # Algorithm 2, lines 2 and 7: repeat
+    # Algorithm 2, line 2: repeat; line 7: k = k + 1
     return run(solver, problem, max_iter=max_iter, callback=callback)
 
 
@@ -179,7 +176,7 @@ def largest_sparsity(problem: PaperProblem, *, max_iter: int, tol: float) -> flo
 
     high, low = problem.sparsity, 0.5 * min(problem.sparsity, 1.0)
     while not selects(low):
-        if low < SMALLEST:
+        if low < 1e-150:  # as small as any
             return 0.0
         high, low = low, low * low
     while high > 1.01 * low:

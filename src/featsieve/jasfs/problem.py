@@ -153,7 +153,7 @@ class ExactProblem:
         the step maximises tr(F'(EE' - 2 alpha L_S)F). S held at its optimum makes this a majoriser
         of J that touches it: what lowers the one lowers the other.
         """
-        # Algorithm 2, lines 6 and 4: S at its optimum for the current F, and its Laplacian L_S
+        # Algorithm 2, line 6: S at its optimum for the current F; line 4: its Laplacian L_S
         laplacian = self.graph.laplacian(self.labels_matrix(labels))
         sparse = sp.csr_array(-2.0 * self.graph.alpha * laplacian)
         return PartitionProblem(factor, sparse, self.n_clusters, labels)

@@ -6,10 +6,13 @@ Comments carry the line numbers of the paper's box:
     2: repeat                                                    (an L-tuning iteration)
     3:     W^(k+1) by eq. iht_solution
     4:     while phi_k(W^k) - phi_k(W^(k+1)) < eta/2 ||W^k - W^(k+1)||^2 do
-    5-7:       L_k = min(gamma L_k, L_max);  W^(k+1) by eq. iht_solution
+    5:         L_k = min(gamma L_k, L_max)
+    6:         W^(k+1) by eq. iht_solution
+    7:     end while
     8:     L_(k+1) = L_k
     9:     lam_(k+1) = rho lam_k
-    10-11: k = k + 1, until lam_(k+1) <= lam
+    10:    k = k + 1
+    11: until lam_(k+1) <= lam
     12: W* = W^k
 
 Both solvers take gradient steps followed by row hard thresholding (eq. iht_solution) while the
@@ -74,7 +77,7 @@ def thresholded_step(
         image = state.datafit.image(W, live=live)
         value = state.datafit.value(W, image)
         moved = square(W - state.W)
-        # Algorithm 1, line 4: until the objective falls enough
+        # Algorithm 1, line 4: while the objective does not fall enough; line 7: end while
         if before - (value + term.price(live.shape[0])) >= 0.5 * decrease * moved:
             break
     length = square(state.W)
@@ -137,7 +140,7 @@ class HomotopyIHT:
 
         That bounds the curvature from below, not above; the halvings make up for it.
         """
-        # Algorithm 1, line 1
+        # Algorithm 1, line 1: initialize; k = 0
         operator, xp = problem.operator, problem.operator.xp
         datafit = LeastSquares(operator, problem.target, ridge=problem.ridge)
         size = 1.0 / max(float(xp.max(operator.row_norms())), 1e-300)
@@ -146,7 +149,7 @@ class HomotopyIHT:
 
     def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
         """Take one step at the next penalty."""
-        # Algorithm 1, lines 3 to 8
+        # Algorithm 1, line 2: repeat (`run` calls this); lines 3 to 8: an L-tuning iteration
         penalty = state.penalties[state.stage]
         stepped = thresholded_step(
             state,
@@ -177,7 +180,7 @@ class HomotopyIHT:
 
     def coefficients(self, solution: Solution[IHTState]) -> Array:
         """Return W. The refined variant, when it stops early, returns the iterate before."""
-        # Algorithm 1, line 12
+        # Algorithm 1, line 12: W* = W^k
         if self.refined and solution.status is Status.STATIONARY:
             return solution.state.previous
         return solution.state.W

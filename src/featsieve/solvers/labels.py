@@ -38,9 +38,11 @@ class MultiplicativeLabels:
 
     def update(self, F: np.ndarray, fitted: np.ndarray, graph: UniformGraph) -> np.ndarray:
         """Return the next F, given HXW and the graph of the current F."""
+        # Algorithm 2, line 4: P F (with L_S) and Q
         factor = 1.0 if self.formula == "code" else 0.5
         P_F = factor * ((F - F.mean(axis=0)) + 2.0 * self.alpha * graph.laplacian_product(F))
         numerator = self.orthogonality * F + factor * fitted
+        # Algorithm 2, line 5: F by eq. slutonofF
         denominator = P_F + self.orthogonality * (F @ (F.T @ F))
         safe = np.where(denominator > 0.0, denominator, 1.0)
         ratio = np.where((denominator > 0.0) & (numerator > 0.0), numerator / safe, 0.0)
