@@ -9,7 +9,7 @@ import pytest
 
 import anndata
 from featsieve.cli import main
-from featsieve.io.readers.text import exact_numbers
+from featsieve.io.formats.text import exact_numbers
 
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 

@@ -11,13 +11,13 @@ from featsieve.cli.options import (
     read_image,
     read_methods,
 )
-from featsieve.io.table import READERS
+from featsieve.io.formats import FORMATS as ENDINGS
 from featsieve.workflow import method_names
 
 
 def test_the_help_knows_all_methods_and_formats():
     assert METHODS.split(", ") == [name.lower() for name in method_names()]
-    assert {f".{name}" for name in FORMATS} == {name for name in READERS if ".gz" not in name}
+    assert {f".{name}" for name in FORMATS} == {name for name in ENDINGS if ".gz" not in name}
 
 
 def test_what_words_mean():

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from featsieve.datasets import Dataset, read_table, write_table
-from featsieve.io.readers.text import exact_numbers
+from featsieve.io.formats.text import exact_numbers
 
 FILES = {"features.csv", "model.skops", "report.html", "samples.csv", "summary.json"}
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")

@@ -6,13 +6,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import LabelEncoder
 
 from featsieve.datasets import Dataset
-from featsieve.io.dataset import (
-    Content,
-    as_table,
-    build_dataset,
-    encode_classes,
-    encode_labels,
-)
+from featsieve.io.dataset import as_table, encode_classes, make_dataset
 
 
 @pytest.mark.parametrize(
@@ -29,7 +23,7 @@ from featsieve.io.dataset import (
 def test_classes_are_those_of_scikit_learn(labels):
     expected = LabelEncoder().fit_transform(np.asarray(labels).tolist())
     for shape in (-1, (-1, 1), (1, -1)):
-        np.testing.assert_array_equal(encode_labels(np.reshape(labels, shape)), expected)
+        np.testing.assert_array_equal(encode_classes(np.reshape(labels, shape))[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -50,13 +44,16 @@ def test_classes_have_names(labels, names):
     assert len(codes) == 3
 
 
-def test_sparse_labels():
-    np.testing.assert_array_equal(encode_labels(sp.csc_array([[0], [5], [0]])), [0, 1, 0])
-
-
-@pytest.mark.parametrize("labels", [[1.0, np.nan, np.nan], np.array(["a", None, np.nan], object)])
-def test_missing_labels_are_no_class(labels):
-    assert sorted(encode_labels(labels).tolist()) == [-1, -1, 0]
+@pytest.mark.parametrize(
+    ("labels", "codes"),
+    [
+        (sp.csc_array([[0], [5], [0]]), [0, 1, 0]),
+        ([1.0, np.nan, np.nan], [0, -1, -1]),
+        (np.array(["a", None, np.nan], object), [0, -1, -1]),
+    ],
+)
+def test_sparse_labels_and_missing_ones(labels, codes):
+    assert encode_classes(labels)[0].tolist() == codes
 
 
 @pytest.mark.parametrize("layout", [sp.coo_array, sp.csc_matrix, sp.csr_matrix, sp.lil_array])
@@ -67,28 +64,30 @@ def test_any_sparse_layout_becomes_rows(layout):
     np.testing.assert_array_equal(table.toarray(), np.eye(3))
 
 
-def test_a_table_that_fits_is_not_copied():
-    X = np.ones((3, 2))
-    assert as_table(X) is X
-
-
 def test_features_have_names_in_any_case():
     assert Dataset("toy", np.ones((2, 2))).names == ["x0", "x1"]
     assert Dataset("toy", np.ones((2, 2)), feature_names=["a", "b"]).names == ["a", "b"]
 
 
 def test_what_a_file_calls_things_is_known_where_they_are():
-    content = Content(np.ones((2, 1)), id_name="who", label_name="kind")
-    dataset = build_dataset("toy", content)
+    dataset = make_dataset(np.ones((2, 1)), id_name="who", label_name="kind")
     assert (dataset.id_name, dataset.label_name) == (None, None)
-    content = Content(np.ones((2, 1)), ["b", "a"], sample_names=["s", "t"], id_name="who")
-    dataset = build_dataset("toy", content)
+    dataset = make_dataset(
+        np.ones((2, 1)), labels=["b", "a"], sample_names=["s", "t"], id_name="who"
+    )
     assert (dataset.id_name, dataset.class_names) == ("who", ["a", "b"])
 
 
-def test_what_is_known_cannot_be_replaced():
-    dataset = Dataset("toy", np.ones((2, 2)))
-    with pytest.raises(AttributeError):
-        dataset.name = "other"
-    assert dataset.n_classes is None
-    assert dataset.note == ""
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"labels": [1, 2, 3]}, "3 labels for 2 samples; samples must be rows"),
+        ({"labels": np.eye(2)}, r"one label per sample; they have shape \(2, 2\)"),
+        ({"feature_names": ["a", "b"]}, "2 feature names for 3 features"),
+        ({"feature_names": ["a", "b", "a"]}, "the same name: 'a'"),
+        ({"sample_names": ["s"]}, "1 names of samples for 2 samples"),
+    ],
+)
+def test_parts_that_do_not_fit(fields, message):
+    with pytest.raises(ValueError, match=message):
+        make_dataset(np.ones((2, 3)), **fields)

@@ -1,5 +1,6 @@
 """Folders of results: whole or not at all, and nothing else is lost."""
 
+import errno
 import os
 import signal
 import stat
@@ -9,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from featsieve.io.locks import LockedError
-from featsieve.io.results import check_results, recover, result_folder, results_locked
+from featsieve.io.results import (
+    LockedError,
+    check_results,
+    recover,
+    result_folder,
+    results_locked,
+)
 
 A, B = "features.csv", "report.html"
 NAMES = [A, B]
@@ -54,14 +60,6 @@ def test_an_error_leaves_what_was_there(tmp_path, out, error):
             write(target, error=error, overwrite=True)
     assert os.listdir(tmp_path) == ["out"]
     assert content(out) == {A: "old", B: "old"}
-
-
-def test_parents_that_others_use_meanwhile_stay(tmp_path):
-    with result_folder(tmp_path / "deep" / "out", names=NAMES):
-        (tmp_path / "deep" / "mine").write_text("")
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "deep" / "more" / "out", error=KeyboardInterrupt)
-    assert sorted(os.listdir(tmp_path / "deep")) == ["mine", "out"]
 
 
 def test_results_are_replaced_as_a_whole_and_on_request_only(tmp_path, out):
@@ -179,6 +177,41 @@ def test_a_second_command_is_refused(tmp_path, out):
             pytest.fail("the page of a report would go into another result")
         (folder / A).write_text("new")
     assert content(out) == {A: "new"}
+
+
+HOLD = """
+import sys, time
+from featsieve.io.results import results_locked
+with results_locked(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
+def test_a_killed_process_holds_nothing(tmp_path):
+    command = [sys.executable, "-c", HOLD, tmp_path / "out"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(LockedError), results_locked(tmp_path / "out"):
+            pytest.fail("held by another process")
+        other.send_signal(signal.SIGKILL)
+    with results_locked(tmp_path / "out"):
+        assert os.listdir(tmp_path) == [".out.lock"]
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of Unix")
+def test_a_disk_without_locks_gets_a_warning(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    message = "cannot be locked .*: let no two commands write to it"
+    with pytest.warns(UserWarning, match=message), results_locked(tmp_path / "out"):
+        pass
+    assert os.listdir(tmp_path) == []
 
 
 # Kills: what each moment leaves on the disk ------------------------------------------------------

@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from scipy.io import savemat
 
 from featsieve.datasets import Dataset, read_table, write_table
-from featsieve.io.table import READERS, join_labels, split_labels, subset, table_format
+from featsieve.io.dataset import subset
+from featsieve.io.formats import FORMATS
+from featsieve.io.table import join_labels, split_labels, table_format
 
 
 @pytest.mark.parametrize(
@@ -34,8 +36,7 @@ def test_the_ending_says_how(name, expected):
     ("name", "expected"),
     [
         ("a.csv", ("a.csv", None)),
-        ("my/a.tsv.gz#kind", ("my/a.tsv.gz", "kind")),
-        ("a.CSV#kind", ("a.CSV", "kind")),
+        ("my/a.TSV.gz#kind", ("my/a.TSV.gz", "kind")),
         ("a.csv#number # 1", ("a.csv", "number # 1")),
         ("a.csv#b.csv", ("a.csv", "b.csv")),
         ("no#1.csv", ("no#1.csv", None)),
@@ -50,34 +51,7 @@ def test_a_name_may_hold_the_column_of_the_classes(name, expected):
         assert join_labels(*expected) == name
 
 
-def test_every_format_gives_the_same_data_set(tmp_path):
-    X = np.random.default_rng(0).standard_normal((6, 3))
-    y = np.array([4, 2, 2, 9, 4, 9])
-    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
-    savemat(tmp_path / "toy.mat", {"X": X, "Y": y})
-    np.savez(tmp_path / "toy.npz", X=X, y=y)
-    frame.to_parquet(tmp_path / "toy.parquet")
-    for ending, separator in ((".csv", ","), (".tsv", "\t"), (".csv.gz", ","), (".tsv.gz", "\t")):
-        frame.to_csv(tmp_path / f"toy{ending}", sep=separator, index=False)
-    for ending in set(READERS) - {".h5ad"}:  # that one has tests of its own
-        table = read_table(str(tmp_path / f"toy{ending}"), label_column="y")
-        assert table.name == "toy"
-        np.testing.assert_array_equal(table.X, X)
-        np.testing.assert_array_equal(table.y, [1, 0, 0, 2, 1, 2])
-
-
-def test_an_unknown_ending(tmp_path):
-    (tmp_path / "toy.xlsx").write_text("")
-    with pytest.raises(ValueError, match=r"toy\.xlsx: .* one of \.mat, \.csv, "):
-        read_table(tmp_path / "toy.xlsx")
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"toy\.csv: there is no such file"):
-        read_table(tmp_path / "toy.csv")
-
-
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", FORMATS)
 def test_some_features_of_every_format(tmp_path, ending):
     X = np.random.default_rng(0).standard_normal((6, 4))
     samples = [f"s{i}" for i in range(6)]
@@ -103,7 +77,7 @@ def test_some_features_of_every_format(tmp_path, ending):
         read_table(path, id_column="Who")
 
 
-@pytest.mark.parametrize("ending", sorted(set(READERS) - {".h5ad"}))
+@pytest.mark.parametrize("ending", sorted(set(FORMATS) - {".h5ad"}))
 def test_features_without_names_are_called_by_their_places(tmp_path, ending):
     X = np.random.default_rng(0).standard_normal((6, 4))
     path = tmp_path / f"toy{ending}"
@@ -118,8 +92,7 @@ def test_features_without_names_are_called_by_their_places(tmp_path, ending):
     assert read_table(path, drop=["x3"]).names == ["x0", "x1", "x2"]
 
 
-@pytest.mark.parametrize("indices", [[3, 0], np.array([3, 0]), (3, 0)])
-def test_a_subset(indices):
+def test_a_subset():
     X = np.arange(8.0).reshape(2, 4)
     table = Dataset(
         "toy",
@@ -129,7 +102,7 @@ def test_a_subset(indices):
         informative=np.array([True, False, False, False]),
         sample_names=["s", "t"],
     )
-    part = subset(table, indices)
+    part = subset(table, [3, 0])
     np.testing.assert_array_equal(part.X, X[:, [3, 0]])
     assert part.feature_names == ["d", "a"]
     assert part.informative.tolist() == [False, True]
@@ -148,11 +121,7 @@ def test_a_subset_by_mask_of_a_sparse_table_without_names():
         subset(table, np.ones(3, dtype=bool))
 
 
-def test_only_the_path_is_positional(tmp_path):
-    with pytest.raises(TypeError, match="positional"):
-        read_table(tmp_path / "toy.csv", "kind")
-
-
+@pytest.mark.slow
 def test_the_library_needs_no_optional_library(tmp_path):
     savemat(tmp_path / "toy.mat", {"fea": np.eye(3), "gnd": np.arange(3)})
     np.savez(tmp_path / "toy.npz", X=np.eye(3), y=np.arange(3))

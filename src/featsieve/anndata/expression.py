@@ -56,7 +56,7 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
             f"{'adata.X' if layer is None else f'layer {layer!r}'} is a {type(stored).__name__}, "
             "which is not in memory here: load it first with adata = adata.to_memory()."
         )
-    look = "featsieve.io.readers.hdf5:look_through"
+    look = "featsieve.io.formats.hdf5:look_through"
     with explain_errors(adata.filename):  # by a child process, before it is read here
         run_in_child(look, Path(adata.filename), imports=("h5py",), only="X")
     if getattr(stored, "format", None) == "csc":

@@ -16,7 +16,8 @@ from featsieve.bench.methods import (
 )
 from featsieve.bench.plan import LARGEST_GRID, OWN, Method, Plan, plan_names, shipped_text
 from featsieve.datasets import dataset_info
-from featsieve.io.table import READERS, join_labels, split_labels, table_format
+from featsieve.io.formats import FORMATS
+from featsieve.io.table import join_labels, split_labels, table_format
 
 PLAN_KEYS = (
     "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds",
@@ -179,7 +180,7 @@ def _file(key: str, entry: dict[str, Any]) -> str:
     _check_keys(key, entry, ("file", "labels"))
     file = _text(f"{key}: file", entry.get("file"))
     if table_format(file) is None:
-        raise ValueError(f"{key}: file must end in one of {', '.join(READERS)}; got {file!r}.")
+        raise ValueError(f"{key}: file must end in one of {', '.join(FORMATS)}; got {file!r}.")
     if "labels" not in entry:
         return file
     return join_labels(file, _text(f"{key}: labels", entry["labels"]))

@@ -8,7 +8,6 @@ as JSON and raw arrays, never as pickle: a hijacked child can say what is wrong,
 import importlib
 import json
 import math
-import mmap
 import os
 import signal
 import subprocess
@@ -32,8 +31,6 @@ SECONDS_PER_MIB = 2.0
 isolated = True
 
 ARRAY = "\0array"  # key of an array among the values
-ALIGNED = 64  # bytes at whose multiples arrays begin
-PLAIN = "biufUSMm"  # kinds of arrays whose bytes are their values
 # Errors of Python that come back as what they are; others become LibraryError.
 BUILTIN = {
     kind.__name__: kind
@@ -73,7 +70,8 @@ def run_in_child(
         size = file.seek(0, os.SEEK_END)
         if code != 0 or size == 0:
             raise _death(code, limit, seconds)
-        answer = unpack(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY))
+        file.seek(0)
+        answer = unpack(file)
     if "error" in answer:
         raise _error(answer["error"], limit)
     return answer["value"]
@@ -100,7 +98,7 @@ def resolve(function: str) -> Any:
 def _anonymous_file() -> BinaryIO:
     """Return a file without a name: in memory where the system has such files."""
     if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("featsieve"), "w+b")
+        return os.fdopen(os.memfd_create("featsieve"), "rb")
     return tempfile.TemporaryFile()
 
 
@@ -173,69 +171,35 @@ def _error(about: dict[str, Any], limit: int) -> Exception:
     return kind(*arguments)
 
 
-# Values ------------------------------------------------------------------------------------------
-
-
-def pack(value: Any, descriptor: int, *, most: int) -> None:
-    """Write a value to an open file: the size of its description, the description, arrays."""
+def pack(value: Any, file: BinaryIO, *, most: int) -> None:
+    """Write a value to a file: the size of its description, the description, arrays."""
     arrays: list[np.ndarray] = []
-    start = 0
 
     def describe(part: Any) -> Any:
-        nonlocal start
         if isinstance(part, np.generic):
             return part.item()
-        if not isinstance(part, np.ndarray) or part.dtype.kind not in PLAIN:
+        if not isinstance(part, np.ndarray):
             raise TypeError(f"{type(part).__name__} is not sent")
-        order = "F" if part.flags.f_contiguous and not part.flags.c_contiguous else "C"
-        arrays.append(part.T if order == "F" else np.ascontiguousarray(part))
-        place, start = start, start + _aligned(part.nbytes)
-        return {ARRAY: [part.dtype.str, list(part.shape), order, place]}
+        arrays.append(part)
+        return {ARRAY: len(arrays) - 1}
 
     text = json.dumps(value, default=describe).encode()
-    if len(text) + start > most:
+    if len(text) + sum(array.nbytes for array in arrays) > most:
         raise MemoryError
-    header = len(text).to_bytes(8, "little") + text
-    _write(descriptor, header.ljust(_aligned(len(header)), b"\0"))
+    file.write(len(text).to_bytes(8, "little") + text + len(arrays).to_bytes(8, "little"))
     for array in arrays:
-        if array.nbytes:
-            _write(descriptor, array.reshape(-1).view(np.uint8))
-            _write(descriptor, bytes(-array.nbytes % ALIGNED))
+        np.lib.format.write_array(file, array, allow_pickle=False)
+    file.flush()
 
 
-def _write(descriptor: int, content: Any) -> None:
-    """Write bytes; the system takes no more than some of them at a time."""
-    left = memoryview(content)
-    while len(left):
-        left = left[os.write(descriptor, left[: 2**30]) :]
-
-
-def _aligned(size: int) -> int:
-    """Return where the next array begins."""
-    return -(-size // ALIGNED) * ALIGNED
-
-
-def unpack(content: mmap.mmap | bytes) -> Any:
-    """Return a value from its description; its arrays share memory with the content."""
-    whole = memoryview(content)
-    size = int.from_bytes(whole[:8], "little")
-    if not 0 < size <= len(whole) - 8:
-        raise CrashError("its reader gave a damaged answer")
-    first = _aligned(8 + size)
-
-    def restore(part: dict[str, Any]) -> Any:
-        if ARRAY not in part:
-            return part
-        kind, shape, order, place = part[ARRAY]
-        dtype = np.dtype(str(kind))
-        count = int(np.prod([int(length) for length in shape], dtype=object))
-        end = first + int(place) + count * dtype.itemsize
-        if dtype.kind not in PLAIN or min(shape, default=0) < 0 or place < 0 or end > len(whole):
-            raise ValueError("an array outside of the answer")
-        flat = np.frombuffer(whole, dtype=dtype, count=count, offset=first + place if count else 0)
-        return flat.reshape(shape, order="F" if order == "F" else "C")
-
+def unpack(file: BinaryIO) -> Any:
+    """Return a value from its description."""
     try:
-        return json.loads(bytes(whole[8 : 8 + size]), object_hook=restore)
-    except (ValueError, TypeError, RecursionError) as error:
+        text = file.read(int.from_bytes(file.read(8), "little"))
+        n_arrays = int.from_bytes(file.read(8), "little")
+        arrays = [np.lib.format.read_array(file, allow_pickle=False) for _ in range(n_arrays)]
+        return json.loads(
+            text, object_hook=lambda part: arrays[part[ARRAY]] if ARRAY in part else part
+        )
+    except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise CrashError("its reader gave a damaged answer") from error

@@ -1,18 +1,18 @@
-"""A table with what is known about it."""
+"""A table in memory with what is known about it."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.io.guard import TableError
+from featsieve.io.guard import TableError, first_line
 from featsieve.io.memory import check_memory
 from featsieve.io.names import check_unique, place_names
-from featsieve.io.sparse import compressed_table
 
-# For what a row or column is called, and where it begins.
-BYTES_PER_NAME = 64
+SPARSE_KINDS: dict[Any, Any] = {"csr": sp.csr_array, "csc": sp.csc_array}
+BYTES_PER_NAME = 64  # of a row or column of a sparse table
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +90,6 @@ class Dataset:
         return None if self.y is None or np.any(self.y < 0) else self.y
 
 
-@dataclass(frozen=True, eq=False)
-class Content:
-    """What a reader found in a file: table, labels as they are, names of columns and rows."""
-
-    X: Any
-    labels: Any = None
-    feature_names: list[str] | None = None
-    sample_names: list[str] | None = None
-    dropped: tuple[str, ...] = ()
-    id_name: str | None = None
-    label_name: str | None = None
-    identifying: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-
-
 def as_table(X: Any) -> np.ndarray | sp.csr_array:
     """Return a numeric table of two dimensions: sparse as CSR, whole numbers as float64."""
     sparse = sp.issparse(X)
@@ -125,12 +110,30 @@ def as_table(X: Any) -> np.ndarray | sp.csr_array:
     return sp.csr_array(X) if sparse else X
 
 
-def encode_labels(labels: Any) -> np.ndarray:
-    """Return labels as files hold them, of any kind, as 0, 1, ... in their sorted order.
+def compressed_table(kind: Any, parts: Sequence[Any], shape: Any) -> Any:
+    """Return a sparse table of compressed rows or columns (data, indices, starts), checked.
 
-    Also a row, a sparse column, or fractions: a file is read whatever its labels look like.
+    SciPy's routines trust the indices.
     """
-    return encode_classes(labels)[0]
+    try:
+        data, indices, starts = (np.asarray(part) for part in parts)
+        if indices.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+            raise ValueError("indices are not whole numbers")
+        n, d = (int(size) for size in np.ravel(np.asarray(shape)))
+        matrix = kind((data, indices, starts), shape=(n, d))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        reason = f"its sparse table is damaged ({first_line(error)})"
+        raise TableError(f"{reason}: get it or save it again") from error
+    return matrix
+
+
+def checked_sparse(values: Any) -> Any:
+    """Return what a library has built from a file: sparse tables checked, all else as it is."""
+    kind = SPARSE_KINDS.get(getattr(values, "format", None)) if sp.issparse(values) else None
+    if kind is None:
+        return values
+    return compressed_table(kind, (values.data, values.indices, values.indptr), values.shape)
 
 
 def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
@@ -161,33 +164,61 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
     return codes, [str(label) for label in classes.tolist()]
 
 
-def build_dataset(name: str, content: Content) -> Dataset:
-    """Return the data set that a file's content makes, checked."""
-    X = as_table(content.X)
-    y, classes = (None, None) if content.labels is None else encode_classes(content.labels)
-    if y is not None and len(y) != X.shape[0]:
-        hint = "; samples must be rows: store its transpose" if len(y) == X.shape[1] else ""
-        raise TableError(f"there are {len(y)} labels for {X.shape[0]} samples{hint}")
-    names = content.feature_names
-    if names is not None:
-        if len(names) != X.shape[1]:
-            raise TableError(f"there are {len(names)} feature names for {X.shape[1]} features")
-        check_unique(names)
-    samples = content.sample_names
-    if samples is not None and len(samples) != X.shape[0]:
-        raise TableError(f"there are {len(samples)} names of samples for {X.shape[0]} samples")
+def make_dataset(
+    X: Any,
+    *,
+    labels: Any = None,
+    feature_names: list[str] | None = None,
+    sample_names: list[str] | None = None,
+    id_name: str | None = None,
+    label_name: str | None = None,
+    **fields: Any,
+) -> Dataset:
+    """Return the data set, still without a name, that the content of a file makes; checked."""
+    X = as_table(X)
+    n, d = X.shape
+    y, classes = (None, None) if labels is None else encode_classes(labels)
+    if y is not None and len(y) != n:
+        hint = "; samples must be rows: store its transpose" if len(y) == d else ""
+        raise TableError(f"there are {len(y)} labels for {n} samples{hint}")
+    if feature_names is not None:
+        if len(feature_names) != d:
+            raise TableError(f"there are {len(feature_names)} feature names for {d} features")
+        check_unique(feature_names)
+    if sample_names is not None and len(sample_names) != n:
+        raise TableError(f"there are {len(sample_names)} names of samples for {n} samples")
     return Dataset(
-        name=name,
+        name="",
         X=X,
         y=y,
-        feature_names=names,
-        sample_names=samples,
+        feature_names=feature_names,
+        sample_names=sample_names,
         class_names=classes,
-        dropped=content.dropped,
-        id_name=content.id_name if samples is not None else None,
-        label_name=content.label_name if y is not None else None,
-        identifying=content.identifying,
-        unread=content.unread,
+        id_name=None if sample_names is None else id_name,
+        label_name=None if y is None else label_name,
+        **fields,
+    )
+
+
+def subset(table: Dataset, indices: Any) -> Dataset:
+    """Return the same samples with some of the features."""
+    chosen = np.asarray(indices)
+    n_features = table.X.shape[1]
+    if chosen.dtype == bool:
+        if chosen.shape != (n_features,):
+            raise ValueError(
+                f"the mask has shape {chosen.shape}, but there are {n_features} features: pass a "
+                "mask of all features, or their indices."
+            )
+        chosen = np.flatnonzero(chosen)
+    chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else chosen.astype(np.intp)
+    names = table.names
+    return replace(
+        table,
+        X=table.X[:, chosen],
+        feature_names=[names[j] for j in chosen],
+        informative=None if table.informative is None else table.informative[chosen],
+        redundant=None if table.redundant is None else table.redundant[chosen],
     )
 
 

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.child import run_in_child
+from featsieve.io.formats import parquet, zarr
 from featsieve.io.guard import TableError, check_file, explain_errors
 from featsieve.io.memory import check_memory
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
-from featsieve.io.stored import LIBRARIES, MOST_CHUNKS, row_reader, stored_kind
 
 # Bytes of a chunk where nothing else is asked for.
 CHUNK_BYTES = 2**26
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "NumPy": (),
+    "zarr": ("zarr",),
+    "Parquet": ("pyarrow.parquet",),
+}
 SMALLER = "save it in smaller chunks (or pass fewer rows_per_chunk)"
 
 
@@ -78,9 +83,9 @@ def open_table(
         check_file(place)
     place = place.resolve()
     with explain_errors(path, smaller=SMALLER):
-        kind = stored_kind(place)
+        kind = _format(place)
         about = run_in_child(
-            "featsieve.io.stored:look_through", place, imports=LIBRARIES[kind], kind=kind
+            "featsieve.io.lazy:look_through", place, imports=LIBRARIES[kind], kind=kind
         )
         n, d = about["shape"]
         dtype = np.dtype(about["dtype"])
@@ -95,7 +100,7 @@ def open_table(
         longest = max(lengths, default=0)
         check_memory(longest * d * dtype.itemsize, what=f"a part of {longest} rows")
     table = da.map_blocks(
-        partial(_block, row_reader(place, about), str(path)),
+        partial(_block, _row_reader(place, about), str(path)),
         chunks=(lengths, (d,)),
         dtype=dtype,
         meta=np.zeros((0, 0), dtype=dtype),
@@ -118,10 +123,10 @@ def _block(read: Callable[[int, int], np.ndarray], path: str, block_info: Any = 
 def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int, ...]:
     """Return how many rows the chunks have; they end at edges, if there are any."""
     n_parts = len(edges) or n_rows // length
-    if n_parts > MOST_CHUNKS:
+    if n_parts > zarr.MOST_CHUNKS:
         raise TableError(
-            f"it would be cut into {n_parts} parts, and at most {MOST_CHUNKS} make sense: save it "
-            "in larger chunks (or pass more rows_per_chunk)"
+            f"it would be cut into {n_parts} parts, and at most {zarr.MOST_CHUNKS} make sense: "
+            "save it in larger chunks (or pass more rows_per_chunk)"
         )
     if not len(edges):
         stops = [*range(length, n_rows, length), n_rows]
@@ -132,3 +137,53 @@ def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int,
                 stops.append(edge)
                 last = edge
     return tuple(int(count) for count in np.diff([0, *stops]))
+
+
+def _format(path: Path) -> str:
+    """Return the format of a table that stays on the disk."""
+    if path.suffix == ".npy":
+        return "NumPy"
+    if path.suffix == ".zarr" or (path / "zarr.json").exists() or (path / ".zarray").exists():
+        return "zarr"
+    if path.suffix in (".parquet", ".pq") or path.is_dir():
+        return "Parquet"
+    raise TableError(
+        f"{path.name} cannot be opened without reading it: open_table takes .npy, .zarr and "
+        ".parquet. read_table reads other files into memory; for larger ones, convert them to "
+        "Parquet first."
+    )
+
+
+def look_through(path: Path, *, kind: str) -> dict[str, Any]:
+    """Return what a table says about itself, after its first rows were read; called in the child.
+
+    The answer is enough to read rows in any other process.
+    """
+    look = {"NumPy": _look_at_npy, "zarr": zarr.look_through, "Parquet": parquet.look_through}[kind]
+    about: dict[str, Any] = {"kind": kind, "names": None, "edges": [], **look(path)}
+    shape, dtype = about["shape"], np.dtype(about["dtype"])
+    if len(shape) != 2 or dtype.kind not in "biuf":
+        raise TableError(
+            f"{path.name} holds an array of shape {tuple(shape)} and dtype {dtype}: a table has "
+            "two dimensions (samples, features) and holds real numbers."
+        )
+    _row_reader(path, about)(0, min(shape[0], about["edges"][0] if about["edges"] else 1))
+    return about
+
+
+def _row_reader(path: Path, about: dict[str, Any]) -> Callable[[int, int], np.ndarray]:
+    """Return a function that reads rows: from one of them to another."""
+    if about["kind"] == "Parquet":
+        return partial(parquet.read_rows, about["groups"], about["names"], about["dtype"])
+    return partial(_read_npy if about["kind"] == "NumPy" else zarr.read_rows, path)
+
+
+def _look_at_npy(path: Path) -> dict[str, Any]:
+    table = np.load(path, mmap_mode="r", allow_pickle=False)
+    about = {"shape": list(table.shape), "dtype": table.dtype.str}
+    return {**about, "stamp": path.stat().st_mtime_ns}
+
+
+def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
+    """Return some rows. The map of the file ends here: its pages would count as memory in use."""
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])

@@ -7,8 +7,8 @@ import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
+from featsieve.io.dataset import checked_sparse
 from featsieve.io.selection_model import SelectionModel
-from featsieve.io.sparse import checked_sparse
 
 # Fitted attributes with an entry for every feature, and the kinds of numbers they hold.
 PER_FEATURE = {"support_": "b", "scores_": "f", "ranking_": "iu", "feature_names_in_": "OU"}

@@ -48,7 +48,7 @@ def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
             twice[name] = None
         seen.add(name)
     if twice:
-        fix = fix or (NO_NAMES if all(map(_is_number, twice)) else "rename them")
+        fix = fix or (NO_NAMES if all(map(is_number, twice)) else "rename them")
         raise ColumnError(f"several columns have the same name: {shorten(list(twice))}; {fix}")
 
 
@@ -100,10 +100,10 @@ def _parts(name: str) -> tuple[str, list[int]]:
     return "".join(filter(str.isalpha, name.casefold())), numbers
 
 
-def _is_number(name: str) -> bool:
-    """Say whether a name reads as a number."""
+def is_number(text: str, *, decimal: str = ".") -> bool:
+    """Say whether a text reads as a number, whose decimal point may be a comma."""
     try:
-        float(name)
+        float(text.replace(",", ".") if decimal == "," else text)
     except ValueError:
         return False
     return True

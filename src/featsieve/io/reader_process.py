@@ -26,7 +26,7 @@ FULL = re.compile("memory allocation failed|bad_alloc|malloc of size")
 def main() -> None:
     """Call the function that the standard input names, and write its answer to the output."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    output = os.dup(1)
+    output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     request = json.load(sys.stdin.buffer)
     child.isolated = False
@@ -44,8 +44,8 @@ def main() -> None:
         # Without the frames of the error, what they hold is free again.
         about = {"error": describe_error(error)}
     lift_limits()
-    os.lseek(output, 0, os.SEEK_SET)
-    os.ftruncate(output, 0)
+    output.seek(0)
+    output.truncate()
     child.pack(about, output, most=sys.maxsize)
 
 

@@ -6,19 +6,26 @@ removed. After a kill between the two renames the next command that opens the fo
 ``.NAME.old`` back. A lock, ``.NAME.lock``, keeps a second command from writing the same results.
 """
 
+import errno
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from featsieve.io.files import UNFINISHED, keep_access, sync_file, sync_folder
-from featsieve.io.locks import LockedError, locked
+from featsieve.io.optional import load_optional
 
 # Files that file managers leave in every folder.
 _CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 # Seconds that a reader waits for a command that renames the folder at this moment.
 _PATIENCE = 1.0
+# What disks without locks answer.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+
+class LockedError(TimeoutError):
+    """Another process holds a lock."""
 
 
 @contextmanager
@@ -97,24 +104,42 @@ def check_results(folder: Path, *, names: Collection[str], overwrite: bool = Fal
 
 @contextmanager
 def results_locked(folder: str | os.PathLike[str], *, timeout: float = 0.0) -> Iterator[None]:
-    """Keep other commands from replacing the results in a folder, whose parents are made."""
+    """Keep other commands from replacing the results in a folder, whose parents are made.
+
+    The lock is kept by `filelock`, and ends with the process that holds it.
+    """
     target = Path(folder).resolve()
-    with ExitStack() as stack:
-        try:
-            if not target.parent.exists():
-                target.parent.mkdir(parents=True)
-            stack.enter_context(locked(_beside(target, "lock"), timeout=timeout))
-        except LockedError:
-            raise LockedError(
-                f"Another command is writing to {os.fspath(folder)}: wait until it has ended, or "
-                "name another folder."
-            ) from None
-        except OSError as error:
+    path = _beside(target, "lock")
+    filelock = load_optional("filelock", "Writing results", extra="cli")
+    lock = filelock.FileLock(path, timeout=timeout)
+    try:
+        if not target.parent.exists():
+            target.parent.mkdir(parents=True)
+        lock.acquire()
+    except filelock.Timeout:
+        raise LockedError(
+            f"Another command is writing to {os.fspath(folder)}: wait until it has ended, or name "
+            "another folder."
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
             raise type(error)(
                 f"Nothing can be written to {os.fspath(folder)} ({error.strerror}): name another "
                 "folder."
             ) from error
+        from featsieve.validation import warn  # imports numpy, which nothing else here needs
+
+        warn(
+            f"{path.parent} cannot be locked ({error.strerror}): let no two commands write to it "
+            "at the same time."
+        )
+    try:
         yield
+    finally:
+        # While it is held: filelock tries again where it has locked a file that was removed.
+        with suppress(OSError):
+            os.unlink(path)
+        lock.release()
 
 
 def recover(path: str | os.PathLike[str]) -> None:

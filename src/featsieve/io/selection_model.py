@@ -10,14 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.io.dataset import Dataset
+from featsieve.io.dataset import Dataset, subset
 from featsieve.io.names import (
     ColumnError,
     MissingColumnError,
     check_unique,
     find_columns,
 )
-from featsieve.io.table import subset
 from featsieve.validation import check_finite, refuse_text
 
 # Fields with a number for every feature of the fit.

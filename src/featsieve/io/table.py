@@ -2,19 +2,15 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from featsieve.io.child import run_in_child
 from featsieve.io.dataset import Dataset, dataset_from_parts
+from featsieve.io.formats import FORMATS, Request, read_parts
 from featsieve.io.guard import check_file, explain_errors
 from featsieve.io.memory import memory_limit
 from featsieve.io.names import did_you_mean
-from featsieve.io.readers import READERS, read_parts
-from featsieve.io.request import Request, make_request
 from featsieve.io.results import recover
 
 # Of which columns that are not asked for are not kept in memory.
@@ -27,7 +23,18 @@ SEPARATOR = "#"
 def table_format(path: str | os.PathLike[str]) -> str | None:
     """Return the ending of a file's name that says how to read it, None where none does."""
     name = Path(path).name.lower()
-    return next((ending for ending in READERS if name.endswith(ending)), None)
+    return next((ending for ending in FORMATS if name.endswith(ending)), None)
+
+
+def known_format(path: Path, task: str) -> str:
+    """Return the ending of a file's name, or say which ones are known for a task."""
+    ending = table_format(path)
+    if ending is None:
+        raise ValueError(
+            f"{path}: the ending of the name does not say how to {task} it; use one of "
+            f"{', '.join(FORMATS)}."
+        )
+    return ending
 
 
 def join_labels(path: str, label_column: str) -> str:
@@ -125,19 +132,14 @@ def read_table(
     array([2., 4., 2.])
     """
     path = Path(path)
-    ending = table_format(path)
-    if ending is None:
-        raise ValueError(
-            f"{path}: the ending of the name does not say how to read it; use one of "
-            f"{', '.join(READERS)}."
-        )
+    ending = known_format(path, "read")
     recover(path)
     try:
         check_file(path)
     except FileNotFoundError as error:
         hint = "" if path.is_symlink() else _others_like(path)
         raise FileNotFoundError(f"{str(error).rstrip('.')}{hint}.") from None
-    request = make_request(
+    request = Request.checked(
         label_column=label_column,
         id_column=id_column,
         drop=drop,
@@ -145,23 +147,24 @@ def read_table(
         columns=columns,
         header=header,
     )
-    return _read(path, ending, asdict(request), trusted=False)
+    return _read(path, ending, request)
 
 
 def read_trusted(path: Path) -> Dataset:
     """Read a table file whose content is known, by its checksum: without a child process."""
-    return _read(path, str(table_format(path)), asdict(Request()), trusted=True)
+    return _read(path, known_format(path, "read"), Request(), trusted=True)
 
 
-def _read(path: Path, ending: str, request: dict[str, Any], *, trusted: bool) -> Dataset:
+def _read(path: Path, ending: str, request: Request, *, trusted: bool = False) -> Dataset:
     """Return the data set in a file."""
     memory_limit()  # says what is wrong with the variable, for which the file is not to blame
+    asked = asdict(request)
     with explain_errors(path, kind=ending, smaller=_smaller(ending)):
         if trusted:
-            parts = read_parts(path, ending=ending, request=request)
+            parts = read_parts(path, ending=ending, request=asked)
         else:
-            function, libraries = "featsieve.io.readers:read_parts", READERS[ending].libraries
-            parts = run_in_child(function, path, imports=libraries, ending=ending, request=request)
+            function, libraries = "featsieve.io.formats:read_parts", FORMATS[ending].libraries
+            parts = run_in_child(function, path, imports=libraries, ending=ending, request=asked)
         return dataset_from_parts(parts)
 
 
@@ -180,25 +183,3 @@ def _others_like(path: Path) -> str:
     except OSError:
         return "" if path.parent.is_dir() else f", and no folder {path.parent}"
     return did_you_mean(path.name, names)
-
-
-def subset(table: Dataset, indices: Any) -> Dataset:
-    """Return the same samples with some of the features."""
-    chosen = np.asarray(indices)
-    n_features = table.X.shape[1]
-    if chosen.dtype == bool:
-        if chosen.shape != (n_features,):
-            raise ValueError(
-                f"the mask has shape {chosen.shape}, but there are {n_features} features: pass a "
-                "mask of all features, or their indices."
-            )
-        chosen = np.flatnonzero(chosen)
-    chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else chosen.astype(np.intp)
-    names = table.names
-    return replace(
-        table,
-        X=table.X[:, chosen],
-        feature_names=[names[j] for j in chosen],
-        informative=None if table.informative is None else table.informative[chosen],
-        redundant=None if table.redundant is None else table.redundant[chosen],
-    )

@@ -6,15 +6,11 @@ from pathlib import Path
 
 from featsieve.io.dataset import Dataset
 from featsieve.io.files import check_free, whole_file
+from featsieve.io.formats import FORMATS, TEXT, format_module
 from featsieve.io.optional import load_optional
-from featsieve.io.table import READERS, table_format
-from featsieve.io.writers.arrays import write_mat, write_npz
-from featsieve.io.writers.h5ad import write_h5ad
-from featsieve.io.writers.parquet import write_parquet
-from featsieve.io.writers.text import write_text_table
+from featsieve.io.table import known_format, table_format
 from featsieve.tables import Table
 
-TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 # What some formats need besides the rest, and the extra that brings it.
 LIBRARIES = {".parquet": ("pyarrow", "data"), ".h5ad": ("anndata", "anndata")}
 
@@ -63,26 +59,18 @@ def write_table(
     ('a,b\n0.5,2\n0.1,3\n', True)
     """
     path = Path(path)
-    ending = table_format(path)
-    if ending is None:
-        raise ValueError(
-            f"{path}: the ending of the name does not say how to write it; use one of "
-            f"{', '.join(READERS)}."
-        )
-    source = None if like is None else Path(like)
-    origin = None if source is None else table_format(source)
+    ending = known_format(path, "write")
+    source = None
+    if like is not None and table_format(like) == ending:
+        source = Path(like)
+    write = format_module(ending).write
     with whole_file(path) as unfinished:
-        if ending in TEXT:
-            same = source if origin == ending else None
-            write_text_table(unfinished, table, name=path.name, like=same)
-        elif ending == ".parquet":
-            write_parquet(unfinished, table)
-        elif ending == ".npz":
-            write_npz(unfinished, table)
-        elif ending == ".mat":
-            write_mat(unfinished, table)
+        if FORMATS[ending] is TEXT:
+            write(unfinished, table, name=path.name, like=source)
+        elif ending == ".h5ad":
+            write(unfinished, table, like=source)
         else:
-            write_h5ad(unfinished, table, like=source if origin == ending else None)
+            write(unfinished, table)
 
 
 def check_writer(path: str | os.PathLike[str], *, instead: str = "") -> None:
@@ -124,11 +112,8 @@ def check_outputs(
             raise ValueError(f"{path} is a folder: name a file.")
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(f"There is no folder {path.parent}: make it, or name another.")
-        if i == 0 and tables and table_format(path) is None:
-            raise ValueError(
-                f"{path}: the ending of the name does not say how to write it; use one of "
-                f"{', '.join(READERS)}."
-            )
-        if not (i == 0 and tables) and path.suffix.lower() != ".csv":
+        if i == 0 and tables:
+            known_format(path, "write")
+        elif path.suffix.lower() != ".csv":
             raise ValueError(f"{path} would hold comma-separated text: let its name end in .csv.")
         check_free(path, overwrite=overwrite)

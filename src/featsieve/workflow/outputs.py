@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.io.dataset import subset
 from featsieve.io.files import write_text
+from featsieve.io.formats import FORMATS
 from featsieve.io.models import load_skops, save_model
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
-from featsieve.io.table import READERS, subset, table_format
+from featsieve.io.table import table_format
 from featsieve.io.write import check_writer, write_csv
 from featsieve.report import render_selection
 from featsieve.workflow.messages import ProgressCallback
@@ -26,7 +28,7 @@ SUMMARY = "summary.json"
 # The table in one of the formats, and the rest: all files that selections have written.
 KNOWN = (
     *("features.csv", "samples.csv", "report.html", SUMMARY, "model.skops"),
-    *(f"selected{ending}" for ending in READERS),
+    *(f"selected{ending}" for ending in FORMATS),
 )
 
 

@@ -1,0 +1,112 @@
+"""NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is pickled."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table, make_dataset
+from featsieve.io.formats import Request
+from featsieve.io.formats.labels import free_name, label_values
+from featsieve.io.formats.matrix import (
+    FEATURE_NAMES,
+    LABEL_NAMES,
+    SAMPLE_NAMES,
+    TABLE_NAMES,
+    choose_variables,
+    pick_features,
+)
+from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
+from featsieve.io.names import find_columns
+
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read(path: Path, request: Request) -> Dataset:
+    """Return what a request asks of an archive; label and id column are arrays of it."""
+    start = first_bytes(path)
+    if start.startswith(NPY):
+        raise TableError("it holds a single array: save table and labels with numpy.savez")
+    if not start.startswith(ZIP):
+        raise not_a("an archive of NumPy", start)
+    with (
+        warnings.catch_warnings(),
+        path.open("rb") as file,  # which NumPy would leave open if it is damaged
+        np.load(file, allow_pickle=False) as archive,
+    ):
+        warnings.filterwarnings("ignore", message="Reading `.npy`")  # that Python 2 has written
+        sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
+        held = ["X", *archive.files] if sparse else archive.files
+        table, labels = choose_variables(held, request.label_column)
+        id_column = request.id_column
+        if id_column is not None:
+            find_columns([id_column], archive.files, role="array")
+        X, names = pick_features(
+            _sparse_table(archive) if sparse else _array(archive, table),
+            _names(archive, FEATURE_NAMES),
+            request,
+        )
+        return make_dataset(
+            X,
+            labels=None if labels is None else _array(archive, labels),
+            feature_names=names,
+            sample_names=_names(archive, id_column or SAMPLE_NAMES),
+            id_name=id_column,
+            label_name=labels,
+            dropped=request.drop,
+        )
+
+
+def _names(archive: np.lib.npyio.NpzFile, name: str) -> list[str] | None:
+    """Return the names that an array holds, None where there is no such array."""
+    if name not in archive:
+        return None
+    return [str(value) for value in np.ravel(_array(archive, name)).tolist()]
+
+
+def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    """Return one array; those of Python objects are refused."""
+    try:
+        stored = archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise TableError(
+            f"array {name!r} holds Python objects, and unpickling them could run any program: "
+            "save it as numbers (or, for labels, as text: labels.astype(str))"
+        ) from error
+    if not isinstance(stored, np.ndarray):
+        raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
+    return stored
+
+
+def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
+    """Return the table whose compressed rows (or, as scipy may save them, columns) are stored."""
+    data, indices, indptr, shape = (_array(archive, part) for part in SPARSE_PARTS)
+    layout = _array(archive, "format").ravel()[0] if "format" in archive else "csr"
+    layout = layout.decode() if isinstance(layout, bytes) else str(layout)
+    if layout not in SPARSE_KINDS:
+        raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
+    return compressed_table(SPARSE_KINDS[layout], (data, indices, indptr), shape)
+
+
+def write(path: Path, table: Dataset) -> None:
+    """Write a table as ``X`` or in compressed rows (as SciPy does), names and classes as arrays."""
+    arrays: dict[str, Any] = {"X": table.X}
+    if sp.issparse(table.X):
+        rows = sp.csr_array(table.X)
+        arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+        arrays |= {"shape": np.array(rows.shape), "format": np.array(b"csr")}
+    if table.feature_names is not None:
+        arrays[FEATURE_NAMES] = np.array(table.feature_names, dtype=str)
+    reserved = [*arrays, "X", *TABLE_NAMES, FEATURE_NAMES]
+    labels = label_values(table)
+    if labels is not None:
+        arrays[free_name(table.label_name, "y", [*reserved, SAMPLE_NAMES])] = labels
+    if table.sample_names is not None:
+        name = free_name(table.id_name, SAMPLE_NAMES, [*arrays, *reserved, *LABEL_NAMES])
+        arrays[name] = np.array(table.sample_names, dtype=str)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)

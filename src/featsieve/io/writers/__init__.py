@@ -1,1 +1,0 @@
-"""Writers of table files, one per format."""

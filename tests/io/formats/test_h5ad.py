@@ -1,0 +1,199 @@
+"""AnnData files, written by hand to the published layout of several versions."""
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featsieve.datasets import load_dataset, read_table
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((6, 4)) < 0.5, RNG.random((6, 4)), 0.0).astype(np.float32)
+GENES = ["CD4", "CD8A", "MS4A1", "größe"]
+TEXT = h5py.string_dtype()
+CODES = np.array([1, 0, 2, 2, 0, 1])
+
+
+def write(path, matrix=X):
+    """Write table, genes, and every way to store a column of obs."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        write_matrix(file, matrix)
+        var = file.create_group("var")
+        var.attrs.update({"encoding-type": "dataframe", "_index": "gene"})
+        var.create_dataset("gene", data=GENES, dtype=TEXT)
+        obs = file.create_group("obs")
+        obs.attrs.update({"encoding-type": "dataframe", "_index": "_index"})
+        obs.create_dataset("_index", data=[f"cell {i}" for i in range(6)], dtype=TEXT)
+        obs["number"] = CODES - 3
+        obs.create_dataset("words", data=np.array(list("abc"), dtype=object)[CODES], dtype=TEXT)
+        categorical = obs.create_group("categorical")
+        categorical.attrs["encoding-type"] = "categorical"
+        categorical["codes"] = CODES.astype(np.int8)
+        categorical.create_dataset("categories", data=["B", "NK", "T"], dtype=TEXT)
+        gaps = obs.create_group("gaps")
+        gaps["codes"] = np.where(CODES == 2, -1, CODES)
+        gaps.create_dataset("categories", data=["B", "NK"], dtype=TEXT)
+        nullable = obs.create_group("nullable")
+        nullable.attrs["encoding-type"] = "nullable-integer"
+        nullable["values"] = CODES
+        nullable["mask"] = CODES == 7
+        masked = obs.create_group("masked")
+        masked["values"] = CODES
+        masked["mask"] = CODES == 1
+        obs["__categories/old"] = np.array([b"B", b"NK", b"T"])
+        obs["old"] = CODES
+        obs["old"].attrs["categories"] = obs["__categories/old"].ref
+        obs.create_group("odd")
+        columns = ["number", "words", "categorical", "gaps", "nullable", "masked", "old", "odd"]
+        obs.attrs.create("column-order", columns, dtype=TEXT)
+    return path
+
+
+def write_matrix(file, matrix, **attributes):
+    """Write X: an array, or a group of the parts of a sparse matrix."""
+    if not sp.issparse(matrix):
+        file["X"] = matrix
+        return
+    group = file.create_group("X")
+    group.attrs.update({"encoding-type": f"{matrix.format}_matrix", "shape": matrix.shape})
+    for part in ("data", "indices", "indptr"):
+        group[part] = getattr(matrix, part)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array, sp.csc_array])
+def test_table_and_genes(tmp_path, layout):
+    table = read_table(write(tmp_path / "toy.h5ad", layout(X)))
+    assert table.name == "toy"
+    assert table.feature_names == GENES
+    assert table.y is None
+    assert table.X.dtype == np.float32
+    if layout is np.asarray:
+        np.testing.assert_array_equal(table.X, X)
+    else:
+        assert isinstance(table.X, sp.csr_array)
+        np.testing.assert_array_equal(table.X.toarray(), X)
+
+
+@pytest.mark.parametrize("column", ["number", "words", "categorical", "nullable", "old"])
+def test_labels_of_every_kind(tmp_path, column):
+    table = read_table(write(tmp_path / "toy.h5ad"), label_column=column)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_names_of_cells(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    table = read_table(path)
+    assert table.sample_names == [f"cell {i}" for i in range(6)]
+    assert table.id_name is None
+    table = read_table(path, id_column="categorical", label_column="words")
+    assert table.sample_names == [["B", "NK", "T"][code] for code in CODES]
+    assert table.id_name == "categorical"
+    assert table.class_names == ["a", "b", "c"]
+    assert table.label_name == "words"
+    assert read_table(path, id_column="gaps").sample_names[2:4] == ["", ""]
+    with h5py.File(path, "r+") as file:
+        file["obs"].move("_index", "barcode")
+        file["obs"].attrs["_index"] = "barcode"
+    assert read_table(path).id_name == "barcode"
+    assert read_table(path, id_column="barcode").sample_names == table_names(path)
+
+
+def table_names(path):
+    with h5py.File(path) as file:
+        return [name.decode() for name in file["obs/barcode"]]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array, sp.csc_array])
+def test_some_genes(tmp_path, layout):
+    path = write(tmp_path / "toy.h5ad", layout(X))
+    table = read_table(path, columns=["größe", "CD4"], label_column="number")
+    values = table.X.toarray() if sp.issparse(table.X) else table.X
+    np.testing.assert_array_equal(values, X[:, [3, 0]])
+    assert table.feature_names == ["größe", "CD4"]
+    table = read_table(path, drop=["CD8A"])
+    assert table.feature_names == ["CD4", "MS4A1", "größe"]
+    with pytest.raises(
+        ValueError, match=r"toy\.h5ad: there is no feature 'cd4' \(did you mean 'CD4'"
+    ):
+        read_table(path, columns=["cd4"])
+
+
+def test_genes_of_the_same_name(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["var/gene"][1] = "CD4"
+    with pytest.raises(ValueError, match=r"same name: 'CD4'; .*adata\.var_names_make_unique\(\)"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("column", ["gaps", "masked"])
+def test_missing_labels(tmp_path, column):
+    path = write(tmp_path / "toy.h5ad")
+    table = read_table(path, label_column=column)
+    assert (table.y == -1).sum() == 2
+    assert table.complete_y is None
+    with pytest.raises(ValueError, match="2 of 6 labels are missing"):
+        load_dataset(f"{path}#{column}")  # a benchmark needs all of them
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match=r"obs has no column 'kind'; .*: 'number', 'words', "):
+        read_table(write(tmp_path / "toy.h5ad"), label_column="kind")
+    with pytest.raises(ValueError, match="obs/odd is stored in a way that is not read"):
+        read_table(tmp_path / "toy.h5ad", label_column="odd")
+
+
+def test_names_stored_beside_a_mask(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        del file["var/gene"]
+        file.create_dataset("var/gene/values", data=GENES, dtype=TEXT)
+        file["var/gene/mask"] = np.zeros(4, dtype=bool)
+    assert read_table(path).feature_names == GENES
+
+
+def test_sparse_tables_of_older_versions(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    rows = sp.csr_array(X)
+    with h5py.File(path, "w") as file:
+        write_matrix(file, rows)
+        for name in list(file["X"].attrs):
+            del file["X"].attrs[name]
+        file["X"].attrs.update({"h5sparse_format": "csr", "h5sparse_shape": rows.shape})
+    table = read_table(path)
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.feature_names is None
+
+
+def test_the_layout_before_0_7(tmp_path):
+    path = tmp_path / "toy.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        file["var"] = np.array([(b"CD4",)] * 4, dtype=[("index", "S4")])
+    with pytest.raises(ValueError, match=r"before 0\.7: read it with anndata and write it again"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.9])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = write(tmp_path / "toy.h5ad")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.h5ad cannot be read as \.h5ad: ."):
+        read_table(path)
+
+
+def test_obs_without_names(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        del file["obs/_index"]
+    assert read_table(path).sample_names is None
+
+
+def test_codes_without_a_category(tmp_path):
+    path = write(tmp_path / "toy.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["obs/categorical/codes"][0] = 3
+    with pytest.raises(ValueError, match=r"toy\.h5ad .*'categorical' of obs has codes without a"):
+        read_table(path, label_column="categorical")

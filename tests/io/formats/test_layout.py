@@ -1,0 +1,112 @@
+"""How text tables are laid out, as programs and people write them."""
+
+import gzip
+
+import pytest
+
+from featsieve.io.formats import layout
+from featsieve.io.formats.layout import find_layout
+
+
+def layout_of(tmp_path, text, *, name="toy.csv", encoding="utf-8"):
+    path = tmp_path / name
+    content = text.encode(encoding)
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return find_layout(path)
+
+
+@pytest.mark.parametrize("name", ["toy.csv", "toy.csv.gz"])
+@pytest.mark.parametrize(
+    ("text", "separator", "decimal"),
+    [
+        ("a,b\n1,2\n", ",", "."),
+        ("a;b\n1;2\n", ";", "."),
+        ("a;b\n1,5;2\n", ";", ","),
+        ("a\n1.5\n", ",", "."),
+        ('"a;b",c\n1,2\n', ",", "."),
+        ('"a,b";c\n1,5;2\n', ";", ","),
+        ("1,5;2,5\n3,5;4,5\n", ";", ","),
+        ("1;2\n3;4\n", ";", "."),
+        ("a;b\nx;-,5e-3\n", ";", ","),
+    ],
+)
+def test_what_separates_cells(tmp_path, text, separator, decimal, name):
+    found = layout_of(tmp_path, text, name=name)
+    assert (found.separator, found.decimal) == (separator, decimal)
+
+
+def test_tabulators_in_a_file_that_says_so(tmp_path):
+    found = layout_of(tmp_path, "a,b\tc\n1,5\t2\n", name="toy.tsv")
+    assert (found.separator, found.decimal, found.names) == ("\t", ",", ["a,b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a,b\n1,2\n", ["a", "b"]),
+        ("a,1\n1,2\n", ["a", "1"]),
+        ("\n\n a,b \n1,2\n", [" a", "b "]),
+        ('"a\nb",c\n1,2\n', ["a\nb", "c"]),
+        ("a,,b,\n1,2,3,4\n", ["a", "Unnamed: 1", "b", "Unnamed: 3"]),
+    ],
+)
+def test_names(tmp_path, text, names):
+    found = layout_of(tmp_path, text)
+    assert found.names == names
+    assert found.has_header
+    assert not found.row_names
+
+
+def test_a_first_column_without_a_name_has_the_names_of_the_rows(tmp_path):
+    assert layout_of(tmp_path, ",a\nx,1\n").row_names
+    assert layout_of(tmp_path, " ,0\nx,1\n").row_names
+    assert not layout_of(tmp_path, "1,2\nx,1\n").row_names
+
+
+@pytest.mark.parametrize(
+    ("text", "has_header"),
+    [
+        ("1,2\n3,4\n", False),
+        ("1.5,nan\n3,4\n", False),
+        ("0,1,2\n3,4,5\n", False),  # could be data
+        ("0,1,2\n3,4,5.5\n", True),  # pandas' names of columns
+        ("0,1,2\n", False),
+        ("0\n1.5\n", False),
+        ("0,1,2,3,4,5,6,7,8,9\n" + "1," * 9 + "1\n", True),
+        ("0,1,2,3,4,5,6,7,8,10\n" + "1," * 9 + "1\n", False),
+    ],
+)
+def test_a_header_of_numbers(tmp_path, text, has_header):
+    found = layout_of(tmp_path, text)
+    assert found.has_header == has_header
+    if not has_header:
+        assert found.names == [f"x{j}" for j in range(len(found.names))]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [("utf-8", "utf-8"), ("utf-8-sig", "utf-8-sig"), ("utf-16", "utf-16")],
+)
+def test_byte_order_marks(tmp_path, encoding, expected):
+    found = layout_of(tmp_path, "größe,b\n1,2\n", encoding=encoding)
+    assert found.names == ["größe", "b"]
+    assert found.encoding == expected
+
+
+def test_cells_longer_than_the_csv_module_takes(tmp_path):
+    names = [f"gene {j}" for j in range(20_000)]  # one cell, for the wrong separator
+    assert layout_of(tmp_path, ",".join(names) + "\n").names == names
+    assert layout_of(tmp_path, 'a,"b;c"\n1,' + "x" * 200_000 + "\n").names == ["a", "b;c"]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  \n\n"])
+def test_nothing(tmp_path, text):
+    with pytest.raises(ValueError, match="the file is empty"):
+        layout_of(tmp_path, text)
+
+
+def test_a_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(layout, "LONGEST_LINE", 1000)
+    assert layout_of(tmp_path, "1," * 400 + "1\n").separator == ","
+    with pytest.raises(ValueError, match="a line of more than 1000 letters"):
+        layout_of(tmp_path, "1," * 600 + "1\n")

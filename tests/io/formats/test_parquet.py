@@ -1,0 +1,164 @@
+"""Parquet tables as pandas, polars and pyarrow write them."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from featsieve.datasets import open_table, read_table
+
+RNG = np.random.default_rng(0)
+COLUMNS = {"age": RNG.standard_normal(6), "height": RNG.integers(0, 9, 6)}
+KIND = list("baabca")
+CODES = np.array([1, 0, 0, 1, 2, 0])
+X = np.column_stack(list(COLUMNS.values()))
+
+WRITERS = {
+    "pandas": lambda columns, path: pd.DataFrame(columns).to_parquet(path),
+    "pandas index": lambda columns, path: pd.DataFrame(
+        columns, index=[f"row {i}" for i in range(6)]
+    ).to_parquet(path),
+    "pandas categories": lambda columns, path: (
+        pd.DataFrame(columns).astype({"kind": "category"}).to_parquet(path)
+    ),
+    "polars": lambda columns, path: pl.DataFrame(columns).write_parquet(path),
+    "pyarrow": lambda columns, path: pq.write_table(pa.table(columns), path),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_table_comes_back(tmp_path, writer):
+    path = tmp_path / "toy.parquet"
+    WRITERS[writer](COLUMNS | {"kind": KIND}, path)
+    table = read_table(path, label_column="kind")
+    assert table.feature_names == ["age", "height"]
+    assert table.X.dtype == np.float64
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_gaps_in_whole_numbers_are_nan(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"a": [1, None, 3], "b": [True, False, None]}), path)
+    with pytest.raises(ValueError, match="'b'"):  # a truth value that is missing is no number
+        read_table(path)
+    pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}).to_parquet(path)
+    np.testing.assert_array_equal(read_table(path).X, [[1], [np.nan], [3]])
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "id_name"),
+    [
+        (None, None, None),
+        (pd.RangeIndex(6), None, None),
+        (pd.Index(list("fedcba")), list("fedcba"), None),
+        (pd.Index(list("fedcba"), name="who"), list("fedcba"), "who"),
+        (pd.Index([5, 3, 9, 1, 2, 8]), ["5", "3", "9", "1", "2", "8"], None),
+        (
+            pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]], names=["place", "day"]),
+            ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3"],
+            None,
+        ),
+    ],
+)
+def test_an_index_of_pandas_names_the_samples(tmp_path, index, names, id_name):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS, index=index).to_parquet(path)
+    for columns in (None, ["height", "age"]):
+        table = read_table(path, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_name
+        np.testing.assert_array_equal(table.X, X if columns is None else X[:, ::-1])
+    assert read_table(path, columns=["height"]).feature_names == ["height"]
+
+
+def test_an_index_can_be_asked_for(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS | {"other": list("uvwxyz")}, index=pd.Index(KIND, name="kind")).to_parquet(
+        path
+    )
+    table = read_table(path, id_column="other", label_column="kind")
+    assert table.sample_names == list("uvwxyz")
+    np.testing.assert_array_equal(table.y, CODES)
+    table = read_table(path, id_column="kind", drop=["other"])
+    assert table.sample_names == KIND
+    assert table.feature_names == ["age", "height"]
+
+
+def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(
+        pa.table({"a": [1.5, 2.5], "b.c": [1, 2], "text": ["x", "y"], "b": [5, 6]}), path
+    )
+    table = read_table(path, columns=["b", "b.c", "a"])
+    assert table.unread == ("text",)
+    np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
+    with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
+        read_table(path, columns=["B"])
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.99])
+def test_a_file_cut_short_is_named(tmp_path, kept):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"toy\.parquet cannot be read as \.parquet: ."):
+        read_table(path)
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.parquet"
+    pd.DataFrame(COLUMNS).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(
+        ImportError, match=r"needs pyarrow: python -m pip install 'featsieve\[data\]'"
+    ):
+        read_table(path)
+
+
+# Opened for Dask ---------------------------------------------------------------------------------
+
+
+def test_integers_stay_integers_and_gaps_are_told(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": np.array([4, 5, 6], dtype=np.uint8)})
+    frame.to_parquet(tmp_path / "whole.parquet")
+    assert open_table(tmp_path / "whole.parquet").dtype == np.int64
+    gaps = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [4, 5, 6]})
+    gaps.to_parquet(tmp_path / "gaps.parquet")
+    with pytest.raises(ValueError, match=r"Column 'a' of gaps\.parquet has missing entries"):
+        open_table(tmp_path / "gaps.parquet").compute(scheduler="sync")
+
+
+def test_files_that_open_table_refuses(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"without any \.parquet"):
+        open_table(tmp_path / "empty")
+    pd.DataFrame({"a": ["x"]}).to_parquet(tmp_path / "text.parquet")
+    with pytest.raises(ValueError, match="no column that holds numbers"):
+        open_table(tmp_path / "text.parquet")
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    pd.DataFrame({"a": [1.0]}).to_parquet(folder / "0.parquet")
+    pd.DataFrame({"b": [1.0]}).to_parquet(folder / "1.parquet")
+    with pytest.raises(ValueError, match="other columns of numbers"):
+        open_table(folder)
+
+
+def test_hidden_files_are_no_part_of_a_folder(tmp_path):
+    folder = tmp_path / ".hidden" / "results"  # what is above the folder does not count
+    frame = pd.DataFrame(np.arange(12.0).reshape(4, 3), columns=list("abc"))
+    for place in ("selected.parquet", "more/selected.parquet"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        frame.to_parquet(folder / place)
+    for place in (".results.tmp/selected.parquet", "more/.tmp/x/a.parquet", ".new.parquet"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        frame.to_parquet(folder / place)
+    assert open_table(folder).shape == (8, 3)
+    (folder / "more" / "selected.parquet").unlink()
+    with pytest.raises(ValueError, match=r"without any \.parquet"):
+        open_table(folder / "more")

@@ -1,0 +1,243 @@
+"""Text tables as pandas and people write them."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.datasets import read_table, write_table
+from featsieve.io.formats.text import exact_numbers
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(RNG.standard_normal((8, 3)), columns=["age", "height", "two words"])
+KIND = np.array(list("baabcbca"))
+CODES = np.array([1, 0, 0, 1, 2, 1, 2, 0])
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".CSV": ","}
+
+
+@pytest.mark.parametrize("ending", SEPARATORS)
+@pytest.mark.parametrize("index", [False, True])
+def test_a_frame_comes_back(tmp_path, ending, index):
+    path = tmp_path / f"toy{ending}"
+    FRAME.assign(kind=KIND).to_csv(path, sep=SEPARATORS[ending], index=index)
+    table = read_table(path, label_column="kind")
+    assert table.name == "toy"
+    assert table.feature_names == list(FRAME.columns)  # without the row numbers
+    np.testing.assert_array_equal(table.X, FRAME)
+    np.testing.assert_array_equal(table.y, CODES)
+
+
+def test_text_columns_can_be_left_out(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND, town="x").to_csv(path, index=False)
+    table = read_table(path, label_column="kind", drop_text=True)
+    np.testing.assert_array_equal(table.X, FRAME)
+    assert table.dropped == ("town",)
+    assert table.class_names == ["a", "b", "c"]
+    table = read_table(path, drop=["town", "age"], label_column="kind")
+    assert table.feature_names == ["height", "two words"]
+    assert table.dropped == ("town", "age")
+
+
+@pytest.mark.parametrize("id_column", [None, "who"])
+def test_names_of_samples_are_kept_as_they_stand(tmp_path, id_column):
+    names = ["001", "1.50", "NA", "", "True", "größe", "a,b", "1e3"]
+    path = tmp_path / "toy.csv"
+    FRAME.set_axis(pd.Index(names, name=id_column)).to_csv(path)
+    for columns in (None, ["height"]):
+        table = read_table(path, id_column=id_column, columns=columns)
+        assert table.sample_names == names
+        assert table.id_name == id_column
+        assert table.feature_names == (columns or list(FRAME.columns))
+
+
+def test_a_column_of_names_wins_over_numbers_of_rows(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(kind=KIND).to_csv(path)
+    assert read_table(path, id_column="kind").sample_names == KIND.tolist()
+    assert read_table(path, label_column="kind").sample_names == [str(i) for i in range(8)]
+
+
+def test_some_columns_whatever_the_others_hold(tmp_path):
+    path = tmp_path / "toy.csv"
+    FRAME.assign(town="x", kind=KIND).to_csv(path)
+    table = read_table(path, columns=["two words", "age"], label_column="kind")
+    np.testing.assert_array_equal(table.X, FRAME[["two words", "age"]])
+    np.testing.assert_array_equal(table.y, CODES)
+    with pytest.raises(
+        ValueError, match=r"toy\.csv: there is no column 'Age' \(did you mean 'age'"
+    ):
+        read_table(path, columns=["Age", "height"])
+    with pytest.raises(ValueError, match=r"toy\.csv: columns that are not numbers: 'town'; turn"):
+        read_table(path, columns=["town"])
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ".")])
+@pytest.mark.parametrize("header", [True, False])
+def test_other_separators_under_the_name_of_csv(tmp_path, separator, decimal, header):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, sep=separator, decimal=decimal, header=header, index=False)
+    np.testing.assert_array_equal(read_table(path).X, FRAME)
+
+
+def test_columns_without_names(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b,\n1,2,\n3,4,\n")  # as some programs end their lines
+    assert read_table(path).feature_names == ["a", "b"]
+    path.write_text("a,b,\n1,2,7\n3,4,\n")
+    np.testing.assert_array_equal(read_table(path).X, [[1, 2, 7], [3, 4, np.nan]])
+
+
+def test_cells_separated_by_something_else(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a b\n1 2\n")
+    with pytest.raises(
+        ValueError, match=r"one column, 'a b', .* separated by commas, semicolons or"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "works"), [("utf-16", True), ("utf-8-sig", True), ("cp1252", False)]
+)
+def test_encodings(tmp_path, encoding, works):
+    path = tmp_path / "toy.csv"
+    path.write_bytes("b,größe\n1,2\n".encode(encoding))
+    if works:
+        assert read_table(path).feature_names == ["b", "größe"]
+    else:
+        with pytest.raises(ValueError, match=r"not text in UTF-8 .* save it as UTF-8"):
+            read_table(path)
+
+
+def test_another_encoding_far_down(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(b"a,kind\n" + b"1,x\n" * 20_000 + "1,größe\n".encode("cp1252"))
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        read_table(path, label_column="kind")
+
+
+@pytest.mark.parametrize("content", ["", "\n", "a,b\n"])
+def test_empty_files(tmp_path, content):
+    path = tmp_path / "toy.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"toy\.csv cannot be read as \.csv: .*empty"):
+        read_table(path)
+
+
+def test_a_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot .* line 3"):
+        read_table(path)
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_row_with_too_many_cells(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n1,2,3\n4,5,6\n")
+    with pytest.raises(ValueError, match=r"toy\.csv cannot"):
+        read_table(path)
+
+
+def test_without_pandas_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "toy.csv"
+    FRAME.to_csv(path, index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        ImportError, match=r"needs pandas: python -m pip install 'featsieve\[data\]'"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [
+        ("2.3.3", True),
+        ("3.1.1", False),
+    ],
+)
+def test_pandas_is_asked_for_exact_numbers_where_it_takes_that(version, asked):
+    assert ("float_precision" in exact_numbers(version)) == asked
+
+
+def test_numbers_are_read_exactly(tmp_path):
+    numbers = np.concatenate([RNG.random(2000), RNG.standard_normal(2000) * 1e-12, [5e-324]])
+    path = tmp_path / "toy.csv"
+    path.write_text("a,b\n" + "".join(f"{number!r},1\n" for number in numbers.tolist()))
+    np.testing.assert_array_equal(read_table(path).X[:, 0], numbers)
+
+
+def numbered(tmp_path, names):
+    """Write a table whose columns have numbers as names."""
+    X = np.random.default_rng(0).random((20, len(names))).round(3)
+    path = tmp_path / "t.csv"
+    pd.DataFrame(X, columns=names).to_csv(path, index=False)
+    return path, X
+
+
+def test_a_header_of_numbers_is_not_guessed_where_it_matters(tmp_path):
+    path, X = numbered(tmp_path, [3, *range(10, 18)])
+    for asked in ({"label_column": "3"}, {"drop": ["3"]}, {"columns": ["10"]}):
+        with pytest.raises(ValueError, match=r"--header; in Python header=True"):
+            read_table(path, **asked)
+    table = read_table(path, label_column="3", header=True)
+    assert table.feature_names == [str(j) for j in range(10, 18)]
+    np.testing.assert_array_equal(table.X, X[:, 1:])
+    assert read_table(path, header=False).X.shape == (21, 9)
+    some = read_table(path, columns=["17", "3"], header=True)
+    np.testing.assert_array_equal(some.X, X[:, [8, 0]])
+
+
+@pytest.mark.parametrize("names", [range(1100, 1124, 2), range(2010, 2022), range(30, 0, -3)])
+def test_years_and_wavelengths_are_names(tmp_path, names):
+    path, X = numbered(tmp_path, names)
+    table = read_table(path)
+    assert table.feature_names == [str(name) for name in names]
+    np.testing.assert_array_equal(table.X, X)
+
+
+def test_classes_are_taken_as_they_stand(tmp_path):
+    path, back = tmp_path / "t.csv", tmp_path / "back.csv"
+    text = "a,kind\n1,001\n2,1\n3,NA\n4,01\n5,\n"
+    path.write_text(text)
+    table = read_table(path, label_column="kind")
+    assert table.class_names == ["001", "01", "1", "NA"]
+    assert table.y.tolist() == [0, 2, 3, 1, -1]
+    assert table.complete_y is None
+    assert table.n_classes == 4
+    write_table(back, table)
+    assert back.read_text() == text
+    path.write_text("a,kind\n1,10\n2,9\n")
+    table = read_table(path, label_column="kind")
+    assert (table.class_names, table.y.tolist()) == (["9", "10"], [1, 0])
+
+
+def test_columns_are_read_some_rows_at_a_time(tmp_path):
+    """Pandas guesses the types of a column for each part of the rows: the answer is the same."""
+    path, n = tmp_path / "toy.csv", 70_000
+    frame = pd.DataFrame({"whole": [*range(n - 1), 0.5], "gap": [None] * (n - 1) + [2.0]})
+    frame["late"] = [*range(n - 1), "x"]
+    frame["flag"] = [True] * n
+    frame["kind"] = ["01", "NA"] * (n // 2)
+    frame.to_csv(path, index=False)
+    wanted = ["gap", "whole", "flag"]
+    table = read_table(path, columns=wanted, label_column="kind")
+    np.testing.assert_array_equal(table.X, frame[wanted].astype(float))
+    assert table.class_names == ["01", "NA"]
+    assert table.unread == ("late",)
+    with pytest.raises(ValueError, match=r"'late' has numbers except in 1 cell \('x'\)"):
+        read_table(path, columns=["late"])
+    path.write_text("a,b\n")
+    with pytest.raises(ValueError, match="empty: 0 rows"):
+        read_table(path, columns=["b"])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_lines_that_end_with_carriage_returns(tmp_path, ending):
+    path = tmp_path / f"toy{ending}"
+    content = b"a\n1\r 2\r 3\r"  # 262,145 rows for pandas
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    assert read_table(path).X.ravel().tolist() == [1, 2, 3]
