@@ -169,17 +169,6 @@ def test_data_frames_are_not_made_of_dask_arrays(frames):
     assert isinstance(sieve.transform(chunked), da.Array)
 
 
-def test_missing_names_are_warned_of_as_in_memory():
-    import pandas as pd
-
-    X, chunked = tables("dense")
-    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(31)])
-    selector = MaxVariance(n_features_to_select=2).fit(frame)
-    for table in (X, chunked):
-        with pytest.warns(UserWarning, match="X does not have valid feature names"):
-            selector.transform(table)
-
-
 @pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
 def test_selected_columns_go_back_to_their_places_lazily(kind):
     X, chunked = tables("dense" if kind == "columns" else kind)
@@ -216,28 +205,8 @@ def test_data_frames_of_dask_are_refused():
         selector.transform(X[:, :1])
 
 
-def test_long_numbers_are_used_as_double():
-    X = np.random.default_rng(0).standard_normal((30, 5)) * np.arange(1.0, 6.0)
-    long = da.from_array(X.astype(np.longdouble), chunks=(10, 5))
-    plain = MaxVariance(n_features_to_select=2).fit(X)
-    found = MaxVariance(n_features_to_select=2).fit(long)
-    np.testing.assert_allclose(found.scores_, plain.scores_)
-
-
-def test_new_rows_must_be_a_table():
-    X = np.random.default_rng(0).standard_normal((30, 5))
-    fitted = MaxVariance(n_features_to_select=2).fit(X)
-    with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead"):
-        fitted.transform(da.from_array(X[0], chunks=5))
-
-
 def test_chunks_of_another_width_than_announced_are_named():
     X = da.ones((20, 5), chunks=(10, 5))
     lies = X.map_blocks(lambda chunk: chunk[:, :3], dtype=float, chunks=X.chunks)
     with pytest.raises(ValueError, match="A chunk of X has 3 columns where X says 5"):
         MaxVariance(n_features_to_select=2).fit(lies)
-
-
-def test_no_rows_of_a_table_in_chunks():
-    operator = as_operator(da.ones((20, 5), chunks=(10, 5)))
-    assert operator.rows(7, 7).shape == (0, 5)

@@ -40,18 +40,6 @@ def test_same_as_the_dense_solver(theta, count):
     np.testing.assert_allclose(A @ vectors, vectors * found, atol=1e-10 * scale)
 
 
-def test_restarts_are_needed_and_used():
-    A, products = with_spectrum(np.linspace(1.0, 2.0, 300)), []
-
-    def apply(v):
-        products.append(v.shape)
-        return A @ v
-
-    leading_eigenvectors(apply, np.random.default_rng(0).standard_normal(300), 3)
-    assert len(products) > 3 + module.EXTRA
-    assert set(products) == {(300, 1)}
-
-
 @pytest.mark.parametrize("multiplicity", [2, 5])
 def test_repeated_eigenvalues(multiplicity):
     theta = np.r_[np.linspace(0.0, 1.0, 100), np.full(multiplicity, 2.0), 1.5]
@@ -76,22 +64,6 @@ def test_all_eigenvectors_of_a_small_space(d):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(d), atol=1e-12)
 
 
-def test_the_best_so_far_when_restarts_run_out():
-    A = with_spectrum(np.linspace(1.0, 2.0, 500))
-    found, vectors = find(A, 5, max_restarts=1)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-12)
-    np.testing.assert_allclose(np.einsum("ij,ij->j", vectors, A @ vectors), found, atol=1e-12)
-    assert (np.abs(found - np.linspace(2.0, 1.0, 500)[:5]) > 1e-6).any()
-
-
-def test_guards_need_not_converge():
-    A = with_spectrum(np.r_[np.linspace(0.0, 1.0, 400), 3.0, 4.0])
-    found, vectors = find(A, 3, n_guards=1)
-    np.testing.assert_allclose(found[:2], [4.0, 3.0], atol=1e-12)
-    assert found[2] <= 1.0 + 1e-12
-    assert vectors.shape == (402, 3)
-
-
 def test_same_answer_every_time_and_on_other_arrays():
     A = with_spectrum(np.linspace(0.0, 1.0, 120) ** 3)
     first, second = find(A, 4), find(A, 4)
@@ -110,25 +82,6 @@ def test_a_start_of_the_same_seed_is_not_taken_for_a_new_direction():
     theta, vectors = leading_eigenvectors(lambda v: A @ v, start, 4)
     np.testing.assert_allclose(theta, [5.0, 5.0, 1.0, 1.0])
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-12)
-
-
-def test_no_more_products_than_convergence_takes():
-    products = []
-
-    def count(A, k):
-        products.clear()
-        start = np.random.default_rng(1).standard_normal(len(A))
-        found = leading_eigenvectors(lambda v: (products.append(1), A @ v)[1], start, k)
-        np.testing.assert_allclose(found[0], np.sort(np.linalg.eigvalsh(A))[::-1][:k], atol=1e-10)
-        return len(products)
-
-    # five eigenvalues apart from many equal ones: an invariant space of six vectors
-    assert count(with_spectrum(np.r_[np.full(195, 1.0), 2.0, 3.0, 4.0, 5.0, 6.0]), 5) <= 13
-    # a full basis, and no restart
-    assert (
-        count(with_spectrum(np.r_[np.linspace(0.0, 1.0, 195), 20.0, 30.0, 40.0, 50.0, 60.0]), 5)
-        <= 31
-    )
 
 
 def test_eigenvalues_below_the_rounding_of_the_largest_end_the_search_too():

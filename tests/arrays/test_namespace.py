@@ -13,8 +13,6 @@ from hypothesis.extra.numpy import arrays
 from featsieve.arrays import namespace
 from featsieve.arrays.namespace import (
     as_numpy,
-    column_dots,
-    columns_are_contiguous,
     entries_of,
     has_double_precision,
     in_double,
@@ -23,7 +21,6 @@ from featsieve.arrays.namespace import (
     is_single,
     like,
     minus_outer,
-    minus_row,
     on_host,
     pick_columns,
     row_squares,
@@ -74,24 +71,6 @@ def test_ties_do_not_chain():
         expected += sorted(group)
         left = left[len(group) :]
     assert order.tolist() == expected
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_columns_by_columns_in_either_memory_order(order):
-    A = np.asarray(np.random.default_rng(0).standard_normal((7, 4)), order=order)
-    assert columns_are_contiguous(A) == (order == "F")
-    assert not columns_are_contiguous(A[::2])  # strided: neither
-    np.testing.assert_allclose(column_dots(A, A), (A**2).sum(axis=0), rtol=1e-14)
-    shifted = minus_row(A, A[0])
-    np.testing.assert_array_equal(shifted, A - A[0])
-    assert shifted.flags.c_contiguous
-
-
-def test_another_array_library():
-    A = array_api_strict.asarray(np.arange(6.0).reshape(3, 2))
-    assert not columns_are_contiguous(A)
-    np.testing.assert_array_equal(np.from_dlpack(column_dots(A, A)), [20.0, 35.0])
-    np.testing.assert_array_equal(np.from_dlpack(minus_row(A, A[0, :]))[-1], [4.0, 4.0])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

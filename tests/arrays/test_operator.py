@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from featsieve.arrays import DenseOperator, SparseOperator, as_operator, dense, operator
-from tests.arrays.products import PRODUCTS, arguments, assert_products, explicit
+from tests.arrays.products import arguments, assert_products, explicit
 
 DTYPES = ("float64", "float32", "float16", "int64", "uint8", "bool")
 SCALES = ("unit", "std", "sqrt", "none")
@@ -48,8 +48,7 @@ def set_blocks(patch, elements):
         patch.setattr(dense, name, 0)
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     X=tables(),
     scale=st.sampled_from(SCALES),
@@ -57,17 +56,21 @@ def set_blocks(patch, elements):
     alive=st.sampled_from([0.0, 0.1, 1.0]),
     seed=st.integers(0, 99),
 )
-def test_product_equals_that_of_the_explicit_table(product, X, scale, center, alive, seed):
+def test_products_equal_those_of_the_explicit_table(X, scale, center, alive, seed):
     args = arguments(X.shape, seed=seed, alive=alive)
     A = as_operator(X, scale=scale, center=center)
     Z = explicit(X, scale=scale, center=center)
-    assert_products(A, Z, names=[product], args=args, tolerance=tolerance_of(X))
+    assert_products(A, Z, args=args, tolerance=tolerance_of(X))
 
 
-@pytest.mark.parametrize("center", [True, False])
-@settings(max_examples=30, deadline=None)
-@given(X=tables(), scale=st.sampled_from(SCALES), elements=st.integers(1, 60))
-def test_the_size_of_the_blocks_changes_nothing(center, X, scale, elements):
+@settings(max_examples=40, deadline=None)
+@given(
+    X=tables(),
+    scale=st.sampled_from(SCALES),
+    center=st.booleans(),
+    elements=st.integers(1, 60),
+)
+def test_the_size_of_the_blocks_changes_nothing(X, scale, center, elements):
     with pytest.MonkeyPatch.context() as patch:
         set_blocks(patch, elements)
         A = as_operator(X, scale=scale, center=center)
@@ -127,27 +130,6 @@ def test_constant_columns_become_zero_columns(value, center, scale):
         np.testing.assert_array_equal(found[constant], 0.0)
 
 
-@pytest.mark.parametrize("shape", [(20, 8), (8, 20), (510, 505)])
-@pytest.mark.parametrize("scale", SCALES)
-def test_a_table_of_constant_columns_is_zero(scale, shape):
-    X = np.broadcast_to(np.arange(shape[1]) / 7.0, shape)
-    A = as_operator(X, scale=scale)
-    assert A.lipschitz() == 0.0
-    np.testing.assert_array_equal(A.matmul(np.ones((shape[1], 2))), 0.0)
-
-
-@pytest.mark.parametrize("center", [True, False])
-def test_scaled_columns_have_unit_size_whatever_their_units(center):
-    X = np.random.default_rng(1).standard_normal((40, 30)) * np.logspace(-9, 9, 30) + 1.0
-    unit = as_operator(X, scale="unit")
-    np.testing.assert_allclose(unit.column_norms(), 1.0, rtol=1e-12)
-    A = as_operator(X, scale="std", center=center)
-    Z = A.rows(0, 40)
-    np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-6)
-    assert np.allclose(Z.mean(axis=0), 0.0, atol=1e-6) == center
-    np.testing.assert_allclose(A.original_mean, X.mean(axis=0) if center else 0.0)
-
-
 # The last digit of X is 1e-8 (float64) or 1e-4 (float32) of a standard deviation here.
 @pytest.mark.parametrize(
     ("dtype", "offset", "tolerance"), [("float64", 1e8, 3e-13), ("float32", 1e3, 2e-6)]
@@ -182,15 +164,9 @@ def test_nothing_is_written_to(dtype, far, order, monkeypatch):
     assert_products(as_operator(X, scale="unit"), Z, args=args, tolerance=tolerance_of(X))
 
 
-def test_views_with_any_strides_are_read_in_place():
-    whole = random_table(np.random.default_rng(6), (40, 33))
-    view = whole[::-2, 1::3]
-    assert_products(as_operator(view), explicit(view.copy()), tolerance=1e-12)
-
-
 @pytest.mark.parametrize("blocks", ["one block", "many blocks"])
 @pytest.mark.parametrize(("scale", "center"), [("unit", True), ("sqrt", True), ("std", False)])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8"])
 @pytest.mark.parametrize("shape", [(18, 7), (7, 18)])
 def test_strict_arrays(shape, dtype, scale, center, blocks, monkeypatch):
     if blocks == "many blocks":
@@ -205,7 +181,7 @@ def test_strict_arrays(shape, dtype, scale, center, blocks, monkeypatch):
 # Beyond 500 x 500 it comes from Lanczos steps.
 @pytest.mark.parametrize(
     ("shape", "scale"),
-    [((40, 25), "unit"), ((25, 40), "none"), ((510, 501), "none"), ((501, 510), "unit")],
+    [((40, 25), "unit"), ((510, 501), "none"), ((501, 510), "unit")],
 )
 @pytest.mark.parametrize("spectrum", ["noise", "spiked", "low rank"])
 def test_lipschitz_bounds_the_curvature_from_just_above(spectrum, shape, scale):
@@ -222,16 +198,6 @@ def test_lipschitz_bounds_the_curvature_from_just_above(spectrum, shape, scale):
     assert true * (1 - 1e-9) <= estimate <= 1.05 * true
     strict = as_operator(array_api_strict.asarray(X), scale=scale).lipschitz()
     assert strict == pytest.approx(estimate, rel=1e-9)
-
-
-@pytest.mark.parametrize("gap", [1.02, 1.1])
-def test_lipschitz_sees_one_eigenvalue_above_a_flat_spectrum(gap):
-    A = np.random.default_rng(0).standard_normal((510, 510))
-    U, s, Vt = np.linalg.svd(A - A.mean(axis=0))
-    s[:] = 1.0
-    s[0], s[-1] = gap**0.5, 0.0
-    bound = as_operator((U * s) @ Vt).lipschitz()
-    assert gap * (1 - 1e-9) <= bound <= 1.05 * gap
 
 
 def test_what_is_computed_once_and_which_operator_is_taken():

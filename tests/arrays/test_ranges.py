@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from featsieve import JASFS, LaplacianScore, MaxVariance, suggest_n_clusters
-from featsieve.arrays.ranges import column_exponents, in_range, length, with_room
+from featsieve.arrays.ranges import column_exponents, in_range, with_room
 from featsieve.datasets import make_planted
 
 PLANTED = make_planted(60, 20, n_informative=6, n_clusters=3, signal=4.0, random_state=0)
@@ -51,12 +51,6 @@ def test_columns_out_of_range_are_multiplied_by_a_power_of_two(make, factor):
     assert column_exponents(table) is None
 
 
-def test_exponents_are_those_of_the_largest_entry():
-    X = np.array([[0.0, 1e-300, 3.0, 1e300], [0.0, -4e-300, -5.0, 1.0]])
-    expected = [0, *(int(np.floor(np.log2(value))) + 1 for value in (4e-300, 5.0, 1e300))]
-    np.testing.assert_array_equal(column_exponents(X), expected)
-
-
 def test_a_small_column_is_found_wherever_it_differs_from_zero():
     X = np.ones((30_000, 4))
     X[:, 1] = 0.0
@@ -84,17 +78,6 @@ def test_single_precision_has_too_little_room_and_is_left(value):
     assert with_room(X).dtype == np.float64
     np.testing.assert_array_equal(with_room(X), X)
     assert str(with_room(on_torch(X)).dtype) == "torch.float64"
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_length_shows_what_is_not_finite(bad, dtype):
-    X = np.ones((6, 4), dtype=dtype)
-    for table in (X, np.asfortranarray(X), X[::2, ::3], sp.csr_array(X.astype(np.float64))):
-        assert np.isfinite(length(table))
-    X[2, 3], X[4, 0] = bad, -bad
-    for table in (X, np.asfortranarray(X), X[::2, ::3]):
-        assert not np.isfinite(length(table))
 
 
 @pytest.mark.parametrize("init", ["spectral", "k-means"])

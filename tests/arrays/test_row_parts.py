@@ -73,25 +73,6 @@ def test_what_the_table_has_computed_is_not_taken_for_the_part():
     assert part.lipschitz() == pytest.approx(np.linalg.norm(rows, 2) ** 2, rel=0.02)
 
 
-@pytest.mark.parametrize("name", ["float64", "sparse"])
-def test_columns_of_the_gram_matrix(name):
-    operator = as_operator(tables()[name], scale="unit")
-    chosen = np.array([5, 0, 2])
-    np.testing.assert_allclose(operator.gram_columns(chosen), operator.gram()[:, chosen])
-
-
-def test_rows_go_out_and_come_back():
-    operator = as_operator(tables()["float64"])
-    parts = MemoryParts(operator, n_rows=25)
-    labels = np.arange(N) % 4
-    rows = parts.scatter(labels)
-    assert [len(block) for block in rows] == [25, 25, 10]
-    np.testing.assert_array_equal(parts.gather(rows), labels)
-    pairs = [(block, 2 * block) for block in rows]
-    one, two = parts.gather(pairs)
-    np.testing.assert_array_equal(two, 2 * one)
-
-
 def test_kept_columns_are_in_double_precision_only_if_the_table_is(monkeypatch):
     monkeypatch.setattr("featsieve.arrays.dense.CONVERT_ELEMENTS", 1)  # as of a large table
     for name, dtype in [("float64", "float64"), ("float32", "float32"), ("uint8", "float32")]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import SparseOperator, as_operator
 from featsieve.arrays.sparse import ChosenColumns
-from tests.arrays.products import PRODUCTS, arguments, assert_products, explicit
+from tests.arrays.products import arguments, assert_products, explicit
 
 FORMATS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.lil_array)
 DTYPES = ("float64", "float32", "int64", "uint8", "bool")
@@ -24,8 +24,7 @@ def counts(rng, shape, *, dtype="float64", density=0.3):
     return X / np.asarray(4, dtype) if X.dtype.kind == "f" else X
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     shape=st.tuples(st.integers(2, 25), st.integers(1, 25)),
     seed=st.integers(0, 2**32 - 1),
@@ -36,8 +35,8 @@ def counts(rng, shape, *, dtype="float64", density=0.3):
     container=st.sampled_from(FORMATS),
     alive=st.sampled_from([0.0, 0.1, 1.0]),
 )
-def test_product_equals_that_of_the_explicit_table(
-    product, shape, seed, dtype, density, scale, center, container, alive
+def test_products_equal_those_of_the_explicit_table(
+    shape, seed, dtype, density, scale, center, container, alive
 ):
     X = counts(np.random.default_rng(seed), shape, dtype=dtype, density=density)
     sparse = as_operator(container(X), scale=scale, center=center)
@@ -46,23 +45,7 @@ def test_product_equals_that_of_the_explicit_table(
     np.testing.assert_array_equal(sparse.varies, np.ptp(X.astype(float), axis=0) > 0)
     args = arguments(shape, seed=seed, alive=alive)
     tolerance = 1e-5 if dtype == "float32" else 1e-11
-    assert_products(sparse, Z, names=[product], args=args, tolerance=tolerance)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_stored_zeros_and_unsorted_indices_change_nothing(scale, seed):
-    rng = np.random.default_rng(seed)
-    X = counts(rng, (12, 9))
-    stored = (X != 0) | (rng.random(X.shape) < 0.3)
-    row, column = np.nonzero(stored)
-    shuffled = np.lexsort((rng.random(row.size), row))  # rows in order, columns in any
-    row, column = row[shuffled], column[shuffled]
-    indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
-    sparse = sp.csr_array((X[row, column], column, indptr), shape=X.shape)
-    assert sparse.nnz == stored.sum()
-    assert_products(as_operator(sparse, scale=scale), explicit(X, scale=scale), tolerance=1e-11)
+    assert_products(sparse, Z, args=args, tolerance=tolerance)
 
 
 def test_an_entry_stored_in_pieces_is_one_entry():
@@ -87,11 +70,6 @@ def test_nothing_is_written_to(container, dtype, scale):
         array.flags.writeable = False
     Z = explicit(X.toarray(), scale=scale)
     assert_products(as_operator(X, scale=scale), Z, args=args, tolerance=1e-5)
-
-
-def test_floating_csr_tables_are_not_copied():
-    X = sp.csr_array(counts(np.random.default_rng(1), (15, 10)))
-    assert np.shares_memory(SparseOperator(X)._X.data, X.data)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -137,13 +115,6 @@ def test_a_table_too_large_to_densify_is_multiplied():
     np.testing.assert_allclose(A.column_forms(pair), A.rmatmul(half)[:, 0] ** 2, atol=1e-12)
 
 
-def test_lipschitz_bounds_the_curvature_from_just_above():
-    X = counts(np.random.default_rng(4), (501, 510), density=0.05)
-    true = np.linalg.norm(explicit(X, scale="unit"), 2) ** 2
-    estimate = as_operator(sp.csr_array(X), scale="unit").lipschitz()
-    assert true * (1 - 1e-9) <= estimate <= 1.05 * true
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_full_columns_far_from_zero_keep_accuracy(scale):
     rng = np.random.default_rng(5)
@@ -153,14 +124,6 @@ def test_full_columns_far_from_zero_keep_accuracy(scale):
     exact[:, :4] -= 1e8 * np.array([1, -1, 1, -1])  # without rounding
     A = as_operator(sp.csr_array(X), scale=scale)
     assert_products(A, explicit(exact, scale=scale), tolerance=1e-12)
-
-
-def test_constant_columns_have_zero_forms():
-    X = counts(np.random.default_rng(6), (30, 8), density=0.6)
-    X[:, 2], X[:, 5] = 0.0, 7.3
-    A, args = as_operator(sp.csr_array(X), scale="std"), arguments((30, 8))
-    for found in (A.column_forms(args.S), A.weighted_gram(args.p), A.quadratic(args.S)):
-        np.testing.assert_array_equal(found[[2, 5]], 0.0)
 
 
 @pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
