@@ -21,13 +21,12 @@ from featsieve import (
     MaxVariance,
     StabilitySelection,
 )
-from featsieve.arrays import as_operator, dask
-from featsieve.bench.progress import BenchProgress
+from featsieve.arrays import as_operator
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
 from featsieve.bench.workbench import workbench
 from featsieve.cli import main
-from featsieve.datasets import make_planted, open_table
+from featsieve.datasets import make_planted
 
 if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
     pytest.importorskip("distributed")
@@ -204,32 +203,6 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
     assert pids(client) == before  # nobody was killed for its memory
 
 
-def test_columns_that_are_not_kept_are_read_again(client, planted, monkeypatch):
-    asked = []
-    keep_columns = dask.DaskParts.keep_columns
-
-    def noted(self, indices):
-        asked.append(keep_columns(self, indices))
-        return asked[-1]
-
-    monkeypatch.setattr(dask, "KEPT_SHARE", 0.0)
-    monkeypatch.setattr(dask.DaskParts, "keep_columns", noted)
-    selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
-    found = clone(selector).fit(da.from_array(planted.X, chunks=(200, 40)))
-    assert asked
-    assert all(columns == [None] * 3 for columns in asked)
-    expected = selector.fit(planted.X)
-    same_fit(found, expected)
-    assert found.n_iter_ == expected.n_iter_ > 0
-
-
-def test_a_file_is_read_by_the_workers(client, planted, tmp_path):
-    np.save(tmp_path / "table.npy", planted.X)
-    X = open_table(tmp_path / "table.npy", rows_per_chunk=100)
-    found = LaplacianScore(n_features_to_select=8).fit(X)
-    same_fit(found, LaplacianScore(n_features_to_select=8).fit(planted.X))
-
-
 class Noting(MaxVariance):
     """A selector that writes down in which process it is fitted."""
 
@@ -304,36 +277,6 @@ def test_cells_of_a_benchmark_run_on_the_workers(client, tmp_path):
         Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
         Store(tmp_path / "here").read().drop(columns=VARIES),
     )
-
-
-class Assassin(BenchProgress):
-    """Kill a worker as soon as the first cell is done."""
-
-    def __init__(self, victim):
-        super().__init__()
-        self.victim = victim
-
-    def advance(self, cell, **about):
-        super().advance(cell, **about)
-        if self.done == 1:
-            os.kill(self.victim, signal.SIGKILL)
-
-
-def test_a_worker_that_is_killed_takes_no_cell_with_it(own_client, tmp_path):
-    plan = tmp_path / "mine.toml"
-    plan.write_text(PLAN)
-    with parallel_config(backend="dask"):
-        killer = Assassin(min(pids(own_client)))
-        summary = run_plan(plan, tmp_path / "on_cluster", progress=killer)
-    assert summary.flawless
-    assert summary.computed == summary.total
-    assert killer.victim not in pids(own_client)
-    run_plan(plan, tmp_path / "here")
-    pd.testing.assert_frame_equal(
-        Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
-        Store(tmp_path / "here").read().drop(columns=VARIES),
-    )
-    assert list((tmp_path / "on_cluster").rglob(".*")) == []
 
 
 def test_the_time_limit_of_a_cell_holds_on_the_workers(client, tmp_path, capsys):

@@ -23,7 +23,6 @@ from featsieve import (
     LaplacianScore,
     StabilitySelection,
 )
-from featsieve.base import whole_fit
 from featsieve.datasets import make_planted
 
 SOURCE = str(Path(featsieve.__file__).parent)
@@ -36,9 +35,8 @@ def quick(name, **settings):
     return kind(**{key: value for key, value in {**wanted, **settings}.items() if key in takes})
 
 
-ESTIMATORS = {name: quick(name) for name in featsieve.selectors.__all__}
-ESTIMATORS |= {
-    "JASFS, auto": JASFS("auto", random_state=0),
+# One of each kind: the others go through the same code.
+ESTIMATORS = {name: quick(name) for name in ("JASFS", "LaplacianScore", "NDFS", "SOGFS")} | {
     "NDFS, auto": quick("NDFS", n_features_to_select="auto"),
     "AutoSelector": AutoSelector(quick("NDFS"), sizes=[2, 4]),
     "StabilitySelection": StabilitySelection(LaplacianScore(4), n_subsamples=2, random_state=0),
@@ -94,13 +92,14 @@ def assert_same_fit(ours, theirs):
         assert_same_fit(ours[name], theirs[name])
 
 
-# The others go through the same code, at length.
-QUICK = ("JASFS", "LaplacianScore", "MCFS", "NDFS", "StabilitySelection")
-
-
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ESTIMATORS],
+    [
+        pytest.param(name, marks=pytest.mark.slow)
+        if name in ("NDFS, auto", "LabelFreeSearchCV")
+        else name
+        for name in ESTIMATORS
+    ],
 )
 def test_an_interrupted_fit_leaves_nothing_behind(name):
     whole = Interrupter()
@@ -130,24 +129,12 @@ def test_whatever_a_callback_raises(error):
         assert_unfitted(estimator)
 
 
-@pytest.mark.parametrize("name", ["NDFS", "StabilitySelection", "LabelFreeSearchCV"])
+@pytest.mark.parametrize("name", ["NDFS", "StabilitySelection"])
 def test_wrong_parameters_of_a_second_fit(name):
     estimator = Interrupter().fit(clone(ESTIMATORS[name]), TABLE)
-    wrong = {"criterion": "none"} if name == "LabelFreeSearchCV" else {"verbose": -1}
     with pytest.raises(ValueError, match="must be"):
-        estimator.set_params(**wrong).fit(TABLE)
+        estimator.set_params(verbose=-1).fit(TABLE)
     assert_unfitted(estimator)
-
-
-def test_the_estimator_is_fitted_in_one_step():
-    estimator = LaplacianScore(4).fit(EARLIER).set_output(transform="pandas")
-    with whole_fit(estimator) as fresh:
-        assert fresh is not estimator
-        assert fresh.get_params() == estimator.get_params()
-        fresh._fit_all(TABLE)
-        assert_unfitted(estimator)
-    assert_same_fit(estimator, LaplacianScore(4).fit(TABLE))
-    assert list(estimator.transform(TABLE).columns) == list(estimator.get_feature_names_out())
 
 
 SCRIPT = """

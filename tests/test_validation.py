@@ -18,11 +18,6 @@ def test_text_in_an_array_of_objects_is_refused_by_column(use):
         use(X)
 
 
-def test_an_array_of_numbers_as_objects_is_taken():
-    sieve = MaxVariance(2).fit(TABLE.astype(object))
-    np.testing.assert_array_equal(sieve.scores_, MaxVariance(2).fit(TABLE).scores_)
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_infinite_numbers_of_both_signs_are_refused_without_another_warning(dtype):
     X = TABLE.astype(dtype)
