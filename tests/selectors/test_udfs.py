@@ -17,7 +17,7 @@ from featsieve.datasets import make_planted
 from featsieve.solvers import Status
 from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.graphs.test_knn import T9
-from tests.graphs.test_local_discriminant import textbook as textbook_matrix
+from tests.graphs.test_local_models import textbook as textbook_matrix
 from tests.selectors.test_laplacian_score import toy
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 from tests.solvers.test_sparse_projection import textbook as textbook_loop
