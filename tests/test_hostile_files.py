@@ -16,7 +16,7 @@ from featsieve.bench import load_plan
 from featsieve.datasets import open_table, read_table
 from featsieve.io import child
 from featsieve.io.models import load_model
-from featsieve.workflow.summary import read_summary
+from featsieve.workflow.outputs import read_summary
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ("hostile_cases", "hostile_tables", "hostile_models", "hostile_files")

@@ -1,45 +1,87 @@
-"""The command as a whole: what it needs, how fast it starts, what becomes of errors."""
+"""The command as a whole: what it needs and imports, what becomes of words, errors and signals."""
 
+import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import entry_points
 
 import pytest
+import typer
 
 from featsieve import __version__
 from featsieve.cli import app, main
+from featsieve.cli.options import (
+    FORMATS,
+    METHODS,
+    read_clusters,
+    read_features,
+    read_image,
+    read_methods,
+)
+from featsieve.cli.stopping import check_stopped, stoppable
+from featsieve.io.formats import FORMATS as ENDINGS
+from featsieve.workflow import method_names
 
 
 def test_version_and_help(call):
     assert call("--version") == (0, f"featsieve {__version__}\n", "")
     code, shown, _ = call("--help")
     assert code == 0
-    assert "--debug" in shown
-    assert "bench" in shown
-
-
-@pytest.mark.parametrize("name", ["select", "apply", "inspect", "compare", "report", "doctor"])
-def test_every_command_teaches_by_example(call, name):
-    code, shown, _ = call(name, "--help")
-    assert code == 0
-    assert f"Example: featsieve {name}" in shown
-
-
-def test_the_help_shows_the_commonest_uses(call):
-    _, shown, _ = call("--help")
     text = " ".join(shown.split())
     for use in (
-        "featsieve inspect table.csv",
-        "featsieve select table.csv -o results",
-        "featsieve apply results/model.skops new.csv -o selected.csv",
+        *("inspect table.csv", "select table.csv -o results"),
+        "apply results/model.skops new.csv -o selected.csv",
     ):
-        assert use in text
+        assert f"featsieve {use}" in text
+    assert all(name in text for name in app.COMMANDS)
 
 
-def test_wrong_options_are_a_mistake(call):
-    code, shown, told = call("select", "table.csv", "--outpt", "x")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("select", "apply", "inspect", "compare", "report", "doctor", "demo"),
+        *("bench run", "bench report", "bench paper", "bench export", "bench list"),
+    ],
+)
+def test_every_command_teaches_by_example(call, command):
+    code, shown, _ = call(*command.split(), "--help")
+    assert code == 0
+    assert f"Example: featsieve {command}" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("--outpt x", "--outpt"),
+        ("-o x --clusters few", "a number such as 5, or auto"),
+        ("-o x --features few", "a count, a share such as 0.1, or auto"),
+        ("-o x --image 8", "height x width in pixels"),
+        ("-o x --format doc", "one of csv, tsv, parquet"),
+        ("-o x --impute mean", "it takes median; got 'mean'"),
+        ("-o x --seed -1", "--seed"),
+    ],
+)
+def test_wrong_options_are_a_mistake(call, words, hint):
+    code, shown, told = call("select", "table.csv", *words.split())
     assert (code, shown) == (2, "")
-    assert "--outpt" in told
+    assert hint in " ".join(told.replace("│", " ").split())
+
+
+def test_what_words_mean():
+    assert read_clusters(" Auto ") == "auto"
+    assert [read_features(word) for word in ("auto", "1", "1.0", "5e-2")] == ["auto", 1, 1.0, 0.05]
+    assert isinstance(read_features("1"), int)
+    assert read_image("2X3") == (2, 3)
+    assert read_methods("ALL") == METHODS.split(", ") == [name.lower() for name in method_names()]
+    assert read_methods("a,,b ,") == ["a", "b"]
+    assert {f".{name}" for name in FORMATS} == {name for name in ENDINGS if ".gz" not in name}
+
+
+@pytest.mark.parametrize("word", ["0x4", "3", "3x", "-1x4", "3x4x5"])
+def test_images_that_are_none(word):
+    with pytest.raises(typer.BadParameter, match="height x width"):
+        read_image(word)
 
 
 def test_running_out_of_memory_is_told(monkeypatch, capsys):
@@ -64,9 +106,6 @@ def test_where_an_error_comes_from_is_shown_on_request(monkeypatch):
     monkeypatch.setenv("FEATSIEVE_DEBUG", "")
     with pytest.raises(FileNotFoundError, match="holds no results"):
         main(["--debug", "bench", "report", "nowhere"])
-    monkeypatch.setenv("FEATSIEVE_DEBUG", "1")
-    with pytest.raises(FileNotFoundError, match="holds no results"):
-        main(["bench", "report", "nowhere"])
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(call, monkeypatch):
@@ -75,16 +114,56 @@ def test_without_the_extra_one_sentence_says_what_to_install(call, monkeypatch):
     assert call("bench", "list") == (1, "", told)
 
 
-def test_importing_the_command_line_imports_nothing_heavy():
-    code = (
-        "import sys, featsieve; before = set(sys.modules); import featsieve.cli.app; "
-        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+def imported_by(code):
+    """Return the modules that a new process has loaded after running some code."""
+    code += "\nimport sys; print('\\n', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_help_text_does_not_wait_for_numerical_libraries():
+    loaded = imported_by(
+        "from featsieve.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    assert {"typer", "featsieve.cli.bench"} <= loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "jinja2", "skops"}
+
+
+def test_select_loads_no_other_command():
+    """What the command imports when it runs, without the run."""
+    loaded = imported_by(
+        "import featsieve.cli.app, featsieve.cli.select, featsieve.cli.selection_view\n"
+        "import featsieve.workflow.outputs"
     )
-    assert ended.returncode == 0, ended.stderr
-    new = set(ended.stdout.split())
-    assert "typer" in new
-    heavy = {"pandas", "pyarrow", "matplotlib", "jinja2", "h5py", "pooch", "skops", "anndata"}
-    assert not new & heavy
+    packages = {".".join(name.split(".")[:2]) for name in loaded}
+    assert "featsieve.workflow" in packages
+    assert not packages & {"featsieve.bench", "featsieve.demo", "featsieve.anndata"}
+    assert not loaded & {"featsieve.cli.bench", "dask", "torch", "distributed", "anndata", "polars"}
+
+
+def interrupted(number, *, swallowed):
+    with stoppable():
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            if not swallowed:
+                raise
+        check_stopped()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+@pytest.mark.parametrize("swallowed", [False, True])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_it_also_where_a_library_swallows_it(number, code, swallowed, capsys):
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(typer.Exit) as ended:
+        interrupted(number, swallowed=swallowed)
+    assert ended.value.exit_code == code
+    assert capsys.readouterr().err == "featsieve: stopped; nothing was written.\n"
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    check_stopped()  # the next command is not stopped
+
+
+def test_other_errors_pass():
+    with pytest.raises(ValueError, match="mine"), stoppable():
+        raise ValueError("mine")

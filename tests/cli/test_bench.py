@@ -9,13 +9,6 @@ from tests.bench.test_run import TINY, write_plan
 ONE = TINY.replace('"iris", "planted_small"', '"iris"')
 
 
-@pytest.mark.parametrize("name", ["run", "report", "paper", "export", "list"])
-def test_every_command_teaches_by_example(call, name):
-    code, shown, _ = call("bench", name, "--help")
-    assert code == 0
-    assert f"Example: featsieve bench {name}" in shown
-
-
 @pytest.mark.slow
 def test_from_plan_to_report_and_table(call, tmp_path):
     out = tmp_path / "out"

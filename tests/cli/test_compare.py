@@ -32,26 +32,21 @@ def test_as_a_table_and_in_a_file(call, table, tmp_path):
     assert "Labels used to judge only." in " ".join(shown.split())
     (reference,) = [line.split() for line in shown.splitlines() if "all features" in line]
     assert reference == ["all", "features", *(f"{frame[s][3]:.2f}" for s in ("accuracy", "nmi"))]
+    shared = [f"{value:.2f}" for value in frame["jaccard_MCFS"][:3]]
+    assert ["3", *shared] in [line.split() for line in shown.splitlines()]
 
 
 def test_for_machines(call, table):
-    code, shown, told = call("compare", table, *ROLES, *FAST, "--methods", "jasfs,mcfs", "--json")
+    methods = "maxvariance,mcfs"
+    code, shown, told = call("compare", table, *ROLES, *FAST, "--methods", methods, "--json")
     assert (code, told) == (0, "")
     found = json.loads(shown)
-    assert [method["method"] for method in found["methods"]] == ["JASFS", "MCFS"]
+    assert [method["method"] for method in found["methods"]] == ["MaxVariance", "MCFS"]
     assert all(len(method["selected"]) == 6 for method in found["methods"])
     for judged in (*(method["classes"] for method in found["methods"]), found["all_features"]):
         assert sorted(judged) == ["accuracy", "nmi"]
     jaccard = np.array(found["jaccard"])
     np.testing.assert_array_equal(jaccard, jaccard.T)
-
-
-def test_many_methods_get_a_table_of_their_own(call, table):
-    methods = "maxvariance,laplacianscore,mcfs,spec,udfs,randomselector"
-    code, shown, _ = call("compare", table, *ROLES, *FAST, "--methods", methods)
-    assert code == 0
-    assert "The second table" in shown
-    assert max(map(len, shown.splitlines())) <= 100
 
 
 def test_all_methods_failing_is_a_failed_check(call, tmp_path):
@@ -66,14 +61,13 @@ def test_all_methods_failing_is_a_failed_check(call, tmp_path):
     ("arguments", "sentence"),
     [
         (["people.csv", "--methods", "jasfs,mcsf"], "no method 'mcsf': did you mean MCFS"),
-        (["people.csv", "--methods", ","], "--methods takes names separated by commas"),
+        (["people.csv", "--methods", ","], "it takes names separated by commas"),
         (["gone.csv"], "gone.csv: there is no such file"),
         (["people.csv", "-o", "people.csv"], "would be written over"),
     ],
 )
-def test_a_mistake_ends_in_one_sentence(call, table, tmp_path, monkeypatch, arguments, sentence):
+def test_a_mistake_is_told(call, table, tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
     code, shown, told = call("compare", *arguments)
     assert (code, shown) == (2, "")
     assert sentence in told
-    assert told.count("\n") == 1

@@ -1,43 +1,18 @@
 """What is printed where."""
 
-import io
 import json
 import os
 
 import pytest
-from rich.console import Console
 
-from featsieve.cli.console import (
-    bar,
-    output,
-    print_notes,
-    print_points,
-    progress_bar,
-    with_interval,
-)
-from featsieve.cli.stopping import Stop
+from featsieve.cli import stopping
+from featsieve.cli.console import print_notes, progress_bar, with_interval
 from featsieve.evaluation import Stability
 
 
-class Ascii(io.StringIO):
-    encoding = "ascii"
-
-
-def test_bars_are_of_letters_that_can_be_shown():
-    assert bar(Console(file=io.StringIO()), 0.5) == 10 * "█"
-    assert bar(Console(file=Ascii()), 0.5) == 10 * "#"
-    assert len(bar(Console(file=io.StringIO()), 0.0)) == 1
-    assert len(bar(Console(file=io.StringIO()), 7.0)) == 20
-
-
-def test_notes_are_no_markup_and_points_are_indented(capsys):
+def test_notes_are_no_markup(capsys):
     print_notes(["Column '[red]x[/]' is odd."])
     assert capsys.readouterr().err == "note: Column '[red]x[/]' is odd.\n"
-    print_points(output(), ["word " * 30, "[bold]short[/]"])
-    first, second, third = capsys.readouterr().out.splitlines()
-    assert first.startswith("- word")
-    assert second.startswith("  word")
-    assert third == "- [bold]short[/]"
 
 
 def test_few_selections_have_no_interval():
@@ -46,11 +21,10 @@ def test_few_selections_have_no_interval():
     assert with_interval(more) == "0.50 (0.40 to 0.60)"
 
 
-def test_a_pipe_is_quiet_and_asks_whether_to_stop(capsys):
-    stop = Stop()
-    with progress_bar(stop) as progress:
+def test_a_pipe_is_quiet_and_asks_whether_to_stop(capsys, monkeypatch):
+    with progress_bar() as progress:
         progress("working", 1, 2)
-        stop.signal = 2
+        monkeypatch.setattr(stopping, "_received", [2])
         with pytest.raises(KeyboardInterrupt):
             progress("working", 2, 2)
     assert capsys.readouterr() == ("", "")

@@ -23,11 +23,11 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     code, shown, told = call("inspect", table.name)
     assert (code, told) == (0, "")
     assert "90 rows (samples), 53 columns (features)" in shown
-    assert "2 values (0.0%) in 1 column: marker_13 (2)" in shown
-    assert "2 (who, kind)" in shown
+    assert "2 values, in column 'marker_13'" in shown
+    assert "2 columns ('who', 'kind')" in shown
     assert "'who' differs in every row: --id-column keeps it as sample names" in shown
-    assert "1 (fixed)" in shown
-    assert "1 (row): looks like a row number" in shown
+    assert "column 'fixed'" in shown
+    assert "column 'row': looks like a row number" in shown
     assert "there are clusters" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])

@@ -11,7 +11,7 @@ from rich.console import Console
 from featsieve.cli.selection_view import show_run
 from featsieve.datasets import Dataset
 from featsieve.workflow import select_features
-from featsieve.workflow.summary import summarize
+from featsieve.workflow.outputs import summarize
 
 FILES = {kind: Path(f"out/{kind}") for kind in ("report", "features", "samples", "model")}
 

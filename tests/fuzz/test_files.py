@@ -14,7 +14,7 @@ from featsieve.datasets import Dataset, open_table, read_table
 from featsieve.io import child
 from featsieve.io.models import load_model
 from featsieve.io.selection_model import SelectionModel
-from featsieve.workflow.summary import read_summary
+from featsieve.workflow.outputs import read_summary
 from tests.fuzz.contract import OUTCOMES, time_limit
 from tests.fuzz.files import MAKERS, TABLE, damaged_files, valid
 

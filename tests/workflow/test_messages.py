@@ -5,9 +5,10 @@ import pytest
 
 from featsieve.workflow.messages import (
     Steps,
+    by_column,
     columns_sentence,
     count_of,
-    missing_facts,
+    list_counts,
     structure_verdict,
 )
 
@@ -31,8 +32,8 @@ def test_counts_and_lists():
         "5 columns ('a', 'b', 'c', 'd', 'e') are odd."
     )
     assert "'e', ...)" in columns_sentence(list("abcdef"), "is", "are", "odd.")
-    found = missing_facts(np.arange(7), list("abcdefg"))
-    assert found.startswith("The table has 21 missing values, in 6 columns: 'g' (6), 'f' (5)")
+    found = list_counts(by_column(np.arange(7), list("abcdefg")), "missing value")
+    assert found.startswith("21 missing values, in 6 columns: 'g' (6), 'f' (5)")
     assert found.endswith(" and 1 more")
 
 

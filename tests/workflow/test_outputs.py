@@ -9,8 +9,9 @@ import pytest
 
 from featsieve import load_model
 from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.evaluation.judging import Judge
 from featsieve.workflow import save_run, select_features
-from featsieve.workflow.outputs import check_libraries, file_names
+from featsieve.workflow.outputs import outcome, plan_files, read_summary, summarize, unreported
 
 NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
 
@@ -118,16 +119,66 @@ def test_old_results_are_replaced_as_a_whole_and_on_request_only(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("module", "names"),
-    [
-        ("skops.io", file_names()),
-        ("jinja2", file_names()),
-        ("pyarrow", file_names(None, ".parquet")),
-        ("anndata", file_names("a.h5ad")),
-    ],
+    ("module", "ending"),
+    [("skops.io", None), ("jinja2", None), ("pyarrow", ".parquet"), ("anndata", ".h5ad")],
 )
-def test_missing_libraries_are_told_before(monkeypatch, module, names):
-    check_libraries(names)
+def test_missing_libraries_are_told_before(monkeypatch, module, ending):
+    assert plan_files("a.tsv.gz", ending)["selected"] == f"selected{ending or '.tsv.gz'}"
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match="pip install 'featsieve"):
-        check_libraries(names)
+        plan_files(None, ending)
+
+
+def test_the_summary_holds_what_is_known(run):
+    summary = summarize(run, source="folder/people.csv", command="featsieve select people.csv")
+    assert summary["table"]["file"] == "people.csv"
+    assert summary["reproduce"]["command"] == "featsieve select people.csv"
+    assert summary["structure"]["score"] == pytest.approx(run.structure, rel=0.01)
+    assert summary["table"]["named"]
+    assert summarize(run, image_shape=(6, 10))["image"] is not None
+    json.dumps(summary, allow_nan=False)
+
+
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+def test_clusters_are_the_same_everywhere(small_planted):
+    """Also those of a method that finds none: in samples.csv, features.csv and the report."""
+    run = select_features(
+        small_planted.X, method="laplacianscore", n_clusters=4, n_features=6, n_subsamples=0
+    )
+    rows = summarize(run)["clusters"]["rows"]
+    assert [row["size"] for row in rows] == np.bincount(run.labels).tolist()
+    assert len(rows) == 4
+
+
+def test_the_report_judges_as_compare_does(run, table):
+    selected, everything, *_ = summarize(run)["evaluation"]["rows"]
+    judge = Judge(table.X, table.y)
+    for row, columns in ((selected, np.flatnonzero(run.selector.support_)), (everything, None)):
+        accuracy, nmi, _ = judge.scores(columns).mean()
+        assert row["accuracy"] == pytest.approx(accuracy, abs=1e-4)
+        assert row["nmi"] == pytest.approx(nmi, abs=1e-4)
+
+
+def test_notes_that_the_report_tells_are_left_to_it(small_planted):
+    X = small_planted.X.copy()
+    X[:, 0], X[:, 1], X[2, 3] = np.arange(80), 7.0, np.nan
+    with pytest.warns(UserWarning, match="constant|counts the rows|filled"):
+        run = select_features(X, impute="median", n_clusters=3, n_features=6, n_subsamples=0)
+    assert [note.kind for note in run.notes] == ["row-numbers", "constant", "filled"]
+    assert [note.kind for note in unreported(run)] == ["row-numbers"]
+    told = {caveat["kind"] for caveat in summarize(run)["caveats"]}
+    assert {"constant", "filled"} <= told
+
+
+def test_the_essence_for_machines(run):
+    plain = json.loads(json.dumps(outcome(run, summarize(run), {}), allow_nan=False))
+    assert plain["selected"] == run.selected
+    assert plain["stability"]["value"] == run.stability.value
+    assert plain["n_clusters"] == 3
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "{}"])
+def test_what_is_no_summary_is_told(text, tmp_path):
+    (tmp_path / "summary.json").write_text(text)
+    with pytest.raises(ValueError, match="is no summary of a selection"):
+        read_summary(tmp_path / "summary.json")

@@ -90,7 +90,7 @@ def test_sparse_columns_are_scaled_and_not_centred(X):
 def test_infinite_values_are_refused(X):
     X[3, 2] = np.inf
     for impute in (None, "median"):
-        with pytest.raises(ValueError, match="1 infinite value, in column 'x2': mend"):
+        with pytest.raises(ValueError, match="1 infinite value, in column 'x2': correct"):
             prepare_table(X, impute=impute)
 
 

@@ -12,12 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 import featsieve
-from featsieve.cli.console import open_streams, show_all_letters
+from featsieve.cli.console import prepare_streams
+from featsieve.cli.stopping import stoppable
 from featsieve.io.files import legible
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
-# A mistake of the user, or input that cannot be used; 1 is for checks that failed.
-MISTAKE = 2
+USER_ERROR = 2  # in the command or its input; 1 is for checks that failed
 # Each is a module of this folder, with a function (or a group of commands) of its name.
 COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
 SETTINGS: dict[str, Any] = {
@@ -35,7 +35,7 @@ class LazyCommands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; for a name that is none, all are loaded, and similar ones suggested."""
+        """Return a command; for an unknown name all are loaded, and similar ones suggested."""
         for name in (cmd_name,) if cmd_name in COMMANDS else COMMANDS:
             if name not in self.commands:
                 found = getattr(import_module(f"featsieve.cli.{name}"), name)
@@ -47,12 +47,17 @@ class LazyCommands(TyperGroup):
                 self.add_command(typer.main.get_group(one).commands[name], name)
         return self.commands.get(cmd_name)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, which Ctrl-C and SIGTERM can stop at any time."""
+        with stoppable():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(cls=LazyCommands, no_args_is_help=True, **SETTINGS)
 
 
 def _print_version(wanted: bool) -> None:
-    """Print the version and end, before anything else is looked at."""
+    """Print the version and end, before other options are read."""
     if wanted:
         typer.echo(f"featsieve {featsieve.__version__}")
         raise typer.Exit
@@ -86,8 +91,7 @@ def featsieve_command(
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake ends in one sentence, not in a traceback."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    open_streams()
-    show_all_letters()
+    prepare_streams()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -97,16 +101,16 @@ def run(arguments: Sequence[str] | None = None) -> None:
         if os.environ.get(DEBUG_VARIABLE):
             raise
         print(f"featsieve: {_one_line(error)}", file=sys.stderr)
-        sys.exit(MISTAKE)
+        sys.exit(USER_ERROR)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """Print a warning as a sentence: where in the code it comes from helps nobody here."""
+    """Print a warning as a sentence, without its place in the code."""
     print(f"featsieve: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:
-    """Return what an error says, without line ends."""
+    """Return the message of an error as one line."""
     if isinstance(error, MemoryError):
         return (
             f"There is not enough memory ({error or 'it ran out'}): use fewer rows or columns, or "

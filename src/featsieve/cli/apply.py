@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, print_notes
-from featsieve.cli.stopping import stoppable
+from featsieve.cli.console import print_json, print_notes
 
 
 def apply(
@@ -53,39 +52,27 @@ def apply(
 
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
-    with stoppable():
-        from featsieve.io.table import table_format
-        from featsieve.io.write import check_outputs, check_writer
-        from featsieve.workflow.apply import (
-            MODEL,
-            apply_model,
-            load_selection,
-            write_applied,
-        )
+    from featsieve.io.table import table_format
+    from featsieve.io.write import check_outputs, check_writer
+    from featsieve.workflow.apply import MODEL, apply_model, load_selection, write_applied
 
-        if table_format(model) is not None:
-            raise ValueError(
-                f"{model} is a table, not a model: name the model first, featsieve apply "
-                f"MODEL NEW_TABLE -o {output_file}."
-            )
-        check_outputs(
-            [output_file, clusters], sources=[model, model / MODEL, table], overwrite=force
+    if table_format(model) is not None:
+        raise ValueError(
+            f"{model} is a table, not a model: name the model first, featsieve apply MODEL "
+            f"NEW_TABLE -o {output_file}."
         )
-        check_writer(output_file, instead="write another format, with -o FILE.csv")
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")  # such as another version of scikit-learn
-            fitted = load_selection(model)
-            applied = apply_model(fitted, table, predict=clusters is not None)
-            write_applied(applied, output_file, clusters=clusters, source=table)
-    notes = [str(warning.message) for warning in caught] + list(applied.notes)
+    check_outputs([output_file, clusters], sources=[model, model / MODEL, table], overwrite=force)
+    check_writer(output_file, instead="write another format, with -o FILE.csv")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")  # such as another version of scikit-learn
+        applied = apply_model(load_selection(model), table, predict=clusters is not None)
+        write_applied(applied, output_file, clusters=clusters, source=table)
+    notes = [*(str(warning.message) for warning in caught), *applied.notes]
     if as_json:
         files = {"table": str(output_file), "clusters": clusters and str(clusters)}
         print_json({**applied.as_dict(), "notes": notes, "files": files})
         return
     print_notes(notes)
     n, k = applied.table.X.shape
-    console = output()
-    written = str(output_file) + (f" and {clusters}" if clusters else "")
-    console.print(
-        f"Wrote {written}: {n:,} rows, {k:,} selected features.", soft_wrap=True, markup=False
-    )
+    written = f"{output_file} and {clusters}" if clusters else output_file
+    typer.echo(f"Wrote {written}: {n:,} rows, {k:,} selected features.")

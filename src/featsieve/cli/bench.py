@@ -1,5 +1,6 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,13 +9,12 @@ import typer
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.report import PAGE, check_page
-from featsieve.cli.stopping import stoppable
 from featsieve.io.files import check_free, is_stream
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
 
-SHOWN = 5  # cells without a result that are listed
+MOST_FAILURES = 5  # cells without a result that are listed
 
 bench = typer.Typer(
     no_args_is_help=True,
@@ -28,13 +28,6 @@ Data = Annotated[
 Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core."),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        help="Address of a Dask scheduler (tcp://HOST:8786) whose workers run the cells.",
-    ),
 ]
 Retry = Annotated[
     bool,
@@ -59,7 +52,12 @@ def run_command(
     ] = None,
     data: Data = None,
     jobs: Jobs = 1,
-    cluster: Cluster = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler (tcp://HOST:8786) whose workers run the cells."
+        ),
+    ] = None,
     retry: Retry = False,
     download: Download = False,
     strict: Strict = False,
@@ -71,8 +69,8 @@ def run_command(
     like: the same command goes on where it stopped, and computes nothing twice. Data sets that are
     not there are left out; run again when they are.
 
-    Cells without a result and data sets that are left out are told, and are no error: the exit code
-    is 0, or 1 with `--strict`.
+    Cells without a result and data sets that are left out are listed, and are no error: the exit
+    code is 0, or 1 with `--strict`.
 
     With `--cluster` the workers of a Dask cluster run the cells (give them one thread each, and the
     same `--data` folder); the results are written here.
@@ -92,7 +90,7 @@ def run_command(
 def report_command(
     folder: Folder,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file [default: FOLDER/report.html].")
+        Path | None, options.output_option("FILE", "HTML file [default: FOLDER/report.html].")
     ] = None,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Write the same as Markdown, too.")
@@ -111,6 +109,7 @@ def report_command(
     if markdown is not None:
         check_free(markdown, overwrite=force)
     write_report(folder, page, markdown=markdown)
+    _print_written(page, markdown)
 
 
 @bench.command("paper")
@@ -135,15 +134,17 @@ def paper_command(
     """
     summary = _run("paper", out, data=data, jobs=jobs, retry=retry, download=download)
     _print_summary(summary)
-    write_report(out, out / PAGE, markdown=out / "report.md")
-    _export(out, out / "results.csv")
+    page, text, rows = (out / name for name in (PAGE, "report.md", "results.csv"))
+    write_report(out, page, markdown=text)
+    _print_written(page, text)
+    _export(out, rows)
     raise typer.Exit(int(strict and not summary.flawless))
 
 
 @bench.command("export")
 def export_command(
     folder: Folder,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file.")],
+    output: Annotated[Path, options.output_option("FILE", "CSV file.")],
     force: options.Force = False,
 ) -> None:
     """Write the results as a plain table for other tools: one row per run.
@@ -171,15 +172,16 @@ def list_command(as_json: options.Json = False) -> None:
     shown = {}
     for plan in map(load_plan, plan_names()):
         methods = [method.name for method in plan.methods]
-        datasets = list(plan.datasets)
-        shown[plan.name] = {"title": plan.title, "datasets": datasets, "methods": methods}
+        shown[plan.name] = {
+            "title": plan.title, "datasets": list(plan.datasets), "methods": methods,
+        }  # fmt: skip
         if not as_json:
-            known = {name: dataset_info(name) for name in datasets}
+            known = {name: dataset_info(name) for name in plan.datasets}
             shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
             follow = [kind for kind in plan.experiments if kind in DEPENDENT]
             more = f", and those of {' and '.join(follow)} that follow from them" if follow else ""
             typer.echo(f"{plan.name}: {plan.title}")
-            typer.echo(f"  data sets: {', '.join(datasets)}")
+            typer.echo(f"  data sets: {', '.join(plan.datasets)}")
             typer.echo(f"  methods:   {', '.join(methods)}")
             typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
     if as_json:
@@ -190,8 +192,6 @@ def _run(
     plan: str, out: Path | None, cluster: str | None = None, *, data: Path | None, **how: Any
 ) -> "RunSummary":
     """Run a plan with progress shown."""
-    from contextlib import nullcontext
-
     from featsieve.bench.plan import load_plan
     from featsieve.bench.pool import on_cluster
     from featsieve.bench.progress import terminal_progress
@@ -199,7 +199,7 @@ def _run(
 
     loaded = load_plan(plan)
     folder = out or Path(f"bench-{loaded.name}")
-    with stoppable(), on_cluster(cluster) if cluster else nullcontext():
+    with on_cluster(cluster) if cluster else nullcontext():
         return run_plan(loaded, folder, data=data, progress=terminal_progress(), **how)
 
 
@@ -212,20 +212,19 @@ def _print_summary(summary: "RunSummary") -> None:
         f"{summary.plan}: {summary.total} cells ({counts}); {summary.computed} of them computed "
         f"now, in {duration(summary.seconds)}."
     )
-    for line in summary.failures[:SHOWN]:
+    for line in summary.failures[:MOST_FAILURES]:
         typer.echo(f"  {line}")
-    if len(summary.failures) > SHOWN:
-        typer.echo(f"  ... and {len(summary.failures) - SHOWN} more; see the column 'reason'.")
+    more = len(summary.failures) - MOST_FAILURES
+    if more > 0:
+        typer.echo(f"  ... and {more} more; see the column 'reason'.")
     if summary.left_out:
         names = ", ".join(summary.left_out)
         typer.echo(f"Left out: {names}. Run the same command again when they are there.")
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
 
 
-def write_report(
-    folder: Path, output: Path, *, markdown: Path | None = None, quiet: bool = False
-) -> None:
-    """Write the report of a benchmark and say where, unless it shall be quiet."""
+def write_report(folder: Path, output: Path, *, markdown: Path | None = None) -> None:
+    """Write the report of a benchmark."""
     from featsieve.bench.store import Store
     from featsieve.report import write_bench_report
 
@@ -238,9 +237,6 @@ def write_report(
         unknown = {"experiment": "label-free", "dataset": "", "method": ""}
         planned = {**planned, "those that follow from others": unknown}
     write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
-    if not quiet:
-        words = f"Wrote {output}" + (f" and {markdown}" if markdown else "")
-        typer.echo(words, err=any(map(is_stream, filter(None, (output, markdown)))))
 
 
 def _export(folder: Path, output: Path) -> None:
@@ -249,3 +245,9 @@ def _export(folder: Path, output: Path) -> None:
 
     count = Store(folder).export_csv(output)
     typer.echo(f"Wrote {output}: {count} rows", err=is_stream(output))
+
+
+def _print_written(page: Path, markdown: Path | None) -> None:
+    """Say where a report is, on stderr if it went to stdout itself."""
+    files = [file for file in (page, markdown) if file is not None]
+    typer.echo(f"Wrote {' and '.join(map(str, files))}", err=any(map(is_stream, files)))

@@ -1,7 +1,7 @@
 """``featsieve compare``: several methods on one table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,31 +12,28 @@ from featsieve.cli.console import (
     print_json,
     print_notes,
     progress_bar,
-    read_input,
     with_interval,
 )
-from featsieve.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as RichTable
 
     from featsieve.workflow import Comparison
-
-MOST_TOGETHER = 5  # methods whose agreement has place beside the other numbers
 
 
 def compare(
     table: options.TableFile,
     methods: Annotated[
-        str,
+        Any,
         typer.Option(
-            metavar="NAME,NAME,...", help=f"Out of {options.METHODS}; or `all`, which takes long."
+            parser=options.read_methods,
+            metavar="NAME,NAME,...",
+            help=f"Out of {options.METHODS}; or `all`, which takes long.",
         ),
     ] = "jasfs,laplacianscore,mcfs,maxvariance",
     clusters: options.Clusters = "auto",
     features: Annotated[
-        str,
+        Any,
         options.features_option(
             "How many features each method selects: a count, a share, or as many as JASFS finds."
         ),
@@ -65,7 +62,7 @@ def compare(
     selects. Stability says whether a method selects the same features again from 80 % of the rows;
     it is no proof of being right. With `--label-column`, k-means on the selected columns is judged
     by these classes, and so is k-means on all columns; no method sees them. A method that fails is
-    told, and does not stop the others.
+    listed with the reason, and does not stop the others.
 
     Exit code 1: all methods failed.
 
@@ -73,37 +70,37 @@ def compare(
 
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
-    settings = options.read_selection(clusters, features, impute)
-    names = options.read_methods(methods)
-    with stoppable() as stop:
-        from featsieve.io.write import check_outputs, write_csv
-        from featsieve.workflow.compare import compare_methods
-        from featsieve.workflow.methods import find_method
+    from featsieve.datasets import read_table
+    from featsieve.io.write import check_outputs, write_csv
+    from featsieve.workflow.compare import compare_methods
+    from featsieve.workflow.methods import find_method
 
-        for name in names:
-            find_method(name)  # mistakes are told before a large table is read
-        check_outputs([output_file], sources=[table], tables=False, overwrite=force)
-        with progress_bar(stop, quiet=as_json) as progress:
-            data = read_input(
-                table,
-                progress,
-                label_column=label_column,
-                id_column=id_column,
-                drop=drop,
-                drop_text=drop_text,
-                header=header,
-            )
-            compared = compare_methods(
-                data,
-                names,
-                standardize=standardize,
-                n_subsamples=subsamples,
-                random_state=seed,
-                progress=progress,
-                **settings,
-            )
-        if output_file is not None:
-            write_csv(output_file, compared.table())
+    for name in methods:
+        find_method(name)  # before a large table is read
+    check_outputs([output_file], sources=[table], tables=False, overwrite=force)
+    with progress_bar(quiet=as_json) as progress:
+        progress(f"reading {table.name}", 0, 1)
+        data = read_table(
+            table,
+            label_column=label_column,
+            id_column=id_column,
+            drop=drop or (),
+            drop_text=drop_text,
+            header=header,
+        )
+        compared = compare_methods(
+            data,
+            methods,
+            n_clusters=clusters,
+            n_features=features,
+            standardize=standardize,
+            impute=impute,
+            n_subsamples=subsamples,
+            random_state=seed,
+            progress=progress,
+        )
+    if output_file is not None:
+        write_csv(output_file, compared.table())
     if as_json:
         print_json(compared.as_dict())
     else:
@@ -120,51 +117,35 @@ def _show(console: "Console", compared: "Comparison") -> None:
     from rich.text import Text
 
     n, d = compared.prepared.X.shape
-    console.print(
-        f"\n{compared.n_features:,} of {d:,} features of {n:,} samples, {compared.n_clusters} "
-        "clusters\n"
-    )
-    together = len(compared.entries) <= MOST_TOGETHER
-    for table in _tables(compared, together=together):
-        console.print(table)
-    where = "Columns with the name of a method" if together else "The second table"
-    console.print(
-        f"{where}: share of features that both select. Two random choices share "
-        f"{compared.by_chance:.2f}."
-    )
-    if compared.all_features is not None:
+    judged = compared.all_features is not None
+    head = ["#", "method", "seconds", "stability", *(["accuracy", "NMI"] if judged else [])]
+    methods = plain_table(head, left=["method"])
+    agreement = plain_table(["#", *(str(i + 1) for i in range(len(compared.entries)))])
+    for i, (entry, shared) in enumerate(zip(compared.entries, compared.agreement, strict=True)):
+        seconds = "failed" if entry.support is None else f"{entry.seconds:.2f}"
+        stability = "" if entry.stability is None else with_interval(entry.stability)
+        scores = _scores(entry.agreement) if judged else []
+        methods.add_row(str(i + 1), entry.method, seconds, stability, *scores)
+        agreement.add_row(str(i + 1), *("" if v != v else f"{v:.2f}" for v in shared))
+    if judged:
+        methods.add_section()
+        methods.add_row("", "all features", "", "", *_scores(compared.all_features))
+    features = f"{compared.n_features:,} of {d:,} features of {n:,} samples"
+    console.print(f"\n{features}, {compared.n_clusters} clusters\n")
+    console.print(methods)
+    if judged:
         console.print(
             "Accuracy and NMI: known classes found by k-means on the selected columns, and on all. "
             "Labels used to judge only."
         )
+    console.print(agreement)
+    console.print(
+        "Share of features that two methods both select, by their numbers above. Two random "
+        f"choices share {compared.by_chance:.2f}."
+    )
     for entry in compared.entries:
         if entry.support is None:
-            console.print(Text.assemble((f"{entry.method} failed: ", "red"), Text(entry.reason)))
-
-
-def _tables(compared: "Comparison", *, together: bool) -> list["RichTable"]:
-    """Return the methods and their agreement, in one table or in two with numbered methods."""
-    judged = compared.all_features is not None
-    numbers = [] if together else ["#"]
-    names = [entry.method for entry in compared.entries]
-    shared = [[f"{v:.2f}" if v == v else "" for v in row] for row in compared.agreement]
-    head = ["seconds", "stability", *(["accuracy", "NMI"] if judged else [])]
-    methods = plain_table([*numbers, "method", *head, *(names if together else [])])
-    for i, entry in enumerate(compared.entries):
-        cells = [entry.method, f"{entry.seconds:.2f}" if entry.support is not None else "failed"]
-        cells.append("" if entry.stability is None else with_interval(entry.stability))
-        cells += _scores(entry.agreement) if judged else []
-        methods.add_row(*([] if together else [str(i + 1)]), *cells, *(shared[i] * together))
-    if judged:
-        methods.add_section()
-        blank = [""] * len(numbers)
-        methods.add_row(*blank, "all features", "", "", *_scores(compared.all_features))
-    if together:
-        return [methods]
-    agreement = plain_table(["#", *(str(i + 1) for i in range(len(names)))])
-    for i, row in enumerate(shared):
-        agreement.add_row(str(i + 1), *row)
-    return [methods, agreement]
+            console.print(Text.assemble((f"{entry.method} failed: ", "red"), entry.reason))
 
 
 def _scores(agreement: dict[str, float] | None) -> list[str]:

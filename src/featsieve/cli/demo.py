@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.stopping import stoppable
+from featsieve.cli.console import output
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the reports.")] = Path(
-        "demo-report"
-    ),
+    output_folder: Annotated[
+        Path, options.output_option("FOLDER", "Folder of the reports.")
+    ] = Path("demo-report"),
     force: options.Force = False,
 ) -> None:
     """Select features of embedded tables with known truth, and write reports to look at.
@@ -23,11 +23,7 @@ def demo(
 
     Example: `featsieve demo -o demo-report`
     """
-    with stoppable():
-        from rich.console import Console
+    from featsieve.demo import run_demo
 
-        from featsieve.demo import run_demo
-
-        console = Console()
-        report = run_demo(output, console=console, overwrite=force)
-    console.print(f"\nOpen [bold]{report}[/] in a browser.", soft_wrap=True)
+    report = run_demo(output_folder, console=output(), overwrite=force)
+    typer.echo(f"\nOpen {report} in a browser.")

@@ -12,6 +12,69 @@ METHODS = (
 )
 FORMATS = ("csv", "tsv", "parquet", "npz", "mat", "h5ad")
 
+
+def read_clusters(text: str) -> int | str:
+    """Return what --clusters means: a count or "auto"."""
+    word = text.strip().lower()
+    try:
+        return word if word == "auto" else int(word)
+    except ValueError:
+        raise typer.BadParameter(f"it takes a number such as 5, or auto; got {text!r}.") from None
+
+
+def read_features(text: str) -> int | float | str:
+    """Return what --features means: a count, a share or "auto"."""
+    word = text.strip().lower()
+    for kind in (int, float):
+        try:
+            return word if word == "auto" else kind(word)
+        except ValueError:
+            pass
+    raise typer.BadParameter(f"it takes a count, a share such as 0.1, or auto; got {text!r}.")
+
+
+def read_impute(text: str) -> str:
+    """Return what --impute means."""
+    if text.strip().lower() != "median":
+        raise typer.BadParameter(f"it takes median; got {text!r}.")
+    return "median"
+
+
+def read_methods(text: str) -> list[str]:
+    """Return what --methods means: names, or all there are."""
+    words = METHODS if text.strip().lower() == "all" else text
+    names = [word.strip() for word in words.split(",") if word.strip()]
+    if not names:
+        raise typer.BadParameter("it takes names separated by commas, such as jasfs,mcfs.")
+    return names
+
+
+def read_image(text: str) -> tuple[int, int]:
+    """Return what --image means: height and width."""
+    height, _, width = text.strip().lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise typer.BadParameter(f"it takes height x width in pixels, such as 28x28; got {text!r}.")
+    return int(height), int(width)
+
+
+def read_format(text: str) -> str:
+    """Return what --format means, as the ending of a file."""
+    word = text.strip().lower().removeprefix(".")
+    if word not in FORMATS:
+        raise typer.BadParameter(f"it takes one of {', '.join(FORMATS)}; got {text!r}.")
+    return f".{word}"
+
+
+def features_option(help_text: str) -> Any:
+    """Return --features, which means something else to every command."""
+    return typer.Option(parser=read_features, metavar="auto|K|SHARE", help=help_text)
+
+
+def output_option(metavar: str, help_text: str) -> Any:
+    """Return --output, or -o for short."""
+    return typer.Option("--output", "-o", metavar=metavar, help=help_text)
+
+
 TableFile = Annotated[
     Path,
     typer.Argument(
@@ -48,14 +111,21 @@ LabelColumn = Annotated[
     ),
 ]
 Impute = Annotated[
-    str | None,
-    typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
+    Any,
+    typer.Option(
+        parser=read_impute,
+        metavar="median",
+        help="Fill missing values, which are refused otherwise.",
+    ),
 ]
 Standardize = Annotated[
     bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
 ]
 Clusters = Annotated[
-    str, typer.Option(metavar="auto|K", help="How many clusters of samples to look for.")
+    Any,
+    typer.Option(
+        parser=read_clusters, metavar="auto|K", help="How many clusters of samples to look for."
+    ),
 ]
 Subsamples = Annotated[
     int | None,
@@ -70,76 +140,3 @@ Force = Annotated[
     bool, typer.Option("--force", help="Replace files with these names that are there already.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
-
-
-def features_option(help_text: str) -> Any:
-    """Return --features, which means something else to every command."""
-    return typer.Option(metavar="auto|K|SHARE", help=help_text)
-
-
-def output_option(metavar: str, help_text: str) -> Any:
-    """Return --output, or -o for short."""
-    return typer.Option("--output", "-o", metavar=metavar, help=help_text)
-
-
-def read_selection(clusters: str, features: str, impute: str | None) -> dict[str, Any]:
-    """Return --clusters, --features and --impute as `featsieve.workflow` wants them."""
-    if impute is not None and impute.strip().lower() != "median":
-        raise ValueError(f"--impute takes median; got {impute!r}.")
-    return {
-        "n_clusters": read_clusters(clusters),
-        "n_features": read_features(features),
-        "impute": impute and "median",
-    }
-
-
-def read_clusters(text: str) -> Any:
-    """Return what --clusters means."""
-    return _number(text, (int,), "--clusters takes a number such as 5, or auto")
-
-
-def read_features(text: str) -> Any:
-    """Return what --features means."""
-    hint = "--features takes a count such as 50, a share such as 0.1, or auto"
-    return _number(text, (int, float), hint)
-
-
-def _number(text: str, kinds: tuple[type, ...], hint: str) -> Any:
-    """Return "auto", or a number of the first kind that can be read."""
-    word = text.strip().lower()
-    for kind in kinds if word != "auto" else (str,):
-        try:
-            return kind(word)
-        except ValueError:
-            pass
-    raise ValueError(f"{hint}; got {text!r}.")
-
-
-def read_image(text: str | None) -> tuple[int, int] | None:
-    """Return what --image means."""
-    if text is None:
-        return None
-    height, _, width = text.strip().lower().partition("x")
-    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
-        raise ValueError(f"--image takes height x width in pixels, such as 28x28; got {text!r}.")
-    return int(height), int(width)
-
-
-def read_format(text: str | None) -> str | None:
-    """Return what --format means, as the ending of a file."""
-    if text is None:
-        return None
-    word = text.strip().lower().removeprefix(".")
-    if word not in FORMATS:
-        raise ValueError(f"--format takes one of {', '.join(FORMATS)}; got {text!r}.")
-    return f".{word}"
-
-
-def read_methods(text: str) -> list[str]:
-    """Return what --methods means."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if [word.lower() for word in words] == ["all"]:
-        return METHODS.split(", ")
-    if not words:
-        raise ValueError("--methods takes names separated by commas, such as jasfs,mcfs.")
-    return words

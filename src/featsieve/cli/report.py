@@ -8,10 +8,8 @@ import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import print_json
-from featsieve.cli.stopping import stoppable
 from featsieve.io.files import check_free
 
-SUMMARY = "summary.json"
 PAGE = "report.html"
 
 
@@ -33,26 +31,30 @@ def report(
 
     Example: `featsieve report results`
     """
+    from featsieve.io.results import recover, results_locked
+
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
-    with stoppable():
-        from featsieve.io.results import recover
+    summary = run if run.name == "summary.json" else run / "summary.json"
+    folder = summary.parent
+    target = output_file or folder / PAGE
+    check_page(target, folder, force=force)
+    recover(folder)
+    if summary.is_file():
+        from featsieve.workflow.outputs import render_again
 
-        folder = run.parent if run.name == SUMMARY else run
-        target = output_file or folder / PAGE
-        check_page(target, folder, force=force)
-        recover(folder)
-        if (folder / SUMMARY).is_file():
-            _write_selection(folder / SUMMARY, target)
-        elif (folder / "cells").is_dir():
-            from featsieve.cli.bench import write_report
+        inside = target.absolute().parent == folder.absolute()
+        with results_locked(folder) if inside else nullcontext():
+            render_again(summary, target)
+    elif (folder / "cells").is_dir():
+        from featsieve.cli.bench import write_report
 
-            write_report(folder, target, quiet=True)
-        else:
-            raise FileNotFoundError(
-                f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
-                "`featsieve bench run` wrote."
-            )
+        write_report(folder, target)
+    else:
+        raise FileNotFoundError(
+            f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
+            "`featsieve bench run` wrote."
+        )
     if as_json:
         print_json({"report": str(target)})
     else:
@@ -63,13 +65,3 @@ def check_page(target: Path, folder: Path, *, force: bool) -> None:
     """Raise if a page would replace a file, other than the page of the same run."""
     own = target.absolute() == (folder / PAGE).absolute()
     check_free(target, overwrite=force or own)
-
-
-def _write_selection(summary: Path, target: Path) -> None:
-    """Write the page of a selection; nobody puts another summary beside it meanwhile."""
-    from featsieve.io.results import results_locked
-    from featsieve.workflow.summary import render_again
-
-    inside = target.absolute().parent == summary.absolute().parent
-    with results_locked(summary.parent) if inside else nullcontext():
-        render_again(summary, target)

@@ -1,13 +1,12 @@
 """``featsieve select``: from a table to its selected features, with a report and a model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import output, print_json, print_notes, progress_bar
-from featsieve.cli.stopping import stoppable
 
 
 def select(
@@ -21,7 +20,7 @@ def select(
     ] = "jasfs",
     clusters: options.Clusters = "auto",
     features: Annotated[
-        str,
+        Any,
         options.features_option(
             "How many features: a count, a share such as 0.1, or what suffices to show the "
             "clusters."
@@ -35,8 +34,9 @@ def select(
     label_column: options.LabelColumn = None,
     impute: options.Impute = None,
     image: Annotated[
-        str | None,
+        Any,
         typer.Option(
+            parser=options.read_image,
             metavar="HxW",
             help="The columns are the pixels of images of this height and width, row by row: the "
             "report shows which ones are selected.",
@@ -45,9 +45,10 @@ def select(
     subsamples: options.Subsamples = None,
     seed: options.Seed = 0,
     file_format: Annotated[
-        str | None,
+        Any,
         typer.Option(
             "--format",
+            parser=options.read_format,
             metavar="|".join(options.FORMATS),
             help="Format of the reduced table [default: that of TABLE].",
         ),
@@ -74,36 +75,33 @@ def select(
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
-    settings = options.read_selection(clusters, features, impute)
-    image_shape = options.read_image(image)
-    ending = options.read_format(file_format)
-    with stoppable() as stop:
-        from featsieve.cli.selection_view import show_run
-        from featsieve.workflow.outputs import select_file
-        from featsieve.workflow.summary import outcome, unreported
+    from featsieve.cli.selection_view import show_run
+    from featsieve.workflow.outputs import outcome, select_file, unreported
 
-        with progress_bar(stop, quiet=as_json) as progress:
-            run, summary, files = select_file(
-                table,
-                output_folder,
-                reading={
-                    "label_column": label_column,
-                    "id_column": id_column,
-                    "drop": drop or (),
-                    "drop_text": drop_text,
-                    "header": header,
-                },
-                ending=ending,
-                image_shape=image_shape,
-                overwrite=force,
-                command=context.obj,
-                progress=progress,
-                method=method,
-                standardize=standardize,
-                n_subsamples=subsamples,
-                random_state=seed,
-                **settings,
-            )
+    with progress_bar(quiet=as_json) as progress:
+        run, summary, files = select_file(
+            table,
+            output_folder,
+            reading={
+                "label_column": label_column,
+                "id_column": id_column,
+                "drop": drop or (),
+                "drop_text": drop_text,
+                "header": header,
+            },
+            ending=file_format,
+            image_shape=image,
+            overwrite=force,
+            command=context.obj,
+            progress=progress,
+            method=method,
+            n_clusters=clusters,
+            n_features=features,
+            standardize=standardize,
+            impute=impute,
+            n_subsamples=subsamples,
+            random_state=seed,
+        )
     if as_json:
         print_json(outcome(run, summary, files))
         return

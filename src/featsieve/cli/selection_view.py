@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.cli.console import bar, facts_grid, print_points, with_interval
+from featsieve.cli.console import facts_grid, plain_table, with_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from featsieve.workflow.select import SelectionRun
 
 MOST_FEATURES = 10
+BAR_WIDTH = 20
 
 
 def show_run(
@@ -30,12 +31,12 @@ def show_run(
         f"{run.seconds:.1f} s)"
     )
     console.print()
-    console.print(_best_features(console, run))
+    console.print(_best_features(run))
     console.print(facts_grid(_facts(run, summary)))
-    caveats = [caveat["text"] for caveat in summary.get("caveats", ())]
-    if caveats:
+    if summary.get("caveats"):
         console.print("\n[bold]Mind that[/]")
-        print_points(console, caveats)
+        points = (("-", caveat["text"]) for caveat in summary["caveats"])
+        console.print(facts_grid(points, gap=1))
     label, ending = run.table.label_name, "".join(files["selected"].suffixes) or ".csv"
     classes = "" if label is None else f" (with the classes, column {label!r})"
     console.print()
@@ -49,44 +50,30 @@ def show_run(
         console.print(f"{text:<18}  {escape(str(what))}", soft_wrap=True)
 
 
-def _best_features(console: "Console", run: "SelectionRun") -> Any:
+def _best_features(run: "SelectionRun") -> Any:
     """Return a table of the best features with bars for their scores."""
-    from rich import box
-    from rich.table import Table
+    from rich.progress_bar import ProgressBar
     from rich.text import Text
 
     facts = run.features.rows(run.features["selected"]).sorted_by("rank")
     shown = facts.rows(slice(MOST_FEATURES))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="fold")
-    table.add_column("score", no_wrap=True, overflow="crop")
-    if run.frequency is not None:
-        table.add_column("selected in", justify="right")
-    table.add_column("tells cluster")
+    stable = ["selected in"] if run.frequency is not None else []
+    left = ["feature", "score", "tells cluster"]
+    table = plain_table(["rank", "feature", "score", *stable, "tells cluster"], left=left)
     largest = float(facts["score"].max()) or 1.0
     for i in range(shown.n_rows):
-        cells: list[str | Text] = [
-            str(shown["rank"][i]),
-            Text(str(shown["feature"][i])),
-            Text(bar(console, float(shown["score"][i]) / largest), style="cyan"),
-        ]
-        if run.frequency is not None:
-            cells.append(f"{shown['selection_frequency'][i]:.0%}")
-        cells.append(_marks(shown["best_cluster"][i], float(shown["separation"][i])))
-        table.add_row(*cells)
-    more = facts.n_rows - shown.n_rows
-    if more > 0:
-        table.caption = f"and {more:,} more in features.csv"
+        row = {name: values[i] for name, values in shown.items()}
+        # at least one character, also for scores of zero
+        score = max(float(row["score"]) / largest, 1 / BAR_WIDTH)
+        frequency = [f"{row['selection_frequency']:.0%}"] if stable else []
+        side = "high" if row["separation"] > 0 else "low"
+        cluster = "" if np.isnan(row["separation"]) else f"{row['best_cluster']}, {side} there"
+        bar = ProgressBar(total=1.0, completed=score, width=BAR_WIDTH)
+        table.add_row(str(row["rank"]), Text(str(row["feature"])), bar, *frequency, cluster)
+    if facts.n_rows > shown.n_rows:
+        table.caption = f"and {facts.n_rows - shown.n_rows:,} more in features.csv"
         table.caption_justify = "left"
     return table
-
-
-def _marks(cluster: Any, separation: float) -> str:
-    """Say which cluster a feature tells from the others, and how."""
-    if np.isnan(separation):
-        return ""
-    return f"{cluster}, {'high' if separation > 0 else 'low'} there"
 
 
 def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Iterator[tuple[str, str]]:

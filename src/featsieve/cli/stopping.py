@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what was begun is taken back, and the exit code tells."""
+"""Ctrl-C and SIGTERM: what was begun is undone, and the exit code says which of them came."""
 
 import signal
 import threading
@@ -8,47 +8,34 @@ from types import FrameType
 
 import typer
 
-INTERRUPTED = 130
-TERMINATED = 143
+EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_received: list[int] = []
 
 
-class Stop:
-    """Whether somebody asked to stop.
-
-    Libraries swallow an interruption now and then, when it comes while they are called back from C:
-    whoever reports progress asks again.
-    """
-
-    def __init__(self) -> None:
-        self.signal: int | None = None
-
-    def check(self) -> None:
-        """Stop here, if that was asked for."""
-        if self.signal is not None:
-            raise KeyboardInterrupt
+def check_stopped() -> None:
+    """Stop here if a signal has come: libraries that call back from C can lose the interruption."""
+    if _received:
+        raise KeyboardInterrupt
 
 
 @contextmanager
-def stoppable(leaves: str = "nothing was written") -> Iterator[Stop]:
+def stoppable() -> Iterator[None]:
     """Turn Ctrl-C and SIGTERM in the block into one line and an exit code."""
-    stop = Stop()
-    handlers = {}
 
-    def ask(number: int, frame: FrameType | None) -> None:
-        stop.signal = number
+    def stop(number: int, frame: FrameType | None) -> None:
+        _received.append(number)
         raise KeyboardInterrupt
 
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) is not None:  # one set from C cannot be put back
-                handlers[number] = signal.signal(number, ask)
+    _received.clear()
+    in_main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.signal(number, stop) for number in EXIT_CODES if in_main}
     try:
-        yield stop
+        yield
     except KeyboardInterrupt as error:
-        # whoever could not stop any more says so
-        typer.echo(f"featsieve: stopped; {str(error) or leaves}.", err=True)
-        code = TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
-        raise typer.Exit(code) from None
+        # who was too late to stop says so in the error
+        typer.echo(f"featsieve: stopped; {str(error) or 'nothing was written'}.", err=True)
+        raise typer.Exit(EXIT_CODES[_received[0] if _received else signal.SIGINT]) from None
     finally:
+        _received.clear()
         for number, handler in handlers.items():
-            signal.signal(number, handler)
+            signal.signal(number, handler or signal.SIG_DFL)

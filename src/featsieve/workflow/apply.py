@@ -1,7 +1,6 @@
 """The selected columns of other rows, by name, and the clusters they belong to."""
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,13 @@ from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.workflow.columns import count_missing
-from featsieve.workflow.messages import columns_sentence, count_of, filled_note, missing_facts
+from featsieve.workflow.messages import (
+    by_column,
+    columns_sentence,
+    count_of,
+    filled_note,
+    list_counts,
+)
 from featsieve.workflow.prepare import as_dataset, sample_table
 
 MODEL = "model.skops"
@@ -125,29 +130,26 @@ def apply_model(model: SelectionModel, table: Any, *, predict: bool = False) -> 
             f"{model.method} cannot tell the clusters of other rows: leave out --clusters (in "
             "Python predict), or select the features with --method jasfs."
         )
-    if isinstance(table, str | os.PathLike):
-        read = read_new(model, table)
-        ignored = read.unread
-    else:
-        read = as_dataset(table)
-        ignored = tuple(name for name in read.names if name not in set(model.selected))
-    places = {name: j for j, name in enumerate(read.names)}
-    there = [name for name in model.selected if name in places]
-    missing = count_missing(read.X[:, [places[name] for name in there]])
-    if missing.any() and model.fill is None:
+    from_file = isinstance(table, str | os.PathLike)
+    read = read_new(model, table) if from_file else as_dataset(table)
+    selected = set(model.selected)
+    missing = {
+        name: count
+        for name, count in by_column(count_missing(read.X), read.names).items()
+        if name in selected
+    }
+    if missing and model.fill is None:
         raise ValueError(
-            f"{missing_facts(missing, there)}. Fill such gaps first, or select the features again "
-            "with --impute median (in Python impute='median'): the model then knows what to fill "
-            "in."
+            f"The table has {list_counts(missing, 'missing value')}. Fill such gaps first, or "
+            "select the features again with --impute median (in Python impute='median'): the model "
+            "then knows what to fill in."
         )
-    clusters = np.asarray(model.predict(read)) if predict else None
-    unnamed = isinstance(table, str | os.PathLike) and read.sample_names is None
     return Applied(
         model.transform(read),
-        clusters,
-        ignored,
-        n_filled=int(missing.sum()),
-        no_names=model.id_name if unnamed else None,
+        np.asarray(model.predict(read)) if predict else None,
+        read.unread if from_file else tuple(name for name in read.names if name not in selected),
+        n_filled=sum(missing.values()),
+        no_names=model.id_name if from_file and read.sample_names is None else None,
     )
 
 
@@ -170,25 +172,24 @@ def read_new(model: SelectionModel, path: str | os.PathLike[str]) -> Dataset:
     header = None if named_or_places(model.feature_names) is None else True
     who, kind = model.id_name, model.label_name
     # New rows need not have names or classes.
-    attempts = dict.fromkeys([(who, kind), (who, None), (None, kind)])
-    attempts.pop((None, None), None)
-    for id_column, label_column in attempts:
-        with suppress(ValueError):
+    for names, classes in dict.fromkeys([(who, kind), (who, None), (None, kind), (None, None)]):
+        try:
             return read_table(
                 path,
                 columns=model.selected,
-                id_column=id_column,
-                label_column=label_column,
+                id_column=names,
+                label_column=classes,
                 header=header,
             )
-    try:
-        return read_table(path, columns=model.selected, header=header)
-    except MissingColumnError as error:
+        except ValueError as error:
+            failure = error
+    if isinstance(failure, MissingColumnError):
         k = count_of(len(model.selected), "column")
         raise MissingColumnError(
-            f"{error} A table for this model must have the {k} that were selected, under the same "
-            "names."
-        ) from error
+            f"{failure} A table for this model must have the {k} that were selected, under the "
+            "same names."
+        ) from failure
+    raise failure
 
 
 def write_applied(

@@ -18,7 +18,6 @@ from featsieve.workflow.prepare import Prepared, prepare_table
 from featsieve.workflow.subsamples import check_subsamples, repeat_selection
 
 DEFAULT_METHODS = ("JASFS", "LaplacianScore", "MCFS", "MaxVariance")
-ALL_FEATURES = "all features"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +65,11 @@ class Comparison:
 
         NaN for methods that failed.
         """
-        m = len(self.entries)
-        jaccard = np.full((m, m), np.nan)
-        for i, one in enumerate(self.entries):
-            for j, other in enumerate(self.entries):
-                if one.support is not None and other.support is not None:
-                    both = np.sum(one.support & other.support)
-                    jaccard[i, j] = both / np.sum(one.support | other.support)
-        return jaccard
+        failed = np.full(len(self.prepared.feature_names), np.nan)
+        chosen = [failed if e.support is None else e.support for e in self.entries]
+        shared = np.array(chosen, dtype=np.float64) @ np.transpose(chosen)
+        sizes = np.diag(shared)
+        return shared / (sizes[:, None] + sizes - shared)
 
     @property
     def by_chance(self) -> float:
@@ -106,10 +102,9 @@ class Comparison:
             row |= {"selected": ";".join(self.selected(entry)), "reason": entry.reason}
             rows.append(row)
         if self.all_features is not None:
-            reference = {"method": ALL_FEATURES, "status": "reference", **self.all_features}
-            reference["n_features"] = len(self.prepared.feature_names)
             empty = {key: "" if isinstance(cell, str) else np.nan for key, cell in row.items()}
-            rows.append(empty | reference)
+            reference = {"method": "all features", "status": "reference", **self.all_features}
+            rows.append(empty | reference | {"n_features": len(self.prepared.feature_names)})
         return Table({name: [row[name] for row in rows] for name in rows[0]})
 
     def selected(self, entry: Entry) -> list[str]:
@@ -123,14 +118,14 @@ class Comparison:
         for entry in self.entries:
             about: dict[str, Any] = {"method": entry.method, "seconds": entry.seconds}
             if entry.support is None:
-                about |= {"status": "failed", "reason": entry.reason}
-            else:
-                about |= {"status": "done", "stability": None, "selected": self.selected(entry)}
-                about["classes"] = entry.agreement
+                methods.append(about | {"status": "failed", "reason": entry.reason})
+                continue
+            stability = None
             if entry.stability is not None:
-                value, interval = entry.stability.value, entry.stability.interval
-                about["stability"] = {"value": _plain([value])[0], "interval": _plain(interval)}
-            methods.append(about)
+                value, *interval = _plain([entry.stability.value, *entry.stability.interval])
+                stability = {"value": value, "interval": interval}
+            about |= {"status": "done", "stability": stability, "selected": self.selected(entry)}
+            methods.append(about | {"classes": entry.agreement})
         return {
             "table": self.prepared.table.name,
             "n_samples": int(self.prepared.X.shape[0]),
@@ -214,22 +209,27 @@ def compare_methods(
         if isinstance(n_clusters, str):
             n_clusters = suggest_n_clusters(X, random_state=random_state).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
+        counts = {"n_clusters": n_clusters, "random_state": random_state}
         if isinstance(n_features, str):
-            n_features, found = _find_count(X, n_clusters, random_state)
-            notes += found
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", NoStructureWarning)
+                finder = make_selector(find_method(DEFAULT_METHOD), n_features="auto", **counts)
+                n_features = finder.fit(X).n_features_selected_
+            notes.append(f"{n_features} features for every method: as many as JASFS finds.")
+            notes += [str(w.message) for w in caught if w.category is NoStructureWarning]
         entries = []
         for name, kind in chosen.items():
             steps.next(name)
-            selector = make_selector(
-                kind, n_clusters=n_clusters, n_features=n_features, random_state=random_state
-            )
+            selector = make_selector(kind, n_features=n_features, **counts)
             start = time.perf_counter()
-            reason = _why_not(selector, X)
-            seconds = time.perf_counter() - start
-            if reason:
-                entries.append(Entry(name, None, seconds, reason=reason))
+            try:
+                selector.fit(X)
+            except (ValueError, ArithmeticError, MemoryError) as error:
+                reason = str(error) or type(error).__name__
+                entries.append(Entry(name, None, time.perf_counter() - start, reason=reason))
                 steps.skip(n_subsamples)
                 continue
+            seconds = time.perf_counter() - start
             repeats = repeat_selection(
                 selector, X, n_subsamples, random_state=random_state, steps=steps
             )
@@ -263,28 +263,6 @@ def _agreement(judge: Judge | None, columns: Any = None) -> dict[str, float] | N
         return None
     accuracy, nmi, _ = judge.scores(columns).mean()
     return {"accuracy": float(accuracy), "nmi": float(nmi)}
-
-
-def _find_count(X: Any, n_clusters: int, random_state: int) -> tuple[int, list[str]]:
-    """Return how many features JASFS finds, and what there is to say about that."""
-    kind = find_method(DEFAULT_METHOD)
-    selector = make_selector(
-        kind, n_clusters=n_clusters, n_features="auto", random_state=random_state
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", NoStructureWarning)
-        count = selector.fit(X).n_features_selected_
-    notes = [f"{count} features for every method: as many as {DEFAULT_METHOD} finds."]
-    return count, notes + [str(w.message) for w in caught if w.category is NoStructureWarning]
-
-
-def _why_not(selector: Any, X: Any) -> str:
-    """Fit a selector; return why that failed, or nothing."""
-    try:
-        selector.fit(X)
-    except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
-        return str(error) or type(error).__name__
-    return ""
 
 
 def _plain(values: Any) -> list[float | None]:

@@ -20,11 +20,10 @@ from featsieve.workflow.columns import (
     duplicate_columns,
     row_number_columns,
 )
-from featsieve.workflow.messages import ProgressCallback, Steps
+from featsieve.workflow.messages import ProgressCallback, Steps, by_column
 from featsieve.workflow.prepare import as_dataset
 
-# Fewer rows or columns than this have no structure to speak of.
-FEWEST = 4, 2
+FEWEST_ROWS, FEWEST_COLUMNS = 4, 2  # that can have structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +47,6 @@ class Inspection:
     Attributes
     ----------
     table : Dataset
-    names : list of str
-        Of the columns.
     n_bytes : int
         Memory of the table.
     zeros : float
@@ -68,7 +65,6 @@ class Inspection:
     """
 
     table: Dataset
-    names: list[str]
     n_bytes: int
     zeros: float
     missing: dict[str, int]
@@ -91,31 +87,23 @@ class Inspection:
     def options(self) -> list[str]:
         """Options of ``featsieve select`` that the table needs, as words of a command line."""
         words: list[str] = []
-        text = list(self.text)
         if self.names_samples is not None:
             words += ["--id-column", self.names_samples]
-            text.remove(self.names_samples)
-        if text:
+        if set(self.text) - {self.names_samples}:
             words.append("--drop-text")
         for name in self.row_numbers:
             named = self.table.sample_names is not None or "--id-column" in words
             words += ["--drop" if named else "--id-column", name]
-        for name in self.infinite:
+        empty = [name for name, count in self.missing.items() if count == self.table.X.shape[0]]
+        for name in (*self.infinite, *empty):
             words += ["--drop", name]
-        for name, count in self.missing.items():
-            if count == self.table.X.shape[0]:
-                words += ["--drop", name]
-        if any(count < self.table.X.shape[0] for count in self.missing.values()):
+        if len(empty) < len(self.missing):
             words += ["--impute", "median"]
         return words
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         n, d = self.table.X.shape
-        seen = self.structure
-        structure = None
-        if seen is not None:
-            structure = vars(seen) | {"plausible_range": list(seen.plausible_range)}
         return {
             "table": self.table.name,
             "n_samples": n,
@@ -131,7 +119,7 @@ class Inspection:
             "text": list(self.text),
             "row_numbers": list(self.row_numbers),
             "names_samples": self.names_samples,
-            "structure": structure,
+            "structure": self.structure and vars(self.structure),
             "why_no_structure": self.why_not,
             "options": self.options,
         }
@@ -195,13 +183,13 @@ def inspect_table(
         usable[rows] = False
         found, why_not = _look_for_structure(X, usable, random_state)
     steps.end()
+    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     return Inspection(
         table,
-        names,
-        n_bytes=sum(part.nbytes for part in _parts(X)),
-        zeros=1.0 - np.count_nonzero(_parts(X)[0]) / (X.shape[0] * X.shape[1]),
-        missing=_most_first(missing, names),
-        infinite=_most_first(infinite, names),
+        n_bytes=sum(part.nbytes for part in parts),
+        zeros=1.0 - np.count_nonzero(parts[0]) / (X.shape[0] * X.shape[1]),
+        missing=by_column(missing, names),
+        infinite=by_column(infinite, names),
         constant=tuple(names[j] for j in np.flatnonzero(constant)),
         row_numbers=tuple(names[j] for j in rows),
         duplicates=duplicates,
@@ -216,7 +204,7 @@ def _look_for_structure(
 ) -> tuple[Structure | None, str]:
     """Return the clusters that a part of the table shows, or why there are none to see."""
     X, sampled = _part(X, np.flatnonzero(usable), random_state)
-    if X.shape[0] < FEWEST[0] or X.shape[1] < FEWEST[1]:
+    if X.shape[0] < FEWEST_ROWS or X.shape[1] < FEWEST_COLUMNS:
         return None, f"{X.shape[0]} rows and {X.shape[1]} usable columns are too few"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say is what is reported
@@ -235,9 +223,16 @@ def _look_for_structure(
             n_permutations=1 if X.shape[0] >= defaults.ONE_PERMUTATION_SAMPLES else 3,
             random_state=random_state,
         )
-    noise = float(noise_level(X.shape[0]))
-    number, plausible, (n, d) = count.n_clusters, count.plausible_range, X.shape
-    found = Structure(score, noise, number, plausible, n, d, sampled, bool(certain))
+    found = Structure(
+        score,
+        float(noise_level(X.shape[0])),
+        count.n_clusters,
+        count.plausible_range,
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        sampled_columns=sampled,
+        certain=bool(certain),
+    )
     return found, ""
 
 
@@ -259,14 +254,3 @@ def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
         X = np.where(np.isnan(X), medians, X)
         X = X[:, ~np.isnan(medians)]
     return X[:, np.flatnonzero(~constant_columns(X))], sampled
-
-
-def _most_first(counts: np.ndarray, names: list[str]) -> dict[str, int]:
-    """Return the counts above zero by name, the largest first."""
-    order = np.argsort(-counts, kind="stable")
-    return {names[j]: int(counts[j]) for j in order if counts[j]}
-
-
-def _parts(X: Any) -> tuple[np.ndarray, ...]:
-    """Return the arrays that a table is made of, that of its values first."""
-    return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)

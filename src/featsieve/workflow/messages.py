@@ -1,7 +1,6 @@
 """What a user is told: notes, steps of a long job, and words of messages."""
 
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -54,11 +53,11 @@ def count_of(count: int, noun: str) -> str:
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Return the first few names of columns for a sentence, and how many there are."""
+    """Return the first few names of columns, and how many there are."""
     if len(names) == 1:
         return f"column {names[0]!r}"
     listed = ", ".join(repr(name) for name in names[:MOST_NAMES])
-    return f"{len(names)} columns ({listed}{', ...' if len(names) > MOST_NAMES else ''})"
+    return f"{len(names):,} columns ({listed}{', ...' if len(names) > MOST_NAMES else ''})"
 
 
 def columns_sentence(names: Sequence[str], one: str, several: str, rest: str) -> str:
@@ -67,16 +66,21 @@ def columns_sentence(names: Sequence[str], one: str, several: str, rest: str) ->
     return text[:1].upper() + text[1:]
 
 
-def missing_facts(missing: np.ndarray, names: list[str]) -> str:
-    """Say how many values are missing, and where."""
-    order = [int(j) for j in np.argsort(-missing, kind="stable") if missing[j]]
-    count = count_of(int(missing.sum()), "missing value")
-    if len(order) == 1:
-        return f"The table has {count}, in column {names[order[0]]!r}"
-    listed = ", ".join(f"{names[j]!r} ({missing[j]})" for j in order[:MOST_NAMES])
-    more = len(order) - MOST_NAMES
+def by_column(counts: np.ndarray, names: Sequence[str]) -> dict[str, int]:
+    """Return the counts above zero by the name of their column, the largest first."""
+    order = np.argsort(-counts, kind="stable")
+    return {names[j]: int(counts[j]) for j in order if counts[j]}
+
+
+def list_counts(counts: Mapping[str, int], noun: str) -> str:
+    """Return how many there are in all, and in which columns."""
+    total = count_of(sum(counts.values()), noun)
+    if len(counts) == 1:
+        return f"{total}, in column {next(iter(counts))!r}"
+    listed = ", ".join(f"{name!r} ({n})" for name, n in list(counts.items())[:MOST_NAMES])
+    more = len(counts) - MOST_NAMES
     others = f" and {more:,} more" if more > 0 else ""
-    return f"The table has {count}, in {len(order):,} columns: {listed}{others}"
+    return f"{total}, in {len(counts):,} columns: {listed}{others}"
 
 
 def filled_note(count: int, whose: str) -> str:
@@ -93,6 +97,3 @@ def structure_verdict(score: float, noise: float, *, certain: bool | None = Fals
         return "no clearer than noise: a selection means little"
     clear = score >= defaults.DOUBTFUL_STRUCTURE * noise
     return "there are clusters" if clear else "hardly clearer than noise"
-
-
-quoted = shlex.quote  # a name as a shell takes it

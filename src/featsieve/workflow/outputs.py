@@ -8,44 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.datasets import read_table, write_table
 from featsieve.io.dataset import subset
-from featsieve.io.files import write_text
+from featsieve.io.files import legible, write_text
 from featsieve.io.formats import FORMATS
+from featsieve.io.guard import read_small
 from featsieve.io.models import load_skops, save_model
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import table_format
 from featsieve.io.write import check_writer, write_csv
-from featsieve.report import render_selection
-from featsieve.workflow.messages import ProgressCallback
+from featsieve.report import render_selection, summarize_selection
+from featsieve.workflow.messages import Note, ProgressCallback
 from featsieve.workflow.methods import find_method
 from featsieve.workflow.select import SelectionRun, select_features
-from featsieve.workflow.summary import summarize
 
-DEFAULT_ENDING = ".csv"
-SUMMARY = "summary.json"
-# The table in one of the formats, and the rest: all files that selections have written.
-KNOWN = (
-    *("features.csv", "samples.csv", "report.html", SUMMARY, "model.skops"),
-    *(f"selected{ending}" for ending in FORMATS),
-)
-
-
-def file_names(
-    source: str | os.PathLike[str] | None = None, ending: str | None = None
-) -> dict[str, str]:
-    """Return the names of the files of a selection."""
-    if ending is None and source is not None:
-        ending = table_format(source)
-    return {
-        "selected": f"selected{ending or DEFAULT_ENDING}",
-        "features": "features.csv",
-        "samples": "samples.csv",
-        "report": "report.html",
-        "summary": SUMMARY,
-        "model": "model.skops",
-    }
+# Besides the reduced table, which is called selected and ends like its format.
+FILES = {
+    "features": "features.csv",
+    "samples": "samples.csv",
+    "report": "report.html",
+    "summary": "summary.json",
+    "model": "model.skops",
+}
+# All files that selections have written.
+KNOWN = (*FILES.values(), *(f"selected{ending}" for ending in FORMATS))
+# Kinds of notes that are among the caveats of a report.
+REPORTED = {"constant", "filled", "NoStructureWarning", "ConvergenceWarning"}
 
 
 def save_run(
@@ -77,7 +66,7 @@ def save_run(
     Returns
     -------
     dict of str to Path
-        The files, see `file_names`.
+        The files: "selected", "features", "samples", "report", "summary" and "model".
 
     Examples
     --------
@@ -90,10 +79,9 @@ def save_run(
     ...     sorted(path.name for path in save_run(run, f"{home}/results").values())
     ['features.csv', 'model.skops', 'report.html', 'samples.csv', 'selected.csv', 'summary.json']
     """
-    names = file_names(source, ending)
-    check_libraries(names)
+    names = plan_files(source, ending)
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
-        write_files(run, unfinished, names=names, source=source, image_shape=image_shape)
+        _write_files(run, unfinished, names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
 
 
@@ -112,18 +100,24 @@ def select_file(
     """Select features of a file and write a folder; return the run, its summary and its files.
 
     ``reading`` is for `read_table`, ``settings`` for `select_features`. Mistakes are found before
-    a large table is read.
+    a large table is read, or at least before the fit.
     """
     find_method(settings["method"])
-    names = file_names(source, ending)
     if source.resolve().is_relative_to(folder.resolve()):
         raise ValueError(
             f"The results would replace the table {source}: name another folder with -o."
         )
-    check_libraries(names)
+    names = plan_files(source, ending)
     progress(f"reading {source.name}", 0, 1)
     table = read_table(source, **reading)
-    check_image(image_shape, table)
+    d = table.X.shape[1]
+    if image_shape is not None and np.prod(image_shape) != d:
+        height, width = image_shape
+        raise ValueError(
+            f"An image of {height}x{width} has {height * width} pixels, but the table has {d} "
+            "features: give the height and width of the images, and leave out other columns "
+            "(--drop COLUMN, --label-column, --id-column)."
+        )
     with (
         result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished,
         warnings.catch_warnings(),
@@ -131,27 +125,33 @@ def select_file(
         warnings.simplefilter("ignore")  # they are among the notes
         run = select_features(table, progress=progress, **settings)
         progress("writing", 1, 1)
-        summary = write_files(
-            run, unfinished, names=names, source=source, image_shape=image_shape, command=command
+        summary = _write_files(
+            run, unfinished, names, source=source, image_shape=image_shape, command=command
         )
     return run, summary, {kind: folder / name for kind, name in names.items()}
 
 
-def check_libraries(names: dict[str, str]) -> None:
-    """Raise if a library is missing that the files need: better before a long fit than after it."""
+def plan_files(
+    source: str | os.PathLike[str] | None = None, ending: str | None = None
+) -> dict[str, str]:
+    """Return the names of the files; raise if a library is missing that they need."""
+    if ending is None and source is not None:
+        ending = table_format(source)
+    names = {"selected": f"selected{ending or '.csv'}", **FILES}
     load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
     instead = "write another format, with --format csv (in Python ending='.csv')"
     check_writer(names["selected"], instead=instead)
+    return names
 
 
-def write_files(
+def _write_files(
     run: SelectionRun,
     folder: Path,
-    *,
     names: dict[str, str],
-    source: str | os.PathLike[str] | None = None,
-    image_shape: tuple[int, int] | None = None,
+    *,
+    source: str | os.PathLike[str] | None,
+    image_shape: tuple[int, int] | None,
     command: str | None = None,
 ) -> dict[str, Any]:
     """Write the files of a selection into a folder that is there, and return the summary."""
@@ -168,15 +168,85 @@ def write_files(
     return summary
 
 
-def check_image(image_shape: tuple[int, int] | None, table: Dataset) -> None:
-    """Raise if the columns of a table cannot be the pixels of an image of that shape."""
-    if image_shape is None:
-        return
-    height, width = image_shape
-    d = table.X.shape[1]
-    if height * width != d:
-        raise ValueError(
-            f"An image of {height}x{width} has {height * width} pixels, but the table has {d} "
-            "features: give the height and width of the images, and leave out other columns "
-            "(--drop COLUMN, --label-column, --id-column)."
-        )
+def summarize(
+    run: SelectionRun,
+    *,
+    names: dict[str, str] | None = None,
+    source: str | os.PathLike[str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Return everything that the report of a selection shows."""
+    table, clusters = run.table, run.settings["clusters"]
+    about = {
+        "title": legible(f"Selected features of {table.name}"),
+        "file": None if source is None else legible(Path(source).name),
+        "command": command,
+        "seconds": run.seconds,
+        "dropped": table.dropped,
+        "filled": next((str(note) for note in run.notes if note.kind == "filled"), None),
+        "standardized": run.settings["standardize"],
+        "seed": run.settings["seed"],
+        "n_clusters": None if isinstance(clusters, str) else clusters,
+        "notes": unreported(run),
+        "files": names or {},
+    }
+    return summarize_selection(
+        run.selector,
+        run.prepared.X,
+        feature_names=table.feature_names,
+        sample_names=table.sample_names,
+        frequency=run.frequency,
+        stability=run.stability,
+        structure=run.structure,
+        y=table.complete_y,
+        class_names=None if table.complete_y is None else table.class_names,
+        image_shape=image_shape,
+        about=about,
+    )
+
+
+def unreported(run: SelectionRun) -> list[Note]:
+    """Return the notes that are not among the caveats of a report."""
+    return [note for note in run.notes if note.kind not in REPORTED]
+
+
+def outcome(run: SelectionRun, summary: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
+    """Return what came of a selection in a few plain values for machines."""
+    stability = None
+    if run.stability is not None and not np.isnan(run.stability.value):
+        stability = {"value": run.stability.value, "interval": list(run.stability.interval)}
+    equal = getattr(run.selector, "equivalent_range_", None)
+    return {
+        "table": run.table.name,
+        "n_samples": int(run.table.X.shape[0]),
+        "n_features": int(run.table.X.shape[1]),
+        "selected": run.selected,
+        "n_selected": len(run.selected),
+        "equivalent_range": None if equal is None else [int(end) for end in equal],
+        "n_clusters": run.n_clusters,
+        "structure_score": run.structure,
+        "stability": stability,
+        "agreement_with_classes": run.agreement,
+        "settings": run.settings,
+        "seconds": run.seconds,
+        "caveats": summary["caveats"],
+        "notes": list(run.notes),
+        "files": {kind: str(path) for kind, path in files.items()},
+    }
+
+
+def read_summary(path: Path) -> dict[str, Any]:
+    """Return the summary of a selection."""
+    try:
+        summary = json.loads(read_small(path, what="summary of a selection"))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is no summary of a selection: {error}.") from error
+    if not isinstance(summary, dict) or "format" not in summary:
+        raise ValueError(f"{path} is no summary of a selection: it has no format number.")
+    return summary
+
+
+def render_again(summary: Path, output: Path) -> None:
+    """Write the report of a selection from its summary."""
+    write_text(output, render_selection(read_summary(summary)))

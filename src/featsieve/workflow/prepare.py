@@ -1,6 +1,7 @@
 """A table made ready for a selector: gaps filled or refused, columns scaled, notes taken."""
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,15 +26,12 @@ from featsieve.workflow.columns import (
 )
 from featsieve.workflow.messages import (
     Note,
+    by_column,
     columns_sentence,
     count_of,
     filled_note,
-    list_columns,
-    missing_facts,
-    quoted,
+    list_counts,
 )
-
-IMPUTE = ("median",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,37 +70,32 @@ class Prepared:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a user should know about the table, a sentence each."""
-        found = []
-        repeated = count_repeated(self.table)
+        found = {}
+        n, repeated, y = self.table.X.shape[0], count_repeated(self.table), self.table.y
         if repeated:
-            text = (
-                f"{count_of(repeated, 'sample')} of {len(self.table.sample_names or ()):,} have "
-                f"the name of another one in column {self.table.id_name!r}: names of samples "
-                "should differ."
+            found["names"] = (
+                f"{count_of(repeated, 'sample')} of {n:,} have the name of another one in column "
+                f"{self.table.id_name!r}: names of samples should differ."
             )
-            found.append(Note(text, "names"))
-        y = self.table.y
         if y is not None and self.table.complete_y is None:
-            text = (
-                f"{count_of(int(np.sum(y < 0)), 'label')} of {len(y):,} missing in the column of "
-                "the classes: the result is not compared with them."
+            found["classes"] = (
+                f"{count_of(int(np.sum(y < 0)), 'label')} of {n:,} missing in the column of the "
+                "classes: the result is not compared with them."
             )
-            found.append(Note(text, "classes"))
         if self.row_numbers:
-            one = quoted(self.row_numbers[0])
+            one = shlex.quote(self.row_numbers[0])
             rest = (
                 "the rows and would be taken as a feature: leave a row number out with --drop "
                 f"{one}, or make it the name of the samples with --id-column {one} (in Python "
                 "drop, id_column)."
             )
-            text = columns_sentence(self.row_numbers, "counts", "count", rest)
-            found.append(Note(text, "row-numbers"))
+            found["row-numbers"] = columns_sentence(self.row_numbers, "counts", "count", rest)
         if self.constant:
             rest = "constant: nothing to select."
-            found.append(Note(columns_sentence(self.constant, "is", "are", rest), "constant"))
+            found["constant"] = columns_sentence(self.constant, "is", "are", rest)
         if self.n_filled:
-            found.append(Note(filled_note(self.n_filled, "median of the column"), "filled"))
-        return tuple(found)
+            found["filled"] = filled_note(self.n_filled, "median of the column")
+        return tuple(Note(text, kind) for kind, text in found.items())
 
 
 def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
@@ -141,7 +134,7 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
     """
     table = as_dataset(table)
     if impute is not None:
-        check_option("impute", impute, IMPUTE)
+        check_option("impute", impute, ("median",))
     names = table.names
     if table.X.shape[0] == 1:
         raise ValueError(
@@ -151,18 +144,17 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         )
     infinite = count_infinite(table.X)
     if infinite.any():
-        where = [names[j] for j in np.flatnonzero(infinite)]
         raise ValueError(
-            f"The table has {count_of(int(infinite.sum()), 'infinite value')}, in "
-            f"{list_columns(where)}: mend them in the file (an empty cell counts as missing), or "
-            "leave such columns out (--drop COLUMN; in Python drop)."
+            f"The table has {list_counts(by_column(infinite, names), 'infinite value')}: correct "
+            "them in the file (an empty cell counts as missing), or leave such columns out (--drop "
+            "COLUMN; in Python drop)."
         )
     missing = count_missing(table.X)
     if missing.any() and impute is None:
         raise ValueError(
-            f"{missing_facts(missing, names)}. Fill such gaps with the median of their column "
-            "(--impute median; in Python impute='median'), or leave these columns out (--drop "
-            "COLUMN; in Python drop)."
+            f"The table has {list_counts(by_column(missing, names), 'missing value')}. Fill such "
+            "gaps with the median of their column (--impute median; in Python impute='median'), or "
+            "leave these columns out (--drop COLUMN; in Python drop)."
         )
     fill = None
     if impute is not None:
@@ -248,9 +240,8 @@ def _filled(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, 
     """Return the medians of the columns, and the table with its gaps filled by them."""
     empty = [names[j] for j in np.flatnonzero(missing == X.shape[0])]
     if empty:
-        rest = (
-            f"no value at all: leave out what is empty (--drop {quoted(empty[0])}; in Python drop)."
-        )
+        drop = f"--drop {shlex.quote(empty[0])}; in Python drop"
+        rest = f"no value at all: leave out what is empty ({drop})."
         raise ValueError(columns_sentence(empty, "has", "have", rest))
     table = X.tocsc() if is_sparse(X) else X
     imputer = SimpleImputer(strategy="median").fit(table)
