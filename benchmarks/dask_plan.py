@@ -17,8 +17,8 @@ from featsieve.defaults import (
     N_DIRECTIONS,
     N_LANDMARKS,
     ROWS_PER_LANDMARK,
+    SUBSPACE_STEPS,
 )
-from featsieve.graphs.coordinates import N_ITERATIONS
 
 GB = 1e9
 
@@ -85,7 +85,9 @@ def steps(fit: Fit) -> list[Step]:
     r, m, s = fit.directions, fit.landmarks, fit.neighbours
     q = r + 20
     sample = ROWS_PER_LANDMARK * m
-    directions = Step("directions Z'(ZQ)", N_ITERATIONS, True, 4 * n * d * q, 8 * d * q, 8 * d * q)
+    directions = Step(
+        "directions Z'(ZQ)", SUBSPACE_STEPS, True, 4 * n * d * q, 8 * d * q, 8 * d * q
+    )
     if d <= LARGEST_EXACT_DIRECTIONS:
         directions = Step("Gram matrix", 1, True, n * d * d, 0.0, 8 * d * d)
     return [

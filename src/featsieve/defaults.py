@@ -107,6 +107,10 @@ JUDGE_SMALLEST_DIFFERENCE = 0.05
 N_DIRECTIONS = 100
 LARGEST_EXACT_DIRECTIONS = 3000
 
+# Steps of that subspace iteration, each of which is a product with Z'Z.
+# Chosen on: not recorded.
+SUBSPACE_STEPS = 7
+
 # In fewer hat coordinates than this, samples are compared by distance instead of angle.
 # Chosen on: no data: in one dimension an angle knows the sign only.
 FEW_DIRECTIONS = 10
@@ -237,6 +241,40 @@ USFS_SOFTENING = 0.1
 # Chosen on: planted tables (tests/selectors/test_usfs.py).
 USFS_BETA = 0.05
 
+# Memberships of USFS that are all this near to 1/c are the trivial solution: a warning says so.
+# Chosen on: not recorded.
+USFS_UNIFORM = 1e-3
+
+# gamma="auto" of UDFS, in units of the mean roughness of the columns: for tables with more samples
+# than features, and for the others. There a projection without any scatter exists, and scatter only
+# counts if sparsity costs about as much.
+# Chosen on: not recorded.
+UDFS_GAMMA_TALL = 0.003
+UDFS_GAMMA_WIDE = 0.3
+
+# gamma="auto" of SOGFS, in units of the mean roughness of the columns on the first graph: so large
+# that as many features keep weights as the projection has dimensions.
+# Chosen on: not recorded.
+SOGFS_GAMMA = 10.0
+
+# Iterations in which the neighbours of SOGFS are those in all features, before they are those in
+# the projection.
+# Chosen on: not recorded.
+SOGFS_FIXED_LISTS = 5
+
+# Settings of published programs, followed where solver="paper" or a released variant is asked for:
+# smoothing of the row lengths (USFS), power iterations of the labels (URAFS), share of the mean
+# positive entry that is added to the first F (RUFS).
+# Chosen on: the published programs, no data of ours.
+USFS_RELEASED_SMOOTHING = 0.01
+URAFS_PUBLISHED_STEPS = 4
+RUFS_PUBLISHED_OFFSET = 0.2
+
+# Relative violation of the constraints at which the published iteration of UGFS may end; that of
+# W = B falls very slowly.
+# Chosen on: not recorded.
+UGFS_FEASIBLE = 1e-2
+
 # solvers ------------------------------------------------------------------------------------------
 
 # Most steps of converged hard thresholding (w_step="iht"): a guard, runs end before it.
@@ -260,6 +298,18 @@ LEAST_EXCHANGE = 1e-6
 # Chosen on: no data: all columns of small tables; k x 512 prices stay small for large ones.
 EXCHANGE_CANDIDATES = 512
 
+# Exchanges of features that are tried at once: half of them, and so on, where they do not pay.
+# Chosen on: not recorded.
+EXCHANGES_AT_ONCE = 64
+
+# The first weights of UDFS and SOGFS, (median roughness / roughness of the column)^p: p makes the
+# m-th smoothest column weigh this many times the median, so that Lanczos can tell the smoothest
+# from the others; the largest p; the largest log of a weight.
+# Chosen on: not recorded.
+FIRST_WEIGHT_SPREAD = 3.0
+FIRST_WEIGHT_POWER = 100.0
+FIRST_WEIGHT_LOG = 5.0
+
 # With a penalty of orthogonality above this, multiplicative label steps start from the indicator of
 # the first labels, where they stay: a step moves an entry by about 1/penalty.
 # Chosen on: no data: in 200 steps of 1e-6 an entry moves by less than a thousandth.
@@ -276,6 +326,14 @@ LABEL_SOFTENING = 0.2
 # uncertain by (COUNT_UNCERTAINTY), in between as well.
 # Chosen on: no data.
 SENSITIVITY_FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
+
+# anndata ------------------------------------------------------------------------------------------
+
+# Whole numbers are called raw counts, with a warning, where the totals of the cells at the 95th
+# percentile are this many times those at the 5th; so many entries are looked at.
+# Chosen on: not recorded. (Normalised cells have equal totals.)
+COUNTS_UNEVEN = 2.0
+COUNTS_ENTRIES = 100_000
 
 # workflow -----------------------------------------------------------------------------------------
 

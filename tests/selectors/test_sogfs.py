@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve import SOGFS
+from featsieve import SOGFS, defaults
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.adaptive_neighbours import (
@@ -274,7 +274,7 @@ def test_a_graph_that_stands_still_ends_the_iterations():
     problem, S = make_problem(far_blocks(), c=2, m=3)
     solution, states = states_of(problem, S, max_iter=50)
     assert solution.status is Status.STATIONARY
-    assert module.FIXED_LISTS < solution.n_iter < 50
+    assert defaults.SOGFS_FIXED_LISTS < solution.n_iter < 50
     # Indeed: going on changes nothing.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "STANDSTILL", -1.0)

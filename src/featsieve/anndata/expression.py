@@ -6,15 +6,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.child import run_in_child
 from featsieve.io.guard import explain_errors
 from featsieve.validation import warn
 
-# Entries that are looked at to tell counts from other numbers.
-MOST_ENTRIES = 100_000
-# Counts: cells at the 95th percentile have at least so many times the total of those at the 5th.
-UNEVEN = 2.0
 # Blocks of rows that are read from a file have about so many entries (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
 
@@ -71,12 +68,12 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
 def warn_of_counts(X: Any) -> None:
     """Warn where values are whole numbers and cells have very different totals."""
     values = X.data if is_sparse(X) else X
-    some = np.ravel(values[:: max(1, values.size // MOST_ENTRIES)])
+    some = np.ravel(values[:: max(1, values.size // defaults.COUNTS_ENTRIES)])
     if len(some) == 0 or some.max() <= 1 or some.min() < 0 or (some != np.round(some)).any():
         return
     totals = np.asarray(X.sum(axis=1)).reshape(-1)
     low, high = np.quantile(totals, [0.05, 0.95])
-    if high > UNEVEN * max(low, 1.0):
+    if high > defaults.COUNTS_UNEVEN * max(low, 1.0):
         warn(
             "The values look like raw counts: they are whole numbers, and the totals of the cells "
             f"go from {low:.0f} to {high:.0f} (5th to 95th percentile). Cells would be told apart "

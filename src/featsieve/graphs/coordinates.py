@@ -7,9 +7,6 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import orthonormal_columns
 from featsieve.arrays.namespace import Array, namespace_of, to_numpy
 
-# Steps of subspace iteration.
-N_ITERATIONS = 7
-
 
 def principal_coordinates(
     operator: DataOperator, *, n_directions: int = defaults.N_DIRECTIONS
@@ -83,7 +80,7 @@ def _leading_directions(operator: DataOperator, n_directions: int) -> tuple[np.n
     """Return the leading eigenpairs of Z'Z by subspace iteration over the parts of the table."""
     parts, d = operator.parts(), operator.shape[1]
     Q = np.random.default_rng(0).standard_normal((d, n_directions + 20))
-    for _ in range(N_ITERATIONS):
+    for _ in range(defaults.SUBSPACE_STEPS):
         Q = np.linalg.qr(Q)[0]
         (image,) = parts.total(gram_product, shared=(Q,))
         previous, Q = Q, image

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays.namespace import to_numpy
 from featsieve.selectors.rufs_problem import RUFSProblem, RUFSState
 from featsieve.solvers.projected_lbfgs import Function, ProjectedLBFGS
@@ -15,8 +16,6 @@ from featsieve.terms.row_sparsity import row_norms
 WEIGHTS = ProjectedLBFGS(nonnegative=False, gradient_tol=1e-3, value_tol=1e-4)
 LABELS = ProjectedLBFGS(nonnegative=True, gradient_tol=1e-3, relative=True, value_tol=1e-3)
 BASIS = ProjectedLBFGS(nonnegative=True, value_tol=1e-3)
-# Share of the mean positive entry that the public program adds to the first F.
-OFFSET = 0.2
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,8 @@ class PublishedRUFS(RUFSProblem):
         state = PublishedState(**vars(super().start(F)))
         slope = float(np.linalg.norm(_flat(self.gradients(state))))
         positive = state.basis[state.basis > 0.0]
-        basis = state.basis + OFFSET * (float(positive.mean()) if positive.size else 1.0)
+        mean = float(positive.mean()) if positive.size else 1.0
+        basis = state.basis + defaults.RUFS_PUBLISHED_OFFSET * mean
         return replace(state, basis=basis, images=self.table.matmul(basis), slope=slope)
 
     def update_weights(self, state: RUFSState) -> RUFSState:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import UnsupervisedSelector
@@ -43,10 +44,6 @@ from featsieve.solvers.sparse_projection import (
 from featsieve.terms import normalised_indicator
 from featsieve.validation import check_callback, check_number, check_option, warn
 
-# gamma="auto", relative to the mean roughness of the columns on the first graph.
-SHARE = 10.0
-# In as many iterations the neighbours are those in all features, then those in the projection.
-FIXED_LISTS = 5
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
 # With fewer samples, for which the default number of clusters is too large, it is lowered.
@@ -217,7 +214,7 @@ class SOGFS(UnsupervisedSelector):
         neighbours, weights, a = first_neighbours(EuclideanDistances(operator), self.n_neighbors)
         S = mean_graph(neighbours, weights)
         rough = roughness(operator, laplacian(S))
-        auto = SHARE * mean_roughness(rough, operator)
+        auto = defaults.SOGFS_GAMMA * mean_roughness(rough, operator)
         problem = SOGFSProblem(
             operator,
             n_clusters=n_clusters,
@@ -355,7 +352,7 @@ def solve_sogfs(
     def update_graph(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
         points = to_numpy(operator.matmul(state.W))
         near = problem.neighbours
-        if state.n_graphs >= FIXED_LISTS:
+        if state.n_graphs >= defaults.SOGFS_FIXED_LISTS:
             near = nearest_points(points, k)
         rough = pair_distances(points, near)
         costs = rough + state.lam * pair_distances(state.F, near)
@@ -401,7 +398,7 @@ def solve_sogfs(
     def stop(state: SOGFSState, history: Sequence[float]) -> Status | None:
         if state.n_parts == c and state.n_graphs > 1:
             return Status.CONVERGED
-        if state.stands_still and state.n_graphs > FIXED_LISTS:
+        if state.stands_still and state.n_graphs > defaults.SOGFS_FIXED_LISTS:
             return Status.STATIONARY
         return None
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.base import UnsupervisedSelector
 from featsieve.docstrings import fill_doc
@@ -27,11 +28,6 @@ from featsieve.solvers.sparse_projection import (
     solve_projection,
 )
 from featsieve.validation import check_callback, check_number, check_option, warn
-
-# gamma="auto", relative to the mean roughness of the columns: for tables whose M can be inverted,
-# and for those with at least as many features as samples. There a projection without any scatter
-# is to be had for nothing, and M only counts if sparsity costs about as much as scatter.
-SHARE_TALL, SHARE_WIDE = 0.003, 0.3
 
 
 @fill_doc
@@ -182,7 +178,8 @@ class UDFS(UnsupervisedSelector):
         if self.gamma != "auto":
             return float(self.gamma)
         tall = count_varying(operator) < operator.shape[0]
-        return (SHARE_TALL if tall else SHARE_WIDE) * mean_roughness(rough, operator)
+        share = defaults.UDFS_GAMMA_TALL if tall else defaults.UDFS_GAMMA_WIDE
+        return share * mean_roughness(rough, operator)
 
     def _check_parameters(self) -> None:
         """Refuse values that cannot be meant."""

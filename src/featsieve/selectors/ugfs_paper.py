@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import Array, to_numpy
@@ -27,8 +28,6 @@ from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
 
-# Relative violation of the three constraints at which it ends. (That of W = B falls very slowly.)
-FEASIBLE = 1e-2
 # Beside sums of squares that are larger, nothing is left of the ridge of 1: the inverse is noise.
 LARGEST_SQUARE = 1e24
 
@@ -226,7 +225,7 @@ def solve_split(
             return None
         if update == "paper":
             return Status.CONVERGED if abs(history[-1] - history[-2]) < tol else None
-        settled = relative_change(history) < tol and max(state.residuals()) < FEASIBLE
+        settled = relative_change(history) < tol and max(state.residuals()) < defaults.UGFS_FEASIBLE
         return Status.CONVERGED if settled else None
 
     def rows(problem: SplitProblem, state: SplitState) -> SplitState:

@@ -33,8 +33,6 @@ RIDGE = 1e-12
 # Added to the bound of the curvature, as a share of it: keeps F determined along directions which
 # neither the graph nor the data pull at.
 MARGIN = 1e-6
-# Power iterations of the labels in one iteration of the published program.
-PUBLISHED_STEPS = 4
 # The exponent of S beyond which it is the identity to the last bit.
 LARGEST_GAMMA = 1e100
 
@@ -157,7 +155,7 @@ class PublishedURAFS(URAFSProblem):
             random_frame(n, c, random_state=self.random_state),
             state.fitted,
             lambda F: (multiply(F), eta),
-            n_steps=PUBLISHED_STEPS,
+            n_steps=defaults.URAFS_PUBLISHED_STEPS,
         )
         return replace(state, F=F)
 

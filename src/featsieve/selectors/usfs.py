@@ -20,9 +20,6 @@ from featsieve.validation import (
     warn,
 )
 
-# Memberships this near to 1/c are the trivial solution.
-UNIFORM = 1e-3
-
 
 @fill_doc
 class USFS(LabelRegressionSelector):
@@ -210,7 +207,7 @@ class USFS(LabelRegressionSelector):
             Y, P = Y[:, order], P[:, order]
         self.soft_labels_ = Y
         self.labels_ = Y.argmax(axis=1)
-        trivial = bool(np.abs(Y - 1.0 / c).max() < UNIFORM)
+        trivial = bool(np.abs(Y - 1.0 / c).max() < defaults.USFS_UNIFORM)
         if c > 1 and trivial:
             warn(
                 "The soft labels are uniform, which is the trivial solution: the ranking means "

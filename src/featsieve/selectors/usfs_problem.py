@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.linalg import smallest_eigenpairs
 from featsieve.arrays.namespace import to_numpy
@@ -26,8 +27,6 @@ from featsieve.terms.simplex import project_rows
 
 # A cluster of this size is empty.
 EMPTY = 1e-12
-# The released program's smoothing of the row lengths.
-RELEASED_SMOOTHING = 0.01
 # From this many directions on, SciPy's solver for a few eigenvectors pays.
 LARGEST_FULL = 400
 
@@ -101,7 +100,7 @@ class ReleasedUSFS(USFSProblem):
         """Regress, with weights 1/(2 ||p|| + 0.01) of the rows."""
         state = super().update_weights(state)
         lengths = self.operator.xp.sqrt(row_norms(state.W))
-        return replace(state, inverse=2.0 * lengths + RELEASED_SMOOTHING)
+        return replace(state, inverse=2.0 * lengths + defaults.USFS_RELEASED_SMOOTHING)
 
 
 def subspace(problem: USFSProblem, Y: np.ndarray) -> DataOperator:

@@ -26,8 +26,6 @@ from featsieve.solvers.row_sparse import RowSparseRegression, hat_factor
 # A move must lower the objective by more than this share of ||Y||^2/2: rounding is not progress.
 PROGRESS = 1e-10
 DEPENDENT = 1e-8
-# Exchanges tried at once.
-MOST_PAIRS = 64
 
 
 @dataclass(frozen=True)
@@ -216,7 +214,7 @@ def disjoint_pairs(change: np.ndarray) -> list[tuple[int, int]]:
     best = change.min(axis=1) if change.size else np.zeros(0)
     pairs: list[tuple[int, int]] = []
     taken: set[int] = set()
-    for i in np.argsort(best, kind="stable")[:MOST_PAIRS]:
+    for i in np.argsort(best, kind="stable")[: defaults.EXCHANGES_AT_ONCE]:
         j = int(change[i].argmin())
         if change[i, j] < 0.0 and j not in taken:
             pairs.append((int(i), j))

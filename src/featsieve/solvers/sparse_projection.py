@@ -25,6 +25,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.leading_eigenvectors import basis_size, leading_eigenvectors
 from featsieve.arrays.namespace import Array, to_numpy
@@ -38,8 +39,6 @@ FORMS = ("auto", "gram", "sample", "product")
 INITS = ("roughness", "identity")
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
-# The first weights: see first_inverse_weights. Bounds of p, and of |log e|.
-SPREAD, STEEPEST, LARGEST_WEIGHT = 3.0, 100.0, 5.0
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
 UNSHIFTED = 0.1
 
@@ -213,10 +212,11 @@ def first_inverse_weights(rough: np.ndarray, init: str, n_components: int) -> np
         return np.ones_like(rough)
     median = float(np.median(varying))
     distance = np.log(median) - np.log(varying[min(n_components, len(varying) - 1)])
-    power = np.log(SPREAD) / distance if distance > 0.0 else 1.0
+    power = np.log(defaults.FIRST_WEIGHT_SPREAD) / distance if distance > 0.0 else 1.0
     smooth = np.log(median) - np.log(np.maximum(rough, np.finfo(np.float64).tiny))
-    smooth *= np.clip(power, 1.0, STEEPEST)
-    return np.exp(np.clip(smooth, -LARGEST_WEIGHT, LARGEST_WEIGHT))
+    smooth *= np.clip(power, 1.0, defaults.FIRST_WEIGHT_POWER)
+    largest = defaults.FIRST_WEIGHT_LOG
+    return np.exp(np.clip(smooth, -largest, largest))
 
 
 def solve_projection(
