@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from featsieve.report.selection.report import render_selection, write_selection_report
+from featsieve.report.selection.page import render_selection, write_selection_report
 from featsieve.report.selection.summary import summarize_selection
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from featsieve.report import write_selection_report
 from tests.report.browsing import show
 from tests.report.selection.cases import EVIL
 
+pytestmark = pytest.mark.slow
+
 POINT_EVERYWHERE = """
 const box = arguments[0].getBoundingClientRect(), tip = document.getElementById("tip"), seen = [];
 for (let x = box.left; x < box.right; x += 25) for (let y = box.top; y < box.bottom; y += 25) {
@@ -120,9 +122,11 @@ def tip(browser):
     return box.text if box.is_displayed() else None
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("name", ["planted", "hostile", "small"])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [("planted", 360, "light"), ("planted", 1280, "dark"), ("hostile", 360, "dark"),
+     ("small", 1280, "light")],
+)  # fmt: skip
 def test_pages_open_quietly_in_every_shape(browser, folder, name, width, scheme):
     show(browser, folder / f"{name}.html", scheme=scheme, width=width)
     assert browser.get_log("browser") == []
@@ -177,21 +181,6 @@ def test_columns_sort_by_number_not_by_letter(page):
     assert shares[-1] == 0
 
 
-def test_names_sort_as_people_count(page):
-    press(page, find(page, "#show-all"))
-    press(page, head(page, "Feature"))
-    assert cells(page, "Feature") == [f"gene{j}" for j in range(120)]  # gene2 before gene10
-
-
-def test_the_keyboard_sorts_too(page):
-    head(page, "Explained").send_keys(Keys.ENTER)
-    shares = [int(text.rstrip("%")) for text in cells(page, "Explained")]
-    assert shares == sorted(shares, reverse=True)
-    assert sorting(page, "Explained") == "descending"
-    head(page, "Explained").send_keys(Keys.SPACE)
-    assert sorting(page, "Explained") == "ascending"
-
-
 def test_searching_shows_what_matches_and_says_how_many(page):
     count = find(page, "#count")
     assert count.get_attribute("aria-live") == "polite"
@@ -212,20 +201,6 @@ def test_searching_shows_what_matches_and_says_how_many(page):
     box.send_keys("no such feature")
     assert cells(page, "Feature") == []
     assert count.text == "0 of 13 selected features match."
-
-
-def test_the_switch_shows_all_features_and_back(page):
-    before = cells(page, "Feature")
-    assert len(before) == 13
-    press(page, find(page, "#show-all"))
-    assert len(cells(page, "Feature")) == 120
-    assert find(page, "#show-all").get_attribute("aria-pressed") == "true"
-    whys = cells(page, "Why")
-    assert all(" in cluster " in why for why in whys[:13])
-    little = [why for why in whys if why.startswith("tells the clusters little: explains ")]
-    assert 50 < len(little) <= 107
-    press(page, find(page, "#show-selected"))
-    assert cells(page, "Feature") == before
 
 
 def test_rows_of_the_script_look_like_those_of_the_page(page):
@@ -274,17 +249,6 @@ def test_the_theme_is_chosen_and_remembered(page, folder):
     page.execute_script("localStorage.clear()")
 
 
-def test_charts_can_be_read_with_the_mouse(page):
-    figure = find(page, "[data-chart=gain] svg")
-    hover(page, figure, -60, 0)
-    first = tip(page)
-    assert " adds " in first
-    hover(page, figure, 60, 0)
-    assert int(tip(page).split(".")[0]) > int(first.split(".")[0])
-    hover(page, find(page, "h1"))
-    assert tip(page) is None
-
-
 def test_charts_can_be_read_with_the_keyboard(page):
     figure = find(page, "[data-chart=loss]")
     figure.send_keys(Keys.ARROW_RIGHT)
@@ -315,23 +279,6 @@ def test_samples_are_marked_in_both_views(page):
     find(page, "#find").clear()
     find(page, "#find").send_keys("nobody")
     assert tip(page) is None
-
-
-def test_pointing_at_a_sample_names_it(page):
-    figure = find(page, "[data-view=all]")
-    bring(page, figure)
-    x, y = page.execute_script(
-        "const map = JSON.parse(document.getElementById('data').textContent).map.views.all;"
-        "const svg = document.querySelector('[data-view=all] svg');"
-        "const p = new DOMPoint(map.x[3], map.y[3]).matrixTransform(svg.getScreenCTM());"
-        "return [p.x, p.y]"
-    )
-    ActionChains(page).move_by_offset(0, 0).perform()
-    page.execute_cdp_cmd(
-        "Input.dispatchMouseEvent", {"type": "mouseMoved", "x": round(x), "y": round(y)}
-    )
-    assert "cluster" in tip(page)
-    assert "class" in tip(page)
 
 
 def test_samples_can_be_coloured_by_true_class(page, folder):
@@ -391,13 +338,6 @@ def test_the_slider_hides_weak_correlations(page):
     count = sum(shown for _, shown in after)
     assert 0 < count < len(after)
     assert find(page, "#edge-count").text == f"{count} pair{'s' if count > 1 else ''} joined."
-
-
-def test_the_graph_tells_who_is_joined(page):
-    figure = find(page, "[data-plot=graph]")
-    figure.send_keys(Keys.ARROW_RIGHT)
-    assert "(rank 1)" in tip(page)
-    assert page.execute_script("return document.querySelectorAll('.edges .lit').length") > 0
 
 
 def test_pixels_can_be_pointed_at(page):

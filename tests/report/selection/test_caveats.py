@@ -55,10 +55,6 @@ def test_tiny_clusters_are_named():
     assert "Cluster 0 holds" in changed(clusters={"rows": rows})["tiny-clusters"]["text"]
 
 
-def test_one_cluster():
-    assert "one-cluster" in changed(clusters={"names": ["0"]})
-
-
 def test_copies_are_named():
     X = planted().X[:, planted().informative]
     X = np.column_stack([X, X[:, 0] + 1e-3 * noise(60, 1)[:, 0]])
@@ -125,10 +121,6 @@ def test_a_solver_that_did_not_finish_and_constant_columns():
     found = changed(objective={"success": False, "status": "it was late"})
     assert "it was late" in found["unfinished"]["text"]
     assert "constant-selected" in changed(table={"constant_selected": 1})
-
-
-def test_a_single_feature():
-    assert "single" in changed(number={"selected": 1})
 
 
 def test_stability_that_nobody_measured():

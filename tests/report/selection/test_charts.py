@@ -1,4 +1,6 @@
 import copy
+import re
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -6,7 +8,8 @@ import pytest
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
 from featsieve.report.selection.charts import charts, objective_note
-from tests.report.selection.cases import EVIL, automatic, planted, stable
+from featsieve.report.selection.drawing import Frame, key_mark, padded, svg, tick_label, ticks
+from tests.report.selection.cases import EVIL, automatic, planted
 
 
 def by_name(summary):
@@ -54,27 +57,11 @@ def test_gains_name_the_features_in_the_order_of_the_path():
     assert points[0][1] < points[-1][1]  # the first gain is the largest
 
 
-def test_rankings_have_a_chart_of_scores():
-    X = planted().X
-    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
-    drawn = by_name(summary)
-    assert list(drawn) == ["scores"]
-    assert len(drawn["scores"].points) == 40
-
-
 def test_scores_that_are_all_zero_can_be_drawn():
     X = planted().X
     summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
     summary["path"]["score"] = [0.0] * 40
     ET.fromstring(by_name(summary)["scores"].svg)
-
-
-@pytest.mark.parametrize("values", [[3.0, 2.0, 1.0], list(range(200, 0, -1))])
-def test_objectives_of_any_length(values):
-    summary = copy.deepcopy(automatic()[1])
-    summary["objective"]["values"] = values
-    assert len(by_name(summary)["objective"].points) == len(values)
-    assert objective_note(summary) == ""
 
 
 @pytest.mark.parametrize(
@@ -93,17 +80,13 @@ def test_a_short_objective_is_a_sentence(values, note):
     assert bool(objective_note(summary)) == bool(note)
 
 
-def test_the_caption_says_what_nearly_as_good_means():
-    assert "lose less than that, or than 0.01." in by_name(automatic()[1])["criterion"].caption
-
-
 def test_a_criterion_that_failed_is_not_drawn():
     summary = copy.deepcopy(automatic()[1])
     summary["curve"]["values"][0] = None
     assert "criterion" not in by_name(summary)
 
 
-def test_names_are_escaped():
+def test_names_in_charts_are_escaped():
     summary = copy.deepcopy(automatic()[1])
     summary["path"]["name"] = [EVIL] * len(summary["path"]["name"])
     summary["curve"]["criterion"] = EVIL
@@ -113,7 +96,43 @@ def test_names_are_escaped():
         assert "<script" not in chart.svg
 
 
-def test_what_belongs_to_the_fit_to_all_rows_says_so():
-    summary = copy.deepcopy(stable()[1])
-    summary["path"]["inner"] = True
-    assert "of the fit to all rows" in by_name(summary)["gain"].caption
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.0, 1.0), (-3.0, 7.0), (0.0, 1e-9), (0.0, 1e-13), (1e6, 1e6 + 5), (0.123, 0.129)],
+)
+def test_ticks_are_few_round_numbers_inside(low, high):
+    values = ticks(low, high)
+    assert 2 <= len(values) <= 8
+    assert all(low - 1e-9 * (high - low) <= value <= high + 1e-9 * (high - low) for value in values)
+    steps = [b - a for a, b in pairwise(values)]
+    assert max(steps) == pytest.approx(min(steps))
+    assert len({tick_label(value) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0], [3.0], [-1.0, 1.0], [5.0, 9.0]])
+@pytest.mark.parametrize("zero", [False, True])
+def test_ranges_hold_their_values(values, zero):
+    low, high = padded(values, zero=zero)
+    assert low < high
+    assert low <= min(values) <= max(values) <= high
+    if zero and min(values) >= 0.0:
+        assert low == 0.0
+
+
+def test_text_is_escaped():
+    frame = Frame((0.0, 1.0), (0.0, 1.0))
+    drawn = svg(frame.axes(EVIL, EVIL) + frame.upright(0.2, EVIL), EVIL)
+    root = ET.fromstring(drawn)
+    assert root.get("aria-label") == EVIL
+    texts = [element.text for element in root.iter("text")]
+    assert texts.count(EVIL) == 3
+    assert "<script" not in drawn
+
+
+def test_groups_differ_in_colour_or_marker():
+    styles = set()
+    for group in range(24):
+        path = re.search(r'class="m (\w+) (c\d)".*? d="M0 0|class="m (\w+) (c\d)"', key_mark(group))
+        shape = re.search(r' d="([^"]+)"', key_mark(group)).group(1)
+        styles.add((path.group(2) or path.group(4), shape))
+    assert len(styles) == 24

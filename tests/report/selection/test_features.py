@@ -1,8 +1,19 @@
 import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
 
 from featsieve import JASFS, MaxVariance, explain
 from featsieve.report.selection import features as selection_features
-from featsieve.report.selection.features import feature_rows
+from featsieve.report.selection.features import (
+    cluster_means,
+    cluster_rows,
+    correlations,
+    feature_rows,
+    heat_map,
+    places,
+    redundancy_graph,
+)
 from featsieve.report.selection.inputs import gather
 from tests.report.selection.cases import planted
 
@@ -28,12 +39,6 @@ def test_rows_say_what_explain_says():
         np.testing.assert_allclose(rows["correlation"][i], facts["correlation"][j], rtol=1e-3)
 
 
-def test_selected_ones_come_first_and_both_parts_best_first():
-    rows = feature_rows(gather(fitted(), planted().X), None)
-    assert rows["selected"] == [True] * 6 + [False] * 34
-    assert rows["rank"] == list(range(1, 41))
-
-
 def test_very_many_features_are_cut(monkeypatch):
     monkeypatch.setattr(selection_features, "MOST_ROWS", 7)
     rows = feature_rows(gather(fitted(), planted().X), np.linspace(0.0, 1.0, 40))
@@ -55,3 +60,121 @@ def test_a_perfect_separation_is_infinite():
     X = np.array([[0.0, 1, 5], [0, 2, 4], [9, 1, 6], [9, 2, 5]])
     rows = feature_rows(gather(MaxVariance(1).fit(X), X, n_clusters=2), None)
     assert rows["separation"][0] in ("inf", "-inf")
+
+
+def selected():
+    return gather(JASFS(3, n_features_to_select=8, random_state=0).fit(planted().X), planted().X)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_means_are_those_of_pandas(sparse):
+    X = np.where(planted().X > 0.0, 5.0 * planted().X, 0.0)
+    clusters = selected().clusters
+    frame = pd.DataFrame(X)
+    scores = (frame - frame.mean()) / frame.std(ddof=0)
+    expected = scores.groupby(clusters.codes).mean().to_numpy().T
+    found = cluster_means(sp.csr_array(X) if sparse else X, clusters)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_the_heat_map_is_ordered_by_cluster_and_from_high_to_low():
+    chosen = selected()
+    heat = heat_map(chosen)
+    assert heat["cluster"] == sorted(heat["cluster"])
+    assert sorted(heat["feature"]) == sorted(f"x{j}" for j in chosen.chosen)
+    own = [row[int(name)] for row, name in zip(heat["mean"], heat["cluster"], strict=True)]
+    for name in set(heat["cluster"]):
+        signs = [mean > 0 for mean, n in zip(own, heat["cluster"], strict=True) if n == name]
+        assert signs == sorted(signs, reverse=True)
+
+
+def test_rows_count_the_samples_and_name_marks():
+    chosen = selected()
+    rows = cluster_rows(chosen)
+    assert [row["size"] for row in rows] == np.bincount(chosen.clusters.codes).tolist()
+    means = cluster_means(planted().X, chosen.clusters)
+    for k, row in enumerate(rows):
+        assert len(row["marks"]) <= 3
+        for mark in row["marks"]:
+            high = means[int(mark["feature"][1:]), k] > 0
+            assert mark["direction"] == ("high" if high else "low")
+
+
+def test_no_rows_without_clusters():
+    X = np.column_stack([np.arange(6.0), np.ones(6)])
+    sieve = MaxVariance(1).fit(X)
+    sieve.support_ = np.array([False, True])
+    assert cluster_rows(gather(sieve, X)) == []
+    assert heat_map(gather(sieve, X)) is None
+
+
+def copies():
+    """Return columns of which the first four are nearly the same, one of them turned round."""
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal(80)
+    copies = [base + 0.1 * rng.standard_normal(80) for _ in range(3)]
+    return np.column_stack([base, *copies[:2], -copies[2], rng.standard_normal((80, 6))])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_correlations_are_those_of_numpy(sparse):
+    X = np.where(planted().X > 0.0, planted().X, 0.0)
+    found = correlations(sp.csr_array(X) if sparse else X)
+    np.testing.assert_allclose(found, np.corrcoef(X.T), atol=1e-10)
+
+
+def test_edges_join_what_correlates():
+    selection = gather(MaxVariance(10).fit(copies()), copies(), n_clusters=2)
+    graph = redundancy_graph(selection)
+    r = np.corrcoef(copies().T)
+    index = [int(name[1:]) for name in graph["name"]]
+    found = {frozenset((index[i], index[j])): value for i, j, value in graph["edges"]}
+    expected = {frozenset((a, b)) for a in range(10) for b in range(a) if abs(r[a, b]) >= 0.5}
+    assert set(found) == expected
+    for (a, b), value in ((tuple(pair), value) for pair, value in found.items()):
+        assert value == pytest.approx(r[a, b], abs=1e-3)
+    strengths = [abs(value) for *_, value in graph["edges"]]
+    assert strengths == sorted(strengths, reverse=True)
+    assert graph["mean"] == pytest.approx(np.abs(r[np.triu_indices(10, 1)]).mean(), rel=1e-2)
+
+
+def test_near_duplicates_are_counted():
+    graph = redundancy_graph(gather(MaxVariance(10).fit(copies()), copies(), n_clusters=2))
+    assert graph["n_duplicates"] == len(graph["duplicates"]) == 6
+    assert graph["n_in_duplicates"] == 4
+    assert any(r < 0 for *_, r in graph["duplicates"])
+
+
+def test_only_so_much_is_drawn(monkeypatch):
+    monkeypatch.setattr(selection_features, "MOST_NODES", 3)
+    monkeypatch.setattr(selection_features, "MOST_EDGES", 1)
+    X = copies()[:, :4]
+    graph = redundancy_graph(gather(MaxVariance(4).fit(X), X, n_clusters=2))
+    assert len(graph["x"]) == len(graph["y"]) == len(graph["name"]) == 3
+    assert len(graph["edges"]) == 1
+    assert graph["of"] == 4
+    assert graph["left_out"] == 2
+    assert graph["n_duplicates"] == 6  # counted among all selected ones
+
+
+def test_copies_and_single_features():
+    X = np.repeat(planted().X[:, :1], 4, axis=1)
+    graph = redundancy_graph(gather(MaxVariance(4).fit(X), X, n_clusters=2))
+    assert graph["mean"] == 1.0
+    assert len(set(zip(graph["x"], graph["y"], strict=True))) == 4  # copies part
+    assert redundancy_graph(gather(MaxVariance(1).fit(X), X, n_clusters=2)) is None
+
+
+def test_correlated_features_are_close_and_lonely_ones_stand_aside():
+    r = np.eye(25)
+    r[:3, :3] = 0.95
+    r[3:6, 3:6] = 0.95
+    np.fill_diagonal(r, 1.0)
+    x, y = places(r)
+    points = np.column_stack([x, y]).astype(float)
+    assert ((points >= 0) & (points <= 1000)).all()
+    inner = max(np.ptp(points[:3], axis=0).max(), np.ptp(points[3:6], axis=0).max())
+    between = np.linalg.norm(points[:3].mean(axis=0) - points[3:6].mean(axis=0))
+    assert between > inner
+    assert y[6:].min() > y[:6].max()
+    assert len({tuple(point) for point in points}) == 25

@@ -1,104 +1,223 @@
+import base64
 import copy
+import hashlib
 import json
+import re
+import sys
+from html.parser import HTMLParser
+from importlib import resources
 
-from featsieve import LaplacianScore
-from featsieve.report import summarize_selection
-from featsieve.report.selection.page import number_note, page_parts
-from tests.report.selection.cases import automatic, planted, stable
+import numpy as np
+import pytest
 
+from featsieve import JASFS, MaxVariance
+from featsieve.report import render_selection, summarize_selection, write_selection_report
+from featsieve.report.selection.page import page_parts, script_safe
+from tests.report.selection.cases import EVIL, automatic, planted, stable
 
-def texts(page, title):
-    column = next(i for i, column in enumerate(page["columns"]) if column["title"] == title)
-    return [row["cells"][column]["text"] for row in page["rows"]]
-
-
-def test_selected_features_are_rows_and_the_others_are_data():
-    summary = automatic()[1]
-    page = page_parts(summary)
-    assert texts(page, "Feature") == summary["selected"]
-    assert page["n_more"] == len(page["data"]["rows"]) == 40 - len(summary["selected"])
-    assert {len(row) for row in page["data"]["rows"]} == {len(page["columns"]) + 1}
-    json.dumps(page["data"], allow_nan=False)
+VOID = {"meta", "link", "input", "br", "img"}
 
 
-def test_tiles_say_what_matters_most():
-    tiles = {tile["name"]: tile for tile in page_parts(stable()[1])["tiles"]}
-    assert tiles["features selected"]["value"] == str(stable()[1]["number"]["selected"])
-    assert tiles["stability"]["value"] == f"{stable()[0].stability_:.2f}"
-    tiles = {tile["name"]: tile for tile in page_parts(automatic()[1])["tiles"]}
-    low, high = automatic()[0].equivalent_range_
-    assert f"{low} to {high} nearly as good" in tiles["features selected"]["note"]
-    assert "stability" not in tiles
+class Tags(HTMLParser):
+    """Collects tags and texts, and checks that every element is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((tuple(self.open), data))
 
 
-def test_the_heat_map_has_the_full_colour_at_two_deviations():
-    summary = copy.deepcopy(automatic()[1])
-    summary["heatmap"]["mean"][0] = [2.5, -1.0, None]
-    cells = page_parts(summary)["heat"][0]["cells"]
-    assert [cell["strength"] for cell in cells] == [100, 50, 0]
-    assert [cell["side"] for cell in cells][:2] == ["p", "q"]
-    assert [cell["text"] for cell in cells] == ["2.5", "-1.0", "0.0"]
-
-
-def test_the_best_score_is_marked():
-    summary = copy.deepcopy(stable()[1])
-    summary["evaluation"]["rows"][1] |= {"accuracy": 0.7, "nmi": 0.5, "ari": 0.4}
-    scores = page_parts(summary)["scores"]
-    assert [row["name"].split()[-2] for row in scores[:2]] == ["selected", "all"]
-    assert all(cell["best"] for cell in scores[0]["cells"])
-    assert not any(cell["best"] for cell in scores[1]["cells"])
-
-
-def test_negative_scores_are_never_marked():
-    summary = copy.deepcopy(stable()[1])
-    for row, ari in zip(summary["evaluation"]["rows"], (-0.5, -0.1, -0.5), strict=False):
-        row |= {"ari": ari}
-    scores = page_parts(summary)["scores"]
-    assert not any(cell["best"] for row in scores for cell in row["cells"])
-
-
-def test_settings_are_said_to_be_set_by_the_command_where_there_is_one():
-    summary = copy.deepcopy(automatic()[1])
-    total = len(summary["method"]["settings"])
-    note = f"2 of {total} set in the call, the others as they are by default"
-    assert page_parts(summary)["settings_note"] == note
-    summary["reproduce"]["command"] = "featsieve select a.csv"
-    assert "set by featsieve select, the others" in page_parts(summary)["settings_note"]
-    summary["method"] |= {"settings": {"a": 1}, "changed": ["a"]}
-    assert page_parts(summary)["settings_note"] == "1 of 1 set by featsieve select"
-
-
-def test_the_time_is_that_of_the_fit():
-    summary = copy.deepcopy(automatic()[1])
-    summary["method"]["seconds"] = 0.54
-    assert page_parts(summary)["tiles"][-1] == {
-        "value": "0.54 s", "name": "time of the fit", "note": ""
+def hostile():
+    """Return a summary in which every text is an attack."""
+    X = np.column_stack([planted().X[:, planted().informative], planted().X[:, :8]])
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(X)
+    about = {
+        "title": EVIL, "file": EVIL, "command": EVIL, "settings": {EVIL: EVIL}, "dropped": [EVIL],
+        "filled": EVIL, "versions": {EVIL: EVIL}, "seed": EVIL, EVIL: EVIL,
     }  # fmt: skip
-
-
-def test_what_the_caller_told_is_a_text_or_a_list():
-    summary = copy.deepcopy(automatic()[1])
-    summary["reproduce"]["more"] = {"files": {"model": "m.skops"}, "lab": "north", "none": None}
-    files, lab, none = page_parts(summary)["more"]
-    assert files == {"name": "Files", "text": "", "entries": [("model", "m.skops")]}
-    assert lab == {"name": "lab", "text": "north", "entries": []}
-    assert not none["text"]
-
-
-def test_changed_settings_come_first():
-    settings = page_parts(automatic()[1])["settings"]
-    assert [row["name"] for row in settings if row["changed"]] == ["n_clusters", "random_state"]
-    assert [row["changed"] for row in settings] == sorted(
-        (row["changed"] for row in settings), reverse=True
+    return summarize_selection(
+        sieve,
+        X,
+        feature_names=[f"{EVIL}{j}" for j in range(16)],
+        sample_names=[f"{EVIL}{i}" for i in range(60)],
+        y=[f"{EVIL}{k}" for k in planted().labels],
+        image_shape=(2, 8),
+        about=about,
     )
 
 
-def test_notes():
-    assert number_note(automatic()[1]) == ""
-    assert "frequencies" in number_note(stable()[1])
-    X = planted().X
-    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
-    assert "asked for" in number_note(summary)
+def test_names_never_become_markup():
+    page = render_selection(hostile())
+    tags = Tags(page)
+    names = [name for name, _ in tags.tags]
+    assert names.count("script") == 2
+    assert "<script>alert" not in page
+    assert not any(key.startswith("on") for _, attributes in tags.tags for key in attributes)
+    shown = "".join(text for where, text in tags.texts if "main" in where)
+    assert f"{EVIL}0" in shown  # as text it is all there
+
+
+def test_the_data_of_hostile_names_are_one_element():
+    tags = Tags(render_selection(hostile()))
+    data = [text for where, text in tags.texts if where[-1:] == ("script",)]
+    assert len(data) == 2
+    assert json.loads(data[0])["map"]["names"][3] == f"{EVIL}3"
+
+
+def test_only_the_script_of_the_page_may_run():
+    page = render_selection(automatic()[1])
+    tags = Tags(page)
+    policy = next(a["content"] for n, a in tags.tags if a.get("http-equiv"))
+    script = re.search(r"<script>(.*?)</script>", page, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    page = render_selection(hostile())
+    for _, attributes in Tags(page).tags:
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:"))
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|import\(", page)
+    assert set(re.findall(r"https?://[^\s\"'<]+", page)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_page_is_made_for_all_readers():
+    tags = Tags(render_selection(stable()[1])).tags
+    names = [name for name, _ in tags]
+    assert names.count("h1") == 1
+    assert dict(tags)["html"] == {"lang": "en"}
+    assert tags[names.index("a")] == ("a", {"class": "skip", "href": "#features"})
+    identities = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(identities) == len(set(identities))
+    for name, attributes in tags:
+        if name == "a":
+            assert attributes["href"].removeprefix("#") in identities
+        if "aria-labelledby" in attributes:
+            assert attributes["aria-labelledby"] in identities
+        if name == "th":
+            assert attributes["scope"] in ("row", "col")
+        if name == "svg":
+            assert attributes.get("aria-hidden") == "true" or (
+                attributes["role"] == "img" and attributes["aria-label"]
+            )
+        if name == "button":
+            assert attributes["type"] == "button"
+
+
+def test_what_the_caller_told_is_shown():
+    summary = copy.deepcopy(automatic()[1])
+    summary["reproduce"]["more"] = {"files": {"model": "m.skops"}, "lab": "north", "none": None}
+    summary["method"]["seconds"] = 0.54
+    page = render_selection(summary)
+    assert "<summary>Files</summary>" in page
+    assert "<div><dt>model</dt><dd>m.skops</dd></div>" in page
+    assert "<div><dt>lab</dt><dd>north</dd></div>" in page
+    assert "<dt>none</dt>" not in page
+    assert "<div><dt>Time of the fit</dt><dd>0.54 s</dd></div>" in page
+
+
+def test_caveats_come_before_everything_else():
+    page = render_selection(stable()[1])
+    assert page.index('class="caveats"') < page.index("<main>")
+    for caveat in stable()[1]["caveats"]:
+        assert caveat["text"].replace("|", "|") in page.replace("&#39;", "'")
+
+
+def test_tables_and_pictures_are_there_without_script():
+    page = render_selection(automatic()[1])
+    static = page[: page.index('<script type="application/json"')]
+    for name in automatic()[1]["selected"]:
+        assert f'<th scope="row">{name}</th>' in static
+    assert static.count('role="img"') == 4 + 2 + (automatic()[1]["redundancy"] is not None)
+    assert "<noscript>" in static
+
+
+def test_parts_that_do_not_exist_are_left_out():
+    summary = copy.deepcopy(automatic()[1])
+    for part in ("clusters", "structure", "curve", "objective", "map", "heatmap", "redundancy"):
+        summary[part] = None
+    page = render_selection(summary)
+    found = {a["id"] for n, a in Tags(page).tags if n == "section" and "id" in a}
+    assert found == {"features", "number", "reproduce"}
+    assert "does not iterate" in page
+
+
+def test_the_file_is_the_page(tmp_path):
+    sieve = automatic()[0]
+    write_selection_report(sieve, planted().X, tmp_path / "new" / "report.html", about={"seed": 3})
+    text = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
+    expected = summarize_selection(sieve, planted().X, about={"seed": 3})
+    assert text == render_selection(expected)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
+def test_other_formats_are_refused(summary):
+    with pytest.raises(ValueError, match="summaries of format 1"):
+        render_selection(summary)
+
+
+@pytest.mark.parametrize("text", [EVIL, "<!--<script>", "]]>", "\\u003c"])
+def test_json_cannot_leave_its_element(text):
+    safe = script_safe({"name": text})
+    assert json.loads(safe) == {"name": text}
+    assert not set("<>&\u2028") & set(safe)
+
+
+def luminance(colour):
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(a, b):
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def themes():
+    css = resources.files("featsieve.report").joinpath("templates/selection.css").read_text("utf-8")
+    blocks = re.findall(r":root[^{]*\{([^}]*--page[^}]*)\}", css)
+    found = [dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", block)) for block in blocks]
+    return [theme for theme in found if "--c0" in theme]
+
+
+def test_the_two_ways_to_be_dark_are_the_same():
+    light, dark, by_system = themes()
+    assert dark == by_system
+    assert set(light) == set(dark)
+    assert light != dark
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_colours_can_be_seen(which):
+    theme = themes()[which]
+    for ground in ("--page", "--card", "--soft", "--bar", "--hot", "--cold"):
+        assert contrast(theme["--ink"], theme[ground]) >= 4.5, ground
+    for ground in ("--page", "--card", "--soft"):
+        assert contrast(theme["--quiet"], theme[ground]) >= 4.5, ground
+        assert contrast(theme["--accent"], theme[ground]) >= 4.5, ground
+    assert contrast(theme["--warn"], theme["--warn-soft"]) >= 4.5
+    assert contrast(theme["--c1"], theme["--card"]) >= 4.0  # also a label of charts
+    for k in range(8):
+        assert contrast(theme[f"--c{k}"], theme["--card"]) >= 3.0, k
 
 
 def test_samples_are_numbered_unless_only_some_are_drawn():
@@ -106,3 +225,45 @@ def test_samples_are_numbered_unless_only_some_are_drawn():
     assert page_parts(summary)["data"]["map"]["rows"] is None
     summary["map"]["of"] = 100
     assert page_parts(summary)["data"]["map"]["rows"] == list(range(60))
+
+
+def test_tiles_say_what_matters_most():
+    page = render_selection(stable()[1])
+    assert f"<dt>stability</dt><dd>{stable()[0].stability_:.2f}</dd>" in page
+    page = render_selection(automatic()[1])
+    low, high = automatic()[0].equivalent_range_
+    assert f'<dd class="note">of 40; {low} to {high} nearly as good</dd>' in page
+    assert "<dt>stability</dt>" not in page
+
+
+def test_the_heat_map_has_the_full_colour_at_two_deviations():
+    summary = copy.deepcopy(automatic()[1])
+    summary["heatmap"]["mean"][0] = [2.5, -1.0, None]
+    page = render_selection(summary)
+    row = page[page.index('<table class="heat') :].split("<tbody>")[1].split("</tr>")[0]
+    assert re.findall(r"--z:(\d+)%", row) == ["100", "50", "0"]
+    assert re.findall(r">([-.\d]+)</td>", row) == ["2.5", "-1.0", "0.0"]
+
+
+def test_clear_bests_are_bold():
+    summary = copy.deepcopy(stable()[1])
+    summary["evaluation"]["rows"][1] |= {"accuracy": 0.7, "nmi": 0.5, "ari": 0.4}
+    page = render_selection(summary)
+    rows = page[page.index('<table class="scores">') :].split("<tbody>")[1].split("</tr>")
+    assert [row.count("<strong>") for row in rows[:2]] == [3, 0]
+
+
+def test_settings_that_were_changed_come_first():
+    page = render_selection(automatic()[1])
+    total = len(automatic()[1]["method"]["settings"])
+    assert f"Settings (2 of {total} set in the call, the others as they are by default)" in page
+    rows = page[page.index('<th scope="col">Setting</th>') :]
+    assert re.findall(r'<th scope="row">(\w+)<', rows)[:2] == ["n_clusters", "random_state"]
+
+
+def test_the_summary_needs_no_template_engine(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    sieve = MaxVariance(5).fit(planted().X)
+    summary = summarize_selection(sieve, planted().X, structure=0.5, about={"n_clusters": 2})
+    with pytest.raises(ImportError, match=r"pip install 'featsieve\[report\]'"):
+        render_selection(summary)

@@ -1,9 +1,13 @@
 import copy
 
-from featsieve import MaxVariance
+import numpy as np
+import pytest
+
+from featsieve import LaplacianScore, MaxVariance
 from featsieve.report import summarize_selection
-from featsieve.report.selection.table import short_rows, table_columns, table_note, table_rows
-from tests.report.selection.cases import automatic, planted, stable
+from featsieve.report.selection.page import page_parts
+from featsieve.report.selection.table import reason, table_columns, table_note, table_rows
+from tests.report.selection.cases import automatic, noise, planted, stable
 
 
 def cells(summary, title):
@@ -36,11 +40,11 @@ def test_bars_are_shares_of_the_largest():
 def test_rows_for_the_script_hold_the_same_texts():
     summary = automatic()[1]
     rows = table_rows(summary, table_columns(summary))
-    whys, short = short_rows(rows)
+    data = page_parts(summary)["data"]["rows"]
     left = [row for row in rows if not row["selected"]]
-    assert len(short) == len(left) == 40 - len(summary["selected"])
-    for (group, *texts, why), row in zip(short, left, strict=True):
-        assert [*texts, whys[why]] == [cell["text"] for cell in row["cells"]]
+    assert len(data) == len(left) == 40 - len(summary["selected"])
+    for (group, *texts), row in zip(data, left, strict=True):
+        assert texts == [cell["text"] for cell in row["cells"]]
         assert summary["clusters"]["names"][group] == texts[3].split(",")[0]
 
 
@@ -68,3 +72,72 @@ def test_the_note_says_what_is_left_out():
     assert table_note(summary).endswith("all are in the file features.csv.")
     summary["reproduce"]["more"]["files"] = ["a.csv"]  # what a caller means by it is not known
     assert "featsieve.explain" in table_note(summary)
+
+
+def reason_of(summary=None, **facts):
+    """Return the reason of the first feature, some facts about it changed."""
+    summary = copy.deepcopy(automatic()[1] if summary is None else summary)
+    known = {"cluster": "2", "separation": 3.0, "eta_squared": 0.5, "closest": None}
+    for key, value in (known | {"correlation": None} | facts).items():
+        summary["features"][key][0] = value
+    return reason(summary, 0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({}, "high in cluster 2"),
+        ({"separation": "-inf"}, "low in cluster 2"),
+        ({"eta_squared": 0.04}, "among the best scores"),
+        ({"cluster": None}, "among the best scores"),
+        (
+            {"closest": "x4", "correlation": -0.95},
+            "high in cluster 2; nearly a copy of x4 (r = -0.95)",
+        ),
+        ({"closest": "x4", "correlation": 0.8}, "high in cluster 2"),
+    ],
+)
+def test_why_a_feature_was_selected(facts, expected):
+    assert reason_of(status="selected", **facts) == expected
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"status": "low score"}, "high in cluster 2, but adds too little"),
+        (
+            {"status": "low score", "eta_squared": 0.03},
+            "tells the clusters little: explains 3%",
+        ),
+        ({"status": "low score", "separation": None}, "score too low"),
+        (
+            {"status": "redundant", "closest": "x4", "correlation": 0.97},
+            "repeats x4 (r = 0.97)",
+        ),
+        ({"status": "constant", "cluster": None, "eta_squared": None}, "does not vary"),
+        ({"status": "of another kind"}, "of another kind"),
+    ],
+)
+def test_why_a_feature_was_left_out(facts, expected):
+    assert reason_of(**facts) == expected
+
+
+def test_nothing_is_said_to_add_where_no_path_was_followed():
+    summary = copy.deepcopy(automatic()[1])
+    summary["path"]["kind"] = "scores"
+    assert reason_of(summary, status="low score") == "high in cluster 2, but its score is too low"
+
+
+def test_clusters_of_k_means_are_no_reason():
+    X = planted().X
+    summary = summarize_selection(LaplacianScore(5).fit(X), X)
+    assert {reason(summary, i) for i in range(40)} == {"among the best scores", "score too low"}
+
+
+def test_copies_and_constants_of_a_table():
+    X = np.column_stack([noise(50, 3) * [9.0, 3.0, 1.0], np.ones(50)])
+    X = np.column_stack([X, X[:, 0] / 2.0])
+    summary = summarize_selection(MaxVariance(1).fit(X), X)
+    why = {name: reason(summary, i) for i, name in enumerate(summary["features"]["name"])}
+    assert why["x3"] == "does not vary"
+    assert why["x4"] == "repeats x0 (r = 1.00)"

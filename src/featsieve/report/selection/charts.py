@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featsieve.report.selection.drawing import Frame, padded, svg
-from featsieve.report.selection.numbers import counted, readable
+from featsieve.report.selection.values import counted, readable
 from featsieve.report.selection.words import CRITERIA
 
 # From this ratio of the largest to the smallest number on, their axis is logarithmic.
@@ -27,11 +27,8 @@ class Chart:
 
 def charts(summary: Mapping[str, Any]) -> list[Chart]:
     """Return the charts that a selection has."""
-    found = [
-        _criterion(summary),
-        *(_path(summary) if summary["path"]["kind"] == "gains" else [_scores(summary)]),
-        _objective(summary),
-    ]
+    along = [_gains, _loss] if summary["path"]["kind"] == "gains" else [_scores]
+    found = [draw(summary) for draw in (_criterion, *along, _objective)]
     return [chart for chart in found if chart is not None]
 
 
@@ -43,23 +40,24 @@ def _criterion(summary: Mapping[str, Any]) -> Chart | None:
     sizes, values, errors = curve["sizes"], curve["values"], curve["errors"]
     low, high = curve["equivalent"]
     name = curve["criterion"].replace("_", " ")
-    ends = [v - 2 * e for v, e in zip(values, errors, strict=True)]
-    ends += [v + 2 * e for v, e in zip(values, errors, strict=True)]
-    frame = _frame(sizes, padded(ends))
-    content = frame.band(low, high) + frame.axes("number of features", name)
-    points = []
-    marks = []
+    ends = [v + side * e for side in (-2, 2) for v, e in zip(values, errors, strict=True)]
+    frame = _size_frame(sizes, padded(ends))
+    points, marks = [], []
     for size, value, error, near in zip(sizes, values, errors, curve["nearly_equal"], strict=True):
         x, y = frame.at(size, value)
+        spread = ""
         if error > 0.0:
             top, bottom = frame.at(size, value + 2 * error)[1], frame.at(size, value - 2 * error)[1]
             marks.append(f'<path class="error" d="M{x:g} {bottom:g}V{top:g}"/>')
-        style = "dot chosen-dot" if size == curve["chosen"] else "dot" if near else "dot hollow"
-        radius = 6.5 if size == curve["chosen"] else 4
+            spread = f" ± {readable(2 * error, 2)}"
+        style, radius, word = (
+            ("dot chosen-dot", 6.5, "chosen") if size == curve["chosen"]
+            else ("dot", 4, "nearly as good") if near
+            else ("dot hollow", 4, "worse")
+        )  # fmt: skip
         marks.append(f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius}"/>')
-        spread = f" ± {readable(2 * error, 2)}" if error > 0.0 else ""
-        word = "chosen" if size == curve["chosen"] else "nearly as good" if near else "worse"
         points.append((x, y, f"{counted(size, 'feature')}: {readable(value)}{spread} ({word})"))
+    content = frame.band(low, high) + frame.axes("number of features", name)
     content += frame.line(sizes, values) + "".join(marks)
     content += frame.upright(curve["chosen"], f"chosen: {curve['chosen']}")
     inner = (
@@ -78,57 +76,29 @@ def _criterion(summary: Mapping[str, Any]) -> Chart | None:
     return Chart("criterion", "The label-free criterion", caption, svg(content, label), points)
 
 
-def _path(summary: Mapping[str, Any]) -> list[Chart]:
-    """Draw what each next feature adds, and the loss that is left."""
+def _gains(summary: Mapping[str, Any]) -> Chart:
+    """Draw what each next feature adds."""
     path = summary["path"]
-    gains, loss, chosen = path["gain"], path["loss"], path["chosen"]
-    steps = list(range(1, len(gains) + 1))
-    frame = Frame((0.0, len(gains) + 1.0), padded(gains, zero=True))
-    content = frame.axes("features so far", "gain")
-    content += frame.bars(steps[:chosen], gains[:chosen], "bar")
-    content += frame.bars(steps[chosen:], gains[chosen:], "bar faint")
-    if chosen < len(gains):
-        content += frame.upright(chosen + 0.5, f"selected: {chosen}")
-    points = [
-        (
-            *frame.at(step, gain),
-            f"{step}. {name} adds {readable(gain)}; "
-            f"a price of {readable(price)} selects {counted(step, 'feature')}",
+    gains, chosen = path["gain"], path["chosen"]
+    texts = [
+        f"{step}. {name} adds {readable(gain)}; a price of {readable(price)} selects "
+        f"{counted(step, 'feature')}"
+        for step, (name, gain, price) in enumerate(
+            zip(path["name"], gains, path["price"], strict=True), start=1
         )
-        for step, gain, price, name in zip(steps, gains, path["price"], path["name"], strict=True)
     ]
     inner = " (of the fit to all rows)" if path["inner"] else ""
-    gain = Chart(
-        "gain",
-        "What each next feature adds",
+    caption = (
         f"By how much the objective falls when the next feature enters{inner}. Bars up to the "
         "dashed line are selected. The sparsity penalty is a price: a feature is bought while it "
-        "adds more than it costs.",
-        svg(content, f"Gains of {len(gains)} features, from {readable(gains[0])} down to "
-        f"{readable(gains[-1])}; the first {chosen} are selected."),
-        points,
-    )  # fmt: skip
-    sizes = list(range(len(loss)))
-    frame = Frame((0.0, float(max(sizes[-1], 1))), padded(loss, zero=True))
-    content = frame.axes("features so far", "loss")
-    content += frame.line(sizes, loss)
-    if chosen < len(loss):
-        content += frame.upright(chosen, f"selected: {chosen}")
-        x, y = frame.at(chosen, loss[chosen])
-        content += f'<circle class="dot chosen-dot" cx="{x:g}" cy="{y:g}" r="6"/>'
-    left = Chart(
-        "loss",
-        "What is left unexplained",
-        "The regularised squared error of the cluster indicators when only the first features may "
-        "be used: where it is flat, more features tell nothing new.",
-        svg(content, f"Loss against the number of features: {readable(loss[0])} without any, "
-        f"{readable(loss[min(chosen, len(loss) - 1)])} with the {chosen} selected."),
-        [
-            (*frame.at(size, value), f"{counted(size, 'feature')}: loss {readable(value, 4)}")
-            for size, value in zip(sizes, loss, strict=True)
-        ],
-    )  # fmt: skip
-    return [gain, left]
+        "adds more than it costs."
+    )
+    label = (
+        f"Gains of {len(gains)} features, from {readable(gains[0])} down to "
+        f"{readable(gains[-1])}; the first {chosen} are selected."
+    )
+    content, points = _bars(gains, chosen, ("features so far", "gain"), texts, zero=True)
+    return Chart("gain", "What each next feature adds", caption, svg(content, label), points)
 
 
 def _scores(summary: Mapping[str, Any]) -> Chart:
@@ -136,14 +106,10 @@ def _scores(summary: Mapping[str, Any]) -> Chart:
     path = summary["path"]
     scores = [float(score or 0.0) for score in path["score"]]
     chosen = min(path["chosen"], len(scores))
-    steps = list(range(1, len(scores) + 1))
-    low, high = padded(scores, zero=min(scores) <= 0.25 * max(scores))
-    frame = Frame((0.0, len(scores) + 1.0), (low, high))
-    content = frame.axes("rank", "score")
-    content += frame.bars(steps[:chosen], scores[:chosen], "bar")
-    content += frame.bars(steps[chosen:], scores[chosen:], "bar faint")
-    if chosen < len(scores):
-        content += frame.upright(chosen + 0.5, f"selected: {chosen}")
+    texts = [
+        f"{rank}. {name}: score {readable(score, 4)}"
+        for rank, (name, score) in enumerate(zip(path["name"], scores, strict=True), start=1)
+    ]
     part = ""
     if path["length"] > len(scores):
         part = f" Only the first {len(scores)} of {path['length']:,} are drawn."
@@ -151,25 +117,59 @@ def _scores(summary: Mapping[str, Any]) -> Chart:
         f"How the scores fall along the ranking. Bars up to the dashed line are selected.{part}"
     )
     label = f"Scores of {len(scores)} features in the order of their ranks; {chosen} are selected."
-    points = [
-        (*frame.at(step, score), f"{step}. {name}: score {readable(score, 4)}")
-        for step, score, name in zip(steps, scores, path["name"], strict=True)
-    ]
+    zero = min(scores) <= 0.25 * max(scores)
+    content, points = _bars(scores, chosen, ("rank", "score"), texts, zero=zero)
     return Chart("scores", "Scores along the ranking", caption, svg(content, label), points)
+
+
+def _bars(
+    values: Sequence[float], chosen: int, names: tuple[str, str], texts: list[str], *, zero: bool
+) -> tuple[str, list[tuple[float, float, str]]]:
+    """Draw a bar for every feature, those that are not selected faint; return also the points."""
+    steps = list(range(1, len(values) + 1))
+    frame = Frame((0.0, len(values) + 1.0), padded(values, zero=zero))
+    content = frame.axes(*names)
+    content += frame.bars(steps[:chosen], values[:chosen], "bar")
+    content += frame.bars(steps[chosen:], values[chosen:], "bar faint")
+    if chosen < len(values):
+        content += frame.upright(chosen + 0.5, f"selected: {chosen}")
+    points = zip(steps, values, texts, strict=True)
+    return content, [(*frame.at(step, value), text) for step, value, text in points]
+
+
+def _loss(summary: Mapping[str, Any]) -> Chart:
+    """Draw the loss that is left."""
+    loss, chosen = summary["path"]["loss"], summary["path"]["chosen"]
+    sizes = list(range(len(loss)))
+    frame = Frame((0.0, float(max(sizes[-1], 1))), padded(loss, zero=True))
+    content = frame.axes("features so far", "loss") + frame.line(sizes, loss)
+    if chosen < len(loss):
+        content += frame.upright(chosen, f"selected: {chosen}")
+        x, y = frame.at(chosen, loss[chosen])
+        content += f'<circle class="dot chosen-dot" cx="{x:g}" cy="{y:g}" r="6"/>'
+    caption = (
+        "The regularised squared error of the cluster indicators when only the first features may "
+        "be used: where it is flat, more features tell nothing new."
+    )
+    label = (
+        f"Loss against the number of features: {readable(loss[0])} without any, "
+        f"{readable(loss[min(chosen, len(loss) - 1)])} with the {chosen} selected."
+    )
+    points = [
+        (*frame.at(size, value), f"{counted(size, 'feature')}: loss {readable(value, 4)}")
+        for size, value in zip(sizes, loss, strict=True)
+    ]
+    return Chart("loss", "What is left unexplained", caption, svg(content, label), points)
 
 
 def _objective(summary: Mapping[str, Any]) -> Chart | None:
     """Draw the objective after every iteration."""
-    objective = summary["objective"]
-    if objective is None:
-        return None
-    values = [value for value in objective["values"] if isinstance(value, int | float)]
+    objective, values = summary["objective"], objective_values(summary)
     if len(values) < FEWEST_STEPS:
         return None
     steps = list(range(1, len(values) + 1))
     frame = Frame((1.0, float(len(values))), padded(values))
-    content = frame.axes("iteration", "objective")
-    content += frame.line(steps, values)
+    content = frame.axes("iteration", "objective") + frame.line(steps, values)
     radius = 4 if len(values) <= 40 else 2
     points = []
     for step, value in zip(steps, values, strict=True):
@@ -190,7 +190,7 @@ def objective_note(summary: Mapping[str, Any]) -> str:
     name, objective = summary["method"]["name"], summary["objective"]
     if objective is None:
         return f"{name} does not iterate, so there is no objective to draw."
-    values = [value for value in objective["values"] if isinstance(value, int | float)]
+    values = objective_values(summary)
     if not values or len(values) >= FEWEST_STEPS:
         return ""
     ended = f" and ended because {objective['status']}" if objective["status"] else ""
@@ -198,7 +198,13 @@ def objective_note(summary: Mapping[str, Any]) -> str:
     return f"{name} took {counted(len(values), 'iteration')} (objective {told}){ended}."
 
 
-def _frame(sizes: Sequence[int], y: tuple[float, float]) -> Frame:
+def objective_values(summary: Mapping[str, Any]) -> list[float]:
+    """Return the finite values of the objective."""
+    values = summary["objective"]["values"] if summary["objective"] else []
+    return [value for value in values if isinstance(value, int | float)]
+
+
+def _size_frame(sizes: Sequence[int], y: tuple[float, float]) -> Frame:
     """Return a frame for numbers of features."""
     low, high = float(sizes[0]), float(sizes[-1])
     if high >= LOGARITHMIC * low:

@@ -1,34 +1,14 @@
 """A selection judged by classes that it has not seen."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from featsieve.evaluation import ClusteringScores
-from featsieve.evaluation.checks import as_classes
-from featsieve.evaluation.judging import Judge
+from featsieve.evaluation.judging import Judge, clear_difference, too_many_classes
 from featsieve.report.selection.inputs import Selection
-from featsieve.report.selection.numbers import plains
-
-
-def check_classes(
-    y: Any, class_names: Any, n_samples: int
-) -> tuple[np.ndarray, list[str]] | tuple[None, None]:
-    """Return the classes as codes 0, 1, ... with their names; None, None if there are none."""
-    if y is None:
-        return None, None
-    codes = as_classes("y", y, n_samples=n_samples)
-    values = np.unique(np.asarray(y)).tolist()
-    if class_names is None:
-        return codes, [str(value) for value in values]
-    names = [str(name) for name in class_names]
-    usable = all(isinstance(v, int | float) and 0 <= v < len(names) for v in values)
-    if not usable:
-        raise ValueError(
-            f"class_names holds {len(names)} names, so y must hold integers from 0 to "
-            f"{len(names) - 1}; got {values[:5]!r}. Leave class_names out if y holds the names."
-        )
-    return codes, [names[int(value)] for value in values]
+from featsieve.report.selection.values import plains
 
 
 def evaluation(selection: Selection, codes: np.ndarray, names: list[str]) -> dict[str, Any]:
@@ -67,3 +47,24 @@ def _row(kind: str, scores: ClusteringScores, n_features: int) -> dict[str, Any]
     """Return the scores of one clustering."""
     accuracy, nmi, ari = plains(scores.mean(), 4)
     return {"kind": kind, "n_features": n_features, "accuracy": accuracy, "nmi": nmi, "ari": ari}
+
+
+def is_meaningless(judged: Mapping[str, Any]) -> bool:
+    """Say whether there are so many classes that agreement with them means nothing."""
+    return too_many_classes(len(judged["classes"]), sum(judged["sizes"]))
+
+
+def best_cells(judged: Mapping[str, Any], keys: tuple[str, ...]) -> set[tuple[str, str]]:
+    """Return which scores are best in a sense worth marking."""
+    rows = judged["rows"]
+    if not rows or is_meaningless(judged):
+        return set()
+    margin = clear_difference(judged["samples"])
+    found = set()
+    for key in keys:
+        values = [row[key] for row in rows]
+        for row in rows:
+            largest = row[key] == max(values)
+            if largest and row[key] - min(values) >= margin and row["ari"] >= margin:
+                found.add((row["kind"], key))
+    return found

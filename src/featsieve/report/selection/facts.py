@@ -1,4 +1,4 @@
-"""What was done, as plain facts: the table, the method and its settings, the numbers chosen."""
+"""What was done and how it went: the table, the method, the numbers chosen, the iterations."""
 
 from collections.abc import Mapping
 from inspect import Parameter, signature
@@ -12,10 +12,10 @@ from featsieve.criteria.selected_clusters import layers
 from featsieve.criteria.structure import noise_level, quick_structure
 from featsieve.evaluation import Stability
 from featsieve.report.selection.inputs import Selection
-from featsieve.report.selection.numbers import plain
+from featsieve.report.selection.values import json_safe, plain, plains
 
-# Settings with longer values (arrays, matrices) are only named.
-LONGEST_VALUE = 200
+# Points of a path that are drawn.
+MOST_STEPS = 400
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any
     density = X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0
     filled = about.get("filled")
     return {
-        "file": _text(about.get("file")),
+        "file": about.get("file") and str(about["file"]),
         "samples": int(X.shape[0]),
         "features": int(X.shape[1]),
         "sparse": bool(sparse),
@@ -133,25 +133,67 @@ def stability_facts(selection: Selection, given: Stability | None) -> dict[str, 
     }
 
 
-def json_safe(value: Any) -> Any:
-    """Return a setting as JSON can hold it: what is too long is only described."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.bool_ | Integral):
-        return value.item() if isinstance(value, np.generic) else int(value)
-    if isinstance(value, Real):
-        return plain(value, 12)
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | set | frozenset) and len(value) <= LONGEST_VALUE:
-        return [json_safe(entry) for entry in value]
-    shape = getattr(value, "shape", None)
-    if shape is not None:
-        return f"{type(value).__name__} of shape {tuple(shape)}"
-    if hasattr(value, "get_params"):
-        return f"{type(value).__name__}(...)"
-    text = getattr(value, "__name__", None) if callable(value) else str(value)
-    return (text or type(value).__name__)[:LONGEST_VALUE]
+def criterion_curve(selection: Selection) -> dict[str, Any] | None:
+    """Return the curve of the label-free criterion, if one chose the number of features."""
+    for depth, layer in enumerate(layers(selection.selector)):
+        curve = getattr(getattr(layer, "path_", None), "curve", None)
+        if curve is not None:
+            return {
+                "criterion": str(curve.criterion),
+                "sizes": curve.sizes.tolist(),
+                "values": plains(curve.values),
+                "errors": plains(curve.errors),
+                "nearly_equal": curve.nearly_equal.tolist(),
+                "chosen": int(curve.chosen),
+                "equivalent": [int(size) for size in curve.equivalent_range],
+                "tolerance": float(curve.tolerance),
+                "sparsest": bool(curve.sparsest),
+                "inner": depth > 0,
+            }
+    return None
+
+
+def selection_path(selection: Selection) -> dict[str, Any]:
+    """Return what each next feature adds, or how the scores fall along the ranking."""
+    names = selection.feature_names
+    for depth, layer in enumerate(layers(selection.selector)):
+        path: Any = getattr(layer, "path_", None)
+        if hasattr(path, "half_gains") and len(path.half_gains):
+            order = path.order[:MOST_STEPS]
+            return {
+                "kind": "gains",
+                "name": [names[j] for j in order],
+                "gain": plains(path.half_gains[:MOST_STEPS]),
+                "price": plains(path.sparsity[:MOST_STEPS]),
+                "loss": plains(path.loss[: MOST_STEPS + 1]),
+                "length": len(path.order),
+                "chosen": int(layer.get_support().sum()),
+                "inner": depth > 0
+                and not np.array_equal(layer.get_support(), selection.facts["selected"]),
+            }
+    order = np.argsort(selection.facts["rank"])
+    shown = order[:MOST_STEPS]
+    return {
+        "kind": "scores",
+        "name": [names[j] for j in shown],
+        "score": plains(selection.facts["score"][shown]),
+        "length": len(order),
+        "chosen": len(selection.chosen),
+        "inner": False,
+    }
+
+
+def objective_steps(selection: Selection) -> dict[str, Any] | None:
+    """Return the objective after every iteration, and how the solver ended."""
+    values = selection.fitted("objective_")
+    if values is None or not len(np.atleast_1d(values)):
+        return None
+    status = selection.fitted("status_")
+    return {
+        "values": plains(np.atleast_1d(values)[:MOST_STEPS], 8),
+        "status": None if status is None else str(status.value),
+        "success": True if status is None else bool(status.success),
+    }
 
 
 def _is_changed(selection: Selection, key: str) -> bool:
@@ -163,14 +205,5 @@ def _is_changed(selection: Selection, key: str) -> bool:
     value = getattr(owner, name, None)
     if default is None or default.default is Parameter.empty:
         return True
-    return not (value is default.default or (is_plain(value) and value == default.default))
-
-
-def is_plain(value: Any) -> bool:
-    """Say whether a value can be compared with another by ``==``."""
-    return isinstance(value, str | Real)
-
-
-def _text(value: Any) -> str | None:
-    """Return text, or None."""
-    return None if value is None else str(value)
+    same = isinstance(value, str | Real) and value == default.default
+    return not (value is default.default or same)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from featsieve.criteria.selected_clusters import (
     layers,
     selected_clusters,
 )
+from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import as_table
@@ -96,6 +98,52 @@ def gather(
         clusters=clusters,
         facts=facts,
     )
+
+
+def check_classes(
+    y: Any, class_names: Any, n_samples: int
+) -> tuple[np.ndarray, list[str]] | tuple[None, None]:
+    """Return the classes as codes 0, 1, ... with their names; None, None if there are none."""
+    if y is None:
+        return None, None
+    codes = as_classes("y", y, n_samples=n_samples)
+    values = np.unique(np.asarray(y)).tolist()
+    if class_names is None:
+        return codes, [str(value) for value in values]
+    names = [str(name) for name in class_names]
+    usable = all(isinstance(v, int | float) and 0 <= v < len(names) for v in values)
+    if not usable:
+        raise ValueError(
+            f"class_names holds {len(names)} names, so y must hold integers from 0 to "
+            f"{len(names) - 1}; got {values[:5]!r}. Leave class_names out if y holds the names."
+        )
+    return codes, [names[int(value)] for value in values]
+
+
+def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:
+    """Return (rows, columns) of the image that the features make; None if there is none."""
+    if image_shape is None:
+        return None
+    if isinstance(image_shape, str):
+        if image_shape != "guess":
+            raise ValueError(
+                "image_shape must be (rows, columns), 'guess' for a square, or None; got "
+                f"{image_shape!r}."
+            )
+        side = round(n_features**0.5)
+        return (side, side) if side > 1 and side * side == n_features else None
+    shape = tuple(image_shape)
+    if len(shape) != 2 or not all(isinstance(s, Integral) and int(s) > 0 for s in shape):
+        raise ValueError(
+            f"image_shape must be (rows, columns), two positive integers; got {image_shape!r}."
+        )
+    height, width = int(shape[0]), int(shape[1])
+    if height * width != n_features:
+        raise ValueError(
+            f"image_shape={height} x {width} makes {height * width} pixels, but X has {n_features} "
+            "columns: pass the shape of one image."
+        )
+    return height, width
 
 
 def _feature_names(

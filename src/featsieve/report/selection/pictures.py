@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from featsieve.report.selection.drawing import svg
-from featsieve.report.selection.markers import RADIUS, Marker, markers, marks
-from featsieve.report.selection.numbers import counted
+from featsieve.report.selection.drawing import RADIUS, Marker, markers, marks, svg
+from featsieve.report.selection.values import counted
 
 # Radius of the markers among many samples.
 SMALL, MANY = 6, 600

@@ -7,24 +7,27 @@ import numpy as np
 
 from featsieve.evaluation import Stability
 from featsieve.report.selection.caveats import caveats
-from featsieve.report.selection.clusters import cluster_rows, heat_map
-from featsieve.report.selection.curves import criterion_curve, objective_steps, selection_path
-from featsieve.report.selection.evaluation import check_classes, evaluation
+from featsieve.report.selection.evaluation import evaluation
 from featsieve.report.selection.facts import (
     cluster_facts,
-    json_safe,
+    criterion_curve,
     method_facts,
     number_facts,
+    objective_steps,
+    selection_path,
     stability_facts,
     structure_facts,
     table_facts,
 )
-from featsieve.report.selection.features import feature_rows
-from featsieve.report.selection.image import check_shape, pixel_images
-from featsieve.report.selection.inputs import Selection, gather
-from featsieve.report.selection.map import sample_map
-from featsieve.report.selection.numbers import counted
-from featsieve.report.selection.redundancy import redundancy_graph
+from featsieve.report.selection.features import (
+    cluster_rows,
+    feature_rows,
+    heat_map,
+    redundancy_graph,
+)
+from featsieve.report.selection.inputs import Selection, check_classes, check_shape, gather
+from featsieve.report.selection.values import counted, json_safe
+from featsieve.report.selection.views import pixel_images, sample_map
 from featsieve.report.selection.words import summary_sentences
 
 FORMAT = 1

@@ -1,11 +1,16 @@
-"""The table of features as texts: what stands in its columns and cells."""
+"""The table of features: its columns, what stands in its cells, and why a feature was selected.
+
+A new column is a fact in ``features.py``, a line of ``table_columns`` and its text in ``_texts``.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
-from featsieve.report.selection.markers import N_COLOURS
-from featsieve.report.selection.numbers import counted, readable
-from featsieve.report.selection.reasons import reasons
+from featsieve.report.selection.features import NEAR_DUPLICATE
+from featsieve.report.selection.values import counted, readable
+
+# A feature of which the clusters explain less tells them little.
+LITTLE_EXPLAINED = 0.1
 
 
 def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -13,49 +18,49 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = summary["features"]
     scores = [score for score in rows["score"] if isinstance(score, int | float)]
     top = max(scores, default=0.0)
-    columns: list[tuple[Any, ...]] = [
-        ("feature", "Feature", "text", "", None, "Name of the column"),
-        ("rank", "Rank", "number", "n", None, "1 is the best"),
+    columns = [
+        _column("feature", "Feature", "Name of the column"),
+        _column("rank", "Rank", "1 is the best", style="n"),
     ]
     if rows["score"] != rows["frequency"]:  # the scores of StabilitySelection are the frequencies
-        columns.append(
-            ("score", "Score", "number", "n", top if top > 0 else None, "Larger is better")
-        )
+        full = top if top > 0 else None
+        columns.append(_column("score", "Score", "Larger is better", style="n", full=full))
     if rows["frequency"] is not None:
         text = "Share of the subsamples that selected it"
-        columns.append(("frequency", "Selected in", "number", "n", 100.0, text))
+        columns.append(_column("frequency", "Selected in", text, style="n", full=100.0))
     if summary["clusters"] is not None:
+        text = "Mean inside that cluster less mean outside, in standard deviations within"
+        share = "Share of its variance between clusters"
         columns += [
-            ("cluster", "Tells cluster", "text", "g", None, "The cluster it tells best"),
-            (
-                "separation", "Separation", "number", "n", None,
-                "Mean inside that cluster less mean outside, in standard deviations within",
-            ),
-            (
-                "eta_squared", "Explained", "number", "n", 100.0,
-                "Share of its variance between clusters",
-            ),
-        ]  # fmt: skip
-    if any(rows["closest"]):
-        columns += [
-            ("closest", "Closest selected", "text", "w", None, "The selected feature most like it"),
-            ("correlation", "r", "number", "n", None, "Correlation with that feature"),
+            _column("cluster", "Tells cluster", "The cluster it tells best", style="g"),
+            _column("separation", "Separation", text, style="n"),
+            _column("eta_squared", "Explained", share, style="n", full=100.0),
         ]
-    columns.append(("why", "Why", "text", "w", None, "Why it was selected or not"))
-    keys = ("key", "title", "kind", "style", "full", "help")
-    return [dict(zip(keys, column, strict=True)) for column in columns]
+    if any(rows["closest"]):
+        text = "The selected feature most like it"
+        columns += [
+            _column("closest", "Closest selected", text, style="w"),
+            _column("correlation", "r", "Correlation with that feature", style="n"),
+        ]
+    columns.append(_column("why", "Why", "Why it was selected or not", style="w"))
+    return columns
+
+
+def _column(
+    key: str, title: str, text: str, *, style: str = "", full: float | None = None
+) -> dict[str, Any]:
+    """Return a column; style "n" is a number, "g" a cluster; ``full`` is that of the whole bar."""
+    kind = "number" if style == "n" else "text"
+    return {"key": key, "title": title, "help": text, "kind": kind, "style": style, "full": full}
 
 
 def table_rows(summary: Mapping[str, Any], columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the cells of every feature that is listed."""
     rows = summary["features"]
     names = summary["clusters"]["names"] if summary["clusters"] else []
-    whys = reasons(summary)
     found = []
     for i, selected in enumerate(rows["selected"]):
-        texts = _texts(rows, i) | {"why": whys[i]}
-        cluster = rows["cluster"][i]
-        group = names.index(cluster) if cluster in names else None
+        texts = _texts(summary, i)
         cells = []
         for column in columns:
             text = texts[column["key"]]
@@ -63,48 +68,65 @@ def table_rows(summary: Mapping[str, Any], columns: list[dict[str, Any]]) -> lis
             if column["full"] and text:
                 number = float(text.rstrip("%").replace("∞", "inf"))
                 bar = round(min(max(100.0 * number / column["full"], 0.0), 100.0))
-            style = column["style"]
-            if style == "g" and group is not None:
-                style = f"g c{group % N_COLOURS}"
-            cells.append({"text": text, "bar": bar, "style": style})
+            cells.append({"text": text, "bar": bar, "style": column["style"]})
+        cluster = rows["cluster"][i]
+        group = names.index(cluster) if cluster in names else -1
         found.append({"selected": selected, "cells": cells, "group": group})
     return found
 
 
-def _texts(rows: Mapping[str, Any], i: int) -> dict[str, str]:
+def _texts(summary: Mapping[str, Any], i: int) -> dict[str, str]:
     """Return the facts about one feature as texts."""
+    rows = summary["features"]
     separation, closest, r = rows["separation"][i], rows["closest"][i], rows["correlation"][i]
     cluster, eta = rows["cluster"][i], rows["eta_squared"][i]
     share = rows["frequency"][i] if rows["frequency"] is not None else None
-    direction = "" if separation is None else "high" if float(separation) > 0 else "low"
+    is_number = isinstance(separation, int | float)
     return {
         "feature": rows["name"][i],
         "rank": str(rows["rank"][i]),
         "score": readable(rows["score"][i], 4),
         "frequency": "" if share is None else f"{share:.0%}",
-        "cluster": "" if cluster is None else f"{cluster}, {direction}",
-        "separation": _two_digits(separation),
+        "cluster": "" if cluster is None else f"{cluster}, {_side(separation)}",
+        "separation": f"{separation:.2f}" if is_number else readable(separation),
         "eta_squared": "" if eta is None else f"{eta:.0%}",
         "closest": closest or "",
         "correlation": "" if r is None else f"{r:.2f}",
+        "why": reason(summary, i),
     }
 
 
-def _two_digits(value: Any) -> str:
-    """Write a number with two decimals."""
-    return f"{value:.2f}" if isinstance(value, int | float) else readable(value)
+def reason(summary: Mapping[str, Any], i: int) -> str:
+    """Return why a listed feature was selected or not, in a few words."""
+    rows, clusters = summary["features"], summary["clusters"]
+    status, closest, r = rows["status"][i], rows["closest"][i], rows["correlation"][i]
+    close = closest is not None and r is not None and abs(r) >= NEAR_DUPLICATE
+    if status == "redundant":
+        return f"repeats {closest} (r = {r:.2f})" if close else "repeats a selected one"
+    if status == "constant":
+        return "does not vary"
+    if status not in ("selected", "low score"):
+        return status
+    tells, little = None, False
+    cluster, separation, share = (rows[key][i] for key in ("cluster", "separation", "eta_squared"))
+    if clusters is not None and clusters["source"] == "method":  # those of k-means are no reason
+        if cluster is not None and separation is not None:
+            tells = f"{_side(separation)} in cluster {cluster}"
+        little = share is not None and share < LITTLE_EXPLAINED
+    if status == "selected":
+        text = "among the best scores" if tells is None or little else tells
+        return f"{text}; nearly a copy of {closest} (r = {r:.2f})" if close else text
+    if tells is None:
+        return "score too low"
+    if little:
+        return f"tells the clusters little: explains {share:.0%}"
+    low = "adds too little" if summary["path"]["kind"] == "gains" else "its score is too low"
+    return f"{tells}, but {low}"
 
 
-def short_rows(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Return the rows that were not selected as the page's script wants them."""
-    whys = sorted({row["cells"][-1]["text"] for row in rows if not row["selected"]})
-    place = {why: i for i, why in enumerate(whys)}
-    short = []
-    for row in rows:
-        if not row["selected"]:
-            *texts, why = (cell["text"] for cell in row["cells"])
-            short.append([-1 if row["group"] is None else row["group"], *texts, place[why]])
-    return whys, short
+def _side(separation: Any) -> str:
+    """Say on which side of the others the feature is in its cluster."""
+    return "" if separation is None else "high" if float(separation) > 0 else "low"
 
 
 def table_note(summary: Mapping[str, Any]) -> str:

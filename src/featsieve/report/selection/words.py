@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from featsieve.report.selection.caveats import DOUBTFUL_ACCURACY, UNSTABLE
-from featsieve.report.selection.numbers import counted, listed, readable
+from featsieve.report.selection.values import counted, listed, readable
 
 # From here on clusters are clear, and selections stable.
 CLEAR_ACCURACY = 0.9

@@ -76,7 +76,6 @@
   };
   const build = ([group, ...texts]) => {
     const row = document.createElement("tr");
-    texts.push(data.whys[texts.pop()]);
     texts.forEach((text, i) => {
       const column = data.columns[i];
       const cell = document.createElement(i === 0 ? "th" : "td");

@@ -1,11 +1,13 @@
-"""Numbers that JSON can hold and people can read."""
+"""Values that JSON can hold and people can read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-INFINITY = "inf"
+# Settings with longer values (arrays, matrices) are only named.
+LONGEST_VALUE = 200
 
 
 def plain(value: Any, digits: int = 6) -> float | str | None:
@@ -14,13 +16,34 @@ def plain(value: Any, digits: int = 6) -> float | str | None:
     if np.isnan(number):
         return None
     if np.isinf(number):
-        return INFINITY if number > 0 else f"-{INFINITY}"
+        return "inf" if number > 0 else "-inf"
     return float(f"{number:.{digits}g}")
 
 
 def plains(values: Iterable[Any], digits: int = 6) -> list[float | str | None]:
     """Return a list of numbers as JSON can hold them."""
     return [plain(value, digits) for value in values]
+
+
+def json_safe(value: Any) -> Any:
+    """Return a setting as JSON can hold it: what is too long is only described."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_ | Integral):
+        return value.item() if isinstance(value, np.generic) else int(value)
+    if isinstance(value, Real):
+        return plain(value, 12)
+    if isinstance(value, Mapping):
+        return {str(key): json_safe(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= LONGEST_VALUE:
+        return [json_safe(entry) for entry in value]
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    if hasattr(value, "get_params"):
+        return f"{type(value).__name__}(...)"
+    text = getattr(value, "__name__", None) if callable(value) else str(value)
+    return (text or type(value).__name__)[:LONGEST_VALUE]
 
 
 def readable(value: Any, digits: int = 3) -> str:

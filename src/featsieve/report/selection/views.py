@@ -1,5 +1,8 @@
-"""The samples in two dimensions: principal coordinates of the selected and of all columns."""
+"""What is seen of a table: its samples in two dimensions, and images where features are pixels."""
 
+import base64
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -8,15 +11,15 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import principal_coordinates
 from featsieve.report.selection.inputs import Selection
-from featsieve.report.selection.numbers import plain
+from featsieve.report.selection.values import plain
 
 # So many samples are drawn, a random choice of more; coordinates are whole numbers up to this.
 MOST_SAMPLES = 2000
 RESOLUTION = 1000
 SEED = 0
-# Up to this size of min(n, d) all directions are computed; beyond it only the leading ones.
-LARGEST_EXACT = 300
-EXTRA, ROUNDS = 8, 10
+# Mean images of so many clusters are shown, and ranks of so many pixels are kept.
+MOST_CLUSTERS = 24
+MOST_RANKS = 4096
 
 
 def sample_map(selection: Selection) -> dict[str, Any] | None:
@@ -45,28 +48,13 @@ def sample_map(selection: Selection) -> dict[str, Any] | None:
 
 def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
     """Return the first two principal coordinates of the rows, and their shares of the variance."""
-    n, d = operator.shape
-    if min(n, d) <= LARGEST_EXACT:
-        found, energy = (to_numpy(part) for part in principal_coordinates(operator))
-    else:
-        found, energy = _leading(operator)
-    coordinates, shares = np.zeros((n, 2)), np.zeros(2)
+    found, energy = (to_numpy(part) for part in principal_coordinates(operator))
+    coordinates, shares = np.zeros((operator.shape[0], 2)), np.zeros(2)
     k = min(2, found.shape[1])
     coordinates[:, :k] = found[:, :k]
     shares[:k] = energy[:k] / max(float(np.sum(to_numpy(operator.column_norms()))), 1e-300)
     largest = coordinates[np.abs(coordinates).argmax(axis=0), [0, 1]]
     return coordinates * np.where(largest < 0.0, -1.0, 1.0), np.clip(shares, 0.0, 1.0)
-
-
-def _leading(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading principal coordinates by subspace iteration."""
-    Q = np.random.default_rng(SEED).standard_normal((operator.shape[1], 2 + EXTRA))
-    for _ in range(ROUNDS):
-        Q = np.linalg.qr(to_numpy(operator.matmul(Q)))[0]
-        Q = np.linalg.qr(to_numpy(operator.rmatmul(Q)))[0]
-    image = to_numpy(operator.matmul(Q))
-    energy, V = np.linalg.eigh(image.T @ image)
-    return image @ V[:, ::-1], energy[::-1]
 
 
 def _view(coordinates: np.ndarray, shares: np.ndarray, n_features: int) -> dict[str, Any]:
@@ -84,3 +72,46 @@ def _view(coordinates: np.ndarray, shares: np.ndarray, n_features: int) -> dict[
         "share": [0.0 if none else plain(s, 4) for s, none in zip(shares, flat, strict=True)],
         "n_features": n_features,
     }
+
+
+def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]:
+    """Return images of the mean, the scores and the clusters, and the selected pixels."""
+    X, clusters, facts = selection.X, selection.clusters, selection.facts
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    low, high = float(mean.min()), float(mean.max())
+    score = np.asarray(facts["score"], dtype=np.float64)
+    images: list[dict[str, Any]] = []
+    if clusters is not None:
+        for code, name in enumerate(clusters.names[:MOST_CLUSTERS]):
+            inside = X[clusters.codes == code].mean(axis=0)
+            image = np.asarray(inside, dtype=np.float64).ravel()
+            images.append({"name": name, "png": grey_png(image.reshape(shape))})
+    ranks = facts["rank"].tolist() if len(mean) <= MOST_RANKS else None
+    return {
+        "shape": list(shape),
+        "mean": grey_png(mean.reshape(shape)),
+        "range": [plain(low), plain(high)],
+        "score": grey_png(np.sqrt(np.maximum(score, 0.0)).reshape(shape)),
+        "clusters": images,
+        "selected": selection.chosen.tolist(),
+        "rank": ranks,
+    }
+
+
+def grey_png(image: np.ndarray) -> str:
+    """Write an image as an 8-bit grey PNG, from black (the smallest value) to white."""
+    low, high = float(image.min()), float(image.max())
+    levels = np.rint(255.0 * (image - low) / (high - low if high > low else 1.0)).astype(np.uint8)
+    height, width = levels.shape
+    lines = np.hstack([np.zeros((height, 1), dtype=np.uint8), levels])  # 0: no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    content = zlib.compress(lines.tobytes(), 9)
+    chunks = ((b"IHDR", header), (b"IDAT", content), (b"IEND", b""))
+    file = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks)
+    return base64.b64encode(file).decode("ascii")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a chunk of a PNG file."""
+    checked = kind + content
+    return struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))

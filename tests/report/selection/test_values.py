@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from featsieve.report.selection.numbers import counted, listed, plain, plains, readable
+from featsieve.report.selection.values import listed, plain, plains, readable
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1e-300, 123456789.123, np.float32(0.1), np.int64(7)])
@@ -25,11 +25,6 @@ def test_what_json_cannot_hold_is_told_apart():
 )
 def test_readable_numbers_are_short(value, text):
     assert readable(value) == text
-
-
-def test_nouns_agree_with_their_numbers():
-    assert counted(1, "column was", "columns were") == "1 column was"
-    assert counted(2, "column was", "columns were") == "2 columns were"
 
 
 def test_long_lists_are_cut():
