@@ -12,7 +12,6 @@ from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import degrees, sample_graph
 from featsieve.selectors.mcfs import mcfs_scores
-from featsieve.solvers import lars_candidates
 from featsieve.solvers.lars import lasso_lars
 from tests.graphs.test_knn import T9
 
@@ -93,18 +92,6 @@ def test_it_is_the_textbook_method(scale, shape, m):
     assert (np.linalg.norm(residual, axis=0) < np.linalg.norm(Y, axis=0)).all()
 
 
-def test_a_small_pool_gives_the_same_scores(monkeypatch):
-    X = make_planted(40, 200, n_informative=10, random_state=0).X
-    sieve = MCFS(n_eigenvectors=4, n_features_to_select=30)
-    expected = sieve.fit(X)
-    scores, ranking = expected.scores_, expected.ranking_
-    monkeypatch.setattr(lars_candidates, "FEWEST", 3)
-    monkeypatch.setattr(lars_candidates, "SHARE", 0.0)
-    found = sieve.fit(X)
-    np.testing.assert_allclose(found.scores_, scores, atol=1e-10)
-    np.testing.assert_array_equal(found.ranking_, ranking)
-
-
 def test_the_toy_is_ranked_as_known():
     for seed in range(10):
         sieve = MCFS(n_eigenvectors=2, n_features_to_select=4).fit(toy(seed))
@@ -182,17 +169,6 @@ def test_units_and_origins_of_single_columns_do_not_matter_once_standardised():
     )
     np.testing.assert_allclose(changed.scores_, straight.scores_, atol=1e-7)
     np.testing.assert_allclose(changed.coef_ * units[:, None], straight.coef_, atol=1e-7)
-
-
-def test_a_run_for_many_features_holds_those_for_fewer():
-    X = make_planted(50, 80, n_informative=8, random_state=4).X
-    operator = as_operator(X, scale="std")
-    sizes = [2, 5, 11]
-    large = MCFS(n_eigenvectors=3, n_features_to_select=20).fit(X)
-    path = lasso_lars(operator, large.embedding_, 20, ridge=1e-3, sizes=sizes)
-    for m in sizes:
-        direct = MCFS(n_eigenvectors=3, n_features_to_select=m).fit(X)
-        np.testing.assert_allclose(mcfs_scores(path.nested[m]), direct.scores_, atol=1e-10)
 
 
 def test_all_features_give_the_ridge_regressions():

@@ -8,21 +8,19 @@ from hypothesis import strategies as st
 from sklearn.linear_model import lars_path_gram
 
 from featsieve.arrays import as_operator
-from featsieve.solvers import lars_candidates
-from featsieve.solvers.lars import lasso_lars
+from featsieve.solvers import lars
+from featsieve.solvers.lars import GramProducts, Path, lasso_lars, next_entry
 
-FORMS = ("gram", "sample")
+FORMS = ("gram", "sample", "not kept")
 
 
-@pytest.fixture(params=["one pool", "small pools", "table in pieces"])
-def pools(request, monkeypatch):
-    """Watch (nearly) all features, or so few that the pool is filled again and again."""
-    if request.param != "one pool":
-        monkeypatch.setattr(lars_candidates, "FEWEST", 2)
-        monkeypatch.setattr(lars_candidates, "SHARE", 0.0)
-    if request.param == "table in pieces":
-        monkeypatch.setattr(lars_candidates, "KEEP_ELEMENTS", 0)
-    return request.param
+def solve(operator, Y, size, *, form, **settings):
+    """Run a form; "not kept" is that of tables too large to be kept as columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        if form == "not kept":
+            patch.setattr(lars, "LARGEST_KEPT", 0)
+        form = "sample" if form == "not kept" else form
+        return lasso_lars(operator, Y, size, form=form, **settings)
 
 
 def problem(n, d, *, n_targets=2, seed=0, signal=5):
@@ -83,11 +81,10 @@ def assert_optimal(X, y, a, ridge, level):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", [(60, 20), (40, 40), (20, 90)])
-@pytest.mark.parametrize("size", [1, 5, 19])
-def test_the_path_is_that_of_scikit_learn_and_of_the_textbook(form, shape, size, pools):
+@pytest.mark.parametrize(("shape", "size"), [((60, 20), 1), ((40, 40), 5), ((20, 90), 19)])
+def test_the_path_is_that_of_scikit_learn_and_of_the_textbook(form, shape, size):
     X, Y = problem(*shape, seed=size)
-    path = lasso_lars(as_operator(X), Y, size, ridge=1e-3, form=form)
+    path = solve(as_operator(X), Y, size, ridge=1e-3, form=form)
     for k in range(Y.shape[1]):
         expected = reference(X, Y[:, k], size, 1e-3)
         np.testing.assert_allclose(
@@ -98,7 +95,7 @@ def test_the_path_is_that_of_scikit_learn_and_of_the_textbook(form, shape, size,
         )
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     n=st.integers(2, 25),
     d=st.integers(1, 40),
@@ -110,7 +107,7 @@ def test_the_path_is_that_of_scikit_learn_and_of_the_textbook(form, shape, size,
 def test_the_end_is_optimal_and_has_the_cardinality_asked_for(n, d, share, ridge, form, seed):
     X, Y = problem(n, d, n_targets=3, seed=seed)
     size = 1 + int(share * (d - 1))
-    path = lasso_lars(as_operator(X), Y, size, ridge=ridge, form=form)
+    path = solve(as_operator(X), Y, size, ridge=ridge, form=form)
     for k in range(3):
         a, level = path.weights[:, k], path.level[k]
         assert np.count_nonzero(a) == size
@@ -121,46 +118,36 @@ def test_the_end_is_optimal_and_has_the_cardinality_asked_for(n, d, share, ridge
             np.testing.assert_allclose(outside.max(), level, rtol=1e-6)
 
 
-def test_the_two_forms_agree_whatever_the_pool_where_features_drop_out(pools):
+def test_the_forms_agree_where_features_drop_out(monkeypatch):
     X, Y = problem(30, 150, n_targets=3, seed=3)
-    gram, sample = (lasso_lars(as_operator(X), Y, 100, ridge=1e-3, form=form) for form in FORMS)
-    assert gram.n_steps > 350  # 300 without drops
-    assert gram.n_steps == sample.n_steps
+    drops, drop = [], Path._drop
+    monkeypatch.setattr(Path, "_drop", lambda *call: (drops.append(1), drop(*call))[1])
+    gram, *others = (solve(as_operator(X), Y, 100, ridge=1e-3, form=form) for form in FORMS)
+    assert len(drops) > 3 * 20
     # n = 30 samples: the last 70 features are told apart by the ridge term alone.
-    np.testing.assert_allclose(sample.weights, gram.weights, atol=1e-6 * np.abs(gram.weights).max())
-    early = [lasso_lars(as_operator(X), Y, 25, ridge=1e-3, form=form) for form in FORMS]
-    np.testing.assert_allclose(early[1].weights, early[0].weights, atol=1e-10)
+    for other in others:
+        np.testing.assert_allclose(
+            other.weights, gram.weights, atol=1e-6 * np.abs(gram.weights).max()
+        )
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_all_features_give_the_ridge_regression(form):
     for n, d in [(50, 20), (15, 30)]:
         X, Y = problem(n, d)
-        path = lasso_lars(as_operator(X), Y, d, ridge=1e-3, form=form)
+        path = solve(as_operator(X), Y, d, ridge=1e-3, form=form)
         expected = np.linalg.solve(X.T @ X + 1e-3 * np.eye(d), X.T @ Y)
         np.testing.assert_allclose(path.weights, expected, atol=1e-8 * np.abs(expected).max())
         np.testing.assert_array_equal(path.level, 0.0)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", [(60, 25), (25, 60)])
-def test_smaller_sizes_of_one_run_are_those_of_direct_runs(form, shape):
-    X, Y = problem(*shape, n_targets=3, seed=4)
-    operator = as_operator(X)
-    sizes = [1, 2, 7, 24]
-    path = lasso_lars(operator, Y, 25, ridge=1e-3, sizes=sizes, form=form)
-    for size in sizes:
-        direct = lasso_lars(operator, Y, size, ridge=1e-3, form=form).weights
-        np.testing.assert_allclose(path.nested[size], direct, atol=1e-12)
-        np.testing.assert_array_equal(path.nested[size] != 0.0, direct != 0.0)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_without_a_ridge_term_the_path_ends_when_the_target_is_explained(form):
+@pytest.mark.parametrize(("table", "target"), [(1.0, 1.0), (2.0**-40, 2.0**40), (2.0**40, 2.0**40)])
+def test_without_a_ridge_term_the_path_ends_when_the_target_is_explained(form, table, target):
     X, Y = problem(15, 60)
-    path = lasso_lars(as_operator(X), Y, 40, form=form)
+    path = solve(as_operator(table * X), target * Y, 40, form=form)
     np.testing.assert_array_equal(np.count_nonzero(path.weights, axis=0), 14)  # centred: n - 1
-    np.testing.assert_allclose(X @ path.weights, Y, atol=1e-8)
+    np.testing.assert_allclose(X @ path.weights * (table / target), Y, atol=1e-8)
     np.testing.assert_array_equal(path.level, 0.0)
 
 
@@ -168,30 +155,25 @@ def test_without_a_ridge_term_the_path_ends_when_the_target_is_explained(form):
 def test_of_equal_columns_the_first_enters_first_and_the_ridge_term_shares_the_weight(form):
     X, Y = problem(40, 12, n_targets=1, seed=6)
     X = np.column_stack([X, X[:, 0], -X[:, 1], X[:, 2]])
-    plain = lasso_lars(as_operator(X), Y, 12, form=form)
+    plain = solve(as_operator(X), Y, 12, form=form)
     np.testing.assert_array_equal(plain.weights[12:], 0.0)
     np.testing.assert_array_equal(plain.weights[:12] != 0.0, True)
-    one = lasso_lars(as_operator(X), Y, 1, form=form).weights
-    assert np.flatnonzero(one[:, 0])[0] < 12
-    shared = lasso_lars(as_operator(X), Y, 15, ridge=1e-2, form=form).weights[:, 0]
+    shared = solve(as_operator(X), Y, 15, ridge=1e-2, form=form).weights[:, 0]
     np.testing.assert_allclose(shared[[12, 13, 14]], shared[[0, 1, 2]] * [1, -1, 1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_copies", [3, 6, 40])
-def test_of_columns_that_tie_for_the_last_place_the_first_have_it(form, n_copies, pools):
+@pytest.mark.parametrize("n_copies", [3, 40])
+def test_of_columns_that_tie_for_the_last_place_the_first_have_it(form, n_copies):
     rng = np.random.default_rng(0)
     x = np.arange(10.0) - 4.5
     X = np.column_stack([x] * n_copies + [0.1 * rng.standard_normal((10, 4))])
-    path = lasso_lars(as_operator(X, center=False), x[:, None] ** 3, 2, ridge=1e-3, form=form)
-    np.testing.assert_array_equal(np.flatnonzero(path.weights), [0, 1])
-    expected = lasso_lars(
-        as_operator(np.delete(X, np.arange(2, n_copies), axis=1), center=False),
-        x[:, None] ** 3,
-        2,
-        ridge=1e-3,
-        form=form,
+    without = np.delete(X, np.arange(2, n_copies), axis=1)
+    path, expected = (
+        solve(as_operator(T, center=False), x[:, None] ** 3, 2, ridge=1e-3, form=form)
+        for T in (X, without)
     )
+    np.testing.assert_array_equal(np.flatnonzero(path.weights), [0, 1])
     np.testing.assert_allclose(path.weights[:2], expected.weights[:2], rtol=1e-8)
 
 
@@ -205,7 +187,7 @@ def test_scaled_centred_and_sparse_tables(form, center):
     Z = X - X.mean(axis=0) if center else X
     Z = Z / np.where(X.std(axis=0) > 0.0, X.std(axis=0), np.inf)
     paths = [
-        lasso_lars(operator, Y, 20, ridge=1e-3, form=form)
+        solve(operator, Y, 20, ridge=1e-3, form=form)
         for operator in (
             as_operator(X, scale="std", center=center),
             as_operator(sp.csr_array(X), scale="std", center=center),
@@ -223,74 +205,96 @@ def test_scaled_centred_and_sparse_tables(form, center):
 def test_a_target_orthogonal_to_all_features_has_no_weights(form):
     X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
     Y = np.array([[1.0, 3.0], [-1.0, -1.0], [-1.0, -3.0], [1.0, 1.0]])
-    path = lasso_lars(as_operator(X), Y, 1, ridge=1e-3, form=form)
+    path = solve(as_operator(X), Y, 1, ridge=1e-3, form=form)
     np.testing.assert_array_equal(path.weights[:, 0], 0.0)
     assert path.level[0] == 0.0
     assert np.count_nonzero(path.weights[:, 1]) == 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_feature_without_any_correlation_at_first_can_enter(seed):
+    # Columns of few values, orthogonal to the target, that explain what the first feature leaves.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, (16, 40)).astype(float)
+    y = np.where(np.arange(16) < 8, 1.0, -1.0)
+    X[8:, 20:] = X[:8, 20:]  # z'y = 0 exactly
+    X[:, 0] = y + 2.0 * X[:, 25]
+    operator = as_operator(X, center=False)
+    gram, *others = (solve(operator, y[:, None], 8, form=form) for form in FORMS)
+    assert gram.weights[20:].any()
+    for other in others:
+        np.testing.assert_allclose(other.weights, gram.weights, atol=1e-9)
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 2**16), d=st.integers(1, 8), longest=st.floats(0.01, 3.0))
+def test_the_next_entry_is_the_first_to_meet_the_level(seed, d, longest):
+    rng = np.random.default_rng(seed)
+    level = 2.0
+    c, v = rng.uniform(-1.9, 1.9, d), rng.uniform(-3.0, 3.0, d)
+    # |c_j - γ v_j| = level - γ
+    steps = [((level - c) / (1.0 - v)), ((level + c) / (1.0 + v))]
+    steps = np.array([np.where(step > 0.0, step, np.inf) for step in steps]).min(axis=0)
+    gamma, position = next_entry(c, v, level, longest)
+    if steps.min() >= longest:
+        assert (gamma, position) == (longest, -1)
+    else:
+        assert position == steps.argmin()
+        assert gamma == pytest.approx(steps.min(), rel=1e-12)
+
+
+def test_a_feature_that_has_met_the_level_enters_without_a_step():
+    for met in (2.0, -2.0):
+        c, v = np.array([0.3, met, 1.9]), np.array([0.0, 0.5, -0.2])
+        assert next_entry(c, v, 2.0, 1.0) == (0.0, 1)
+
+
 def test_the_form_follows_the_shape(monkeypatch):
     chosen = []
-    for name in ("_gram_form", "_sample_form"):
-        original = getattr(lars_module(), name)
-
-        def spy(*args, name=name, original=original):
-            chosen.append(name)
-            return original(*args)
-
-        monkeypatch.setattr(lars_module(), name, spy)
+    for name in ("GramProducts", "KeptProducts", "TableProducts"):
+        form = getattr(lars, name)
+        monkeypatch.setattr(
+            lars, name, lambda operator, n=name, f=form: chosen.append(n) or f(operator)
+        )
     for shape, size in [((40, 30), 5), ((30, 40), 5), ((400, 90), 2)]:
         X, Y = problem(*shape)
         lasso_lars(as_operator(X), Y, size)
+    lasso_lars(as_operator(sp.csr_array(np.maximum(X, 0.0))), Y, 2)
     # Wide tables never have a d x d matrix; nor tall ones of which a few columns are asked for.
-    assert chosen == ["_gram_form", "_sample_form", "_sample_form"]
+    assert chosen == ["GramProducts", "KeptProducts", "KeptProducts", "TableProducts"]
 
 
-def lars_module():
-    """Return the module."""
-    from featsieve.solvers import lars
+def test_the_gram_matrix_of_a_single_precision_table_has_double_precision(monkeypatch):
+    monkeypatch.setattr("featsieve.arrays.dense.KEEP_ELEMENTS", 0)  # as if it were large
+    X = (1.0 + 1e-3 * np.random.default_rng(0).standard_normal((400, 5))).astype(np.float32)
+    operator = as_operator(X)
+    Z = operator.rows(0, 400).astype(np.float64)
+    np.testing.assert_allclose(
+        GramProducts(operator).gram, Z.T @ Z, atol=1e-12 * np.max(Z.T @ Z), rtol=0.0
+    )
 
-    return lars
 
-
-def test_values_that_cannot_be_meant_are_refused():
+def test_values_out_of_range_are_refused():
     X, Y = problem(10, 5)
     operator = as_operator(X)
     with pytest.raises(ValueError, match="n_nonzero"):
         lasso_lars(operator, Y, 0)
-    with pytest.raises(TypeError, match="n_nonzero"):
-        lasso_lars(operator, Y, 2.5)
-    with pytest.raises(TypeError, match="sizes"):
-        lasso_lars(operator, Y, 3, sizes=[1.5])
     with pytest.raises(ValueError, match="ridge"):
         lasso_lars(operator, Y, 2, ridge=-1.0)
-    with pytest.raises(ValueError, match="sizes"):
-        lasso_lars(operator, Y, 2, sizes=[0])
     with pytest.raises(ValueError, match="form"):
         lasso_lars(operator, Y, 2, form="tall")
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("table", [2.0**-40, 2.0**40])
-@pytest.mark.parametrize("target", [2.0**-40, 2.0**40])
-def test_the_end_of_a_path_does_not_depend_on_units(form, table, target):
-    X, Y = problem(15, 30, seed=2)
-    plain = lasso_lars(as_operator(X), Y, 30, form=form)
-    other = lasso_lars(as_operator(table * X), target * Y, 30, form=form)
-    # nothing is left to explain: no feature more, and no level
-    assert np.count_nonzero(plain.weights) < 60
-    np.testing.assert_array_equal(plain.level, 0.0)
-    np.testing.assert_array_equal(other.level, 0.0)
-    np.testing.assert_allclose(other.weights * table / target, plain.weights, rtol=1e-6, atol=1e-9)
-
-
 def test_what_rounding_has_gathered_is_taken_out_at_the_end():
     X, Y = problem(40, 12, n_targets=1)
-    candidates = lars_module()._gram_form(as_operator(X), Y)(0)
-    path = lars_module()._Path(candidates, 6, ridge=0.5, floor=0.0)
-    path.run([6], most=100)
+    gram = GramProducts(as_operator(X))
+    path = Path(X.T @ Y[:, 0], 6, ridge=0.5, floor=0.0)
+    going = True
+    while going:
+        path.append(gram)
+        going = path.advance(gram.images([(path.features, path.direction())])[0])
     path.a += 1e-3 * np.random.default_rng(0).standard_normal(6)  # far more than rounding
-    features, a = path._point()
+    residual = Y[:, 0] - X[:, path.features] @ path.a
     whole = np.zeros(12)
-    whole[features] = a
+    whole[path.features] = path.corrected(X[:, path.features].T @ residual)
     assert_optimal(X, Y[:, 0], whole, 0.5, path.level)

@@ -79,9 +79,8 @@ class MCFS(UnsupervisedSelector):
 
     Cost: O(n²d) time for the neighbours, O(nkK) per Lanczos step. The regressions are one path of
     lasso-LARS each: with m features to select O(nd² + Km²d) for d ≤ n; for d > n
-    O(Kmn(p + m) + Km³) with a pool of p candidates, and a product with the table, O(nd), whenever
-    the pool might miss one. Memory O(min(n, d) d + m²), of a sparse table O(entries + m²): select
-    few of very many features.
+    O(Kmnd + Km³), in about m products with the table that serve all paths. Memory
+    O(min(n, d) d + Km²) beside a dense table, O(Kd + Km²) beside a sparse one.
 
     When not to use it: of features that carry the same information one enters, and its copies
     follow late; to keep whole groups use LaplacianScore or NDFS. With most columns noise, the

@@ -9,19 +9,24 @@ next one is about to enter. It is piecewise linear: with A the active features, 
 
     a_A moves along g = (Z_A'Z_A + ρI)^(-1) s,   and z_j'(y - Za) - ρa_j = s_j C   stays true on A,
 
-until a feature outside meets the level C and enters, or a coefficient crosses zero and leaves.
+until a coefficient crosses zero and leaves, or a feature outside meets the level C and enters:
+with v = Z'Z_A g the correlations c_j = z_j'(y - Za) change to c_j - γv_j and C to C - γ, so that
+the next one to enter is that of the least
+
+    γ = (C - c_j)/(1 - v_j)   or   (C + c_j)/(1 + v_j).
+
+All targets advance together: one product with the table serves a step of every path.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.solvers.inverse_factor import InverseFactor
-from featsieve.solvers.lars_candidates import Candidates, Columns, GramCandidates, PoolCandidates
-from featsieve.solvers.sparse_candidates import SparseCandidates, SparseColumns
 from featsieve.validation import check_number, check_option
 
 FORMS = ("auto", "gram", "sample")
@@ -29,6 +34,10 @@ FORMS = ("auto", "gram", "sample")
 EXHAUSTED = 1e-12
 # A step shorter than this share of the level is none: the features that enter then tie.
 NO_STEP = 1e-7
+# Inverse steps that differ less than this (relatively) are ties: the lower index enters.
+TIE = 1e-10
+# A correlation this close (relatively) to the level has met it.
+MET = 1e-14
 # Steps per feature wanted, beside the ties, before a path is given up (a guard: none comes near).
 MOST_STEPS = 20
 # The direction is computed afresh every so many steps; between them it is corrected.
@@ -36,6 +45,10 @@ AFRESH = 32
 # Z'Z is formed for tall tables of up to this many columns, if so many steps make it pay.
 LARGEST_GRAM = 5000
 COLUMNS_PER_STEP = 32
+# Dense tables up to this many elements are centred, scaled and transposed once.
+LARGEST_KEPT = 2**22
+
+Direction = tuple[np.ndarray, np.ndarray]  # active features, and how their coefficients change
 
 
 @dataclass(frozen=True)
@@ -45,8 +58,6 @@ class LarsPath:
     weights: np.ndarray
     level: np.ndarray
     correlation: np.ndarray
-    nested: dict[int, np.ndarray]
-    n_steps: int
 
 
 def lasso_lars(
@@ -55,126 +66,181 @@ def lasso_lars(
     n_nonzero: int,
     *,
     ridge: float = 0.0,
-    sizes: Sequence[int] = (),
     form: str = "auto",
 ) -> LarsPath:
     """Return the lasso regressions of all targets with ``n_nonzero`` coefficients each."""
     check_number("n_nonzero", n_nonzero, low=1, integer=True)
     check_number("ridge", ridge, low=0.0)
     check_option("form", form, FORMS)
-    for size in sizes:
-        check_number("sizes", size, low=1, integer=True)
     n, d = operator.shape
-    K = targets.shape[1]
     limit = min(n_nonzero, int(np.count_nonzero(to_numpy(operator.varies))))
-    wanted = sorted({min(size, limit) for size in sizes} | {limit})
     if form == "auto":
         pays = d <= min(n, LARGEST_GRAM, COLUMNS_PER_STEP * limit)
         form = "gram" if pays else "sample"
-    xp = operator.xp
-    candidates_of = (_gram_form if form == "gram" else _sample_form)(operator, targets)
-    weights = {size: np.zeros((d, K)) for size in wanted}
-    level = np.zeros(K)
-    n_steps = 0
+    in_memory = isinstance(operator.inverse_scale, np.ndarray) and operator.n_stored == n * d
+    kept = in_memory and n * d <= LARGEST_KEPT
+    sample_form = KeptProducts if kept else TableProducts
+    products: Products = (GramProducts if form == "gram" else sample_form)(operator)
     # Of a correlation, and of the level, this is what rounding leaves.
-    longest = float(xp.max(operator.column_norms())) ** 0.5
+    longest = float(operator.xp.max(operator.column_norms())) ** 0.5
     floor = EXHAUSTED * longest * np.sqrt(np.einsum("ij,ij->j", targets, targets))
-    for k in range(K):
-        path = _Path(candidates_of(k), limit, ridge=ridge, floor=floor[k])
-        for size, (features, a) in path.run(wanted, most=MOST_STEPS * limit + d).items():
-            weights[size][features, k] = a
-        level[k] = path.level if path.level > floor[k] else 0.0
-        n_steps += path.n_steps
-    live = xp.asarray(np.flatnonzero(weights[limit].any(axis=1)), device=operator.device)
-    fitted = operator.matmul(xp.asarray(weights[limit], device=operator.device), live=live)
-    residual = targets - to_numpy(fitted)
-    correlation = to_numpy(operator.rmatmul(xp.asarray(residual, device=operator.device)))
-    nested = {size: weights[min(size, limit)] for size in sizes}
-    return LarsPath(weights[limit], level, correlation, nested, n_steps)
+    correlation = to_numpy(operator.rmatmul(operator.place(targets)))
+    paths = [
+        Path(correlation[:, k], limit, ridge=ridge, floor=floor[k]) for k in range(targets.shape[1])
+    ]
+    going = [path for path in paths if path.level > path.floor]
+    while going:
+        for path in going:
+            path.append(products)
+        images = products.images([(path.features, path.direction()) for path in going])
+        going = [path for path, v in zip(going, images, strict=True) if path.advance(v)]
+    weights = np.zeros((d, len(paths)))
+    fitted = products.images([(path.features, path.coefficients) for path in paths])
+    for k, path in enumerate(paths):
+        weights[path.features, k] = path.corrected((correlation[:, k] - fitted[k])[path.features])
+    live = operator.place(np.flatnonzero(weights.any(axis=1)))
+    residual = operator.place(targets) - operator.matmul(operator.place(weights), live=live)
+    level = np.array([path.level if path.level > path.floor else 0.0 for path in paths])
+    return LarsPath(weights, level, to_numpy(operator.rmatmul(residual)))
 
 
-def _gram_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], Candidates]:
-    """Return the candidates of target k by products from Z'Z, in double precision."""
-    xp = operator.xp
-    if operator.dtype == xp.float64:
-        gram = to_numpy(operator.gram())
-    else:
-        gram = sum((to_numpy(block.T @ block) for block in operator.row_blocks()), np.zeros(()))
-    right = to_numpy(operator.rmatmul(xp.asarray(targets, device=operator.device)))
-    return lambda k: GramCandidates(gram, np.ascontiguousarray(right[:, k]))
+class Products(Protocol):
+    """What the paths ask of the table."""
+
+    def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
+        """Return z_i'z_j for some features i, and z_j'z_j."""
+
+    def images(self, directions: Sequence[Direction]) -> np.ndarray:
+        """Return Z'Z_A g for every direction, as rows."""
 
 
-def _sample_form(operator: DataOperator, targets: np.ndarray) -> Callable[[int], Candidates]:
-    """Return the candidates of target k by products with the table."""
-    if operator.sparse is not None:
-        stored = SparseColumns(operator.sparse)
-        return lambda k: SparseCandidates(stored, np.ascontiguousarray(targets[:, k]))
-    columns = Columns(operator)
-    return lambda k: PoolCandidates(columns, np.ascontiguousarray(targets[:, k]))
+class GramProducts:
+    """Products from Z'Z, in double precision: the cost of a step does not depend on n."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        if operator.dtype == operator.xp.float64:
+            self.gram = to_numpy(operator.gram())
+        else:
+            blocks = (to_numpy(block.T @ block) for block in operator.row_blocks())
+            self.gram = sum(blocks, np.zeros(()))
+
+    def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
+        """Return entries of Z'Z."""
+        return self.gram[j, features], float(self.gram[j, j])
+
+    def images(self, directions: Sequence[Direction]) -> np.ndarray:
+        """Return combinations of rows of Z'Z."""
+        return np.stack([g @ self.gram[active] for active, g in directions])
 
 
-class _Path:
+class KeptProducts:
+    """Products of the columns of a small table, which are kept as rows."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.columns = np.ascontiguousarray(operator.rows(0, operator.shape[0]).T)
+
+    def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
+        """Return inner products of columns of Z."""
+        z = self.columns[j]
+        return self.columns[features] @ z, float(z @ z)
+
+    def images(self, directions: Sequence[Direction]) -> np.ndarray:
+        """Return Z'(ZG)."""
+        image = np.stack([g @ self.columns[active] for active, g in directions])
+        return image @ self.columns.T
+
+
+class TableProducts:
+    """Products with the table: one pass for all targets."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.operator = operator
+
+    def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
+        """Return inner products of columns of Z."""
+        operator = self.operator
+        both = operator.place(np.append(features, j))
+        found = to_numpy(operator.columns_rmatmul(both, operator.columns(both[-1:])))[:, 0]
+        return found[:-1], float(found[-1])
+
+    def images(self, directions: Sequence[Direction]) -> np.ndarray:
+        """Return Z'(ZG), with the weights as columns of G."""
+        operator = self.operator
+        G = np.zeros((operator.shape[1], len(directions)))
+        for k, (active, g) in enumerate(directions):
+            G[active, k] = g
+        live = operator.place(np.flatnonzero(G.any(axis=1)))
+        image = operator.matmul(operator.place(G), live=live)
+        return np.ascontiguousarray(to_numpy(operator.rmatmul(image)).T)
+
+
+class Path:
     """The path of one target."""
 
-    def __init__(self, candidates: Candidates, limit: int, *, ridge: float, floor: float) -> None:
-        self.candidates = candidates
-        self.limit = limit
-        self.ridge = ridge
-        self.floor = floor
-        self.level, self.entering = candidates.first
-        self.n_steps = 0
+    def __init__(self, correlation: np.ndarray, limit: int, *, ridge: float, floor: float) -> None:
+        self.limit, self.ridge, self.floor = limit, ridge, floor
+        self.correlation = correlation.copy()  # of the candidates; 0 for other features
+        self.candidate = np.ones_like(correlation)
+        size = np.abs(correlation)
+        self.level = float(size.max())
+        self.entering = int((size >= self.level * (1.0 - TIE)).argmax())
+        self.steps_left = MOST_STEPS * limit + len(correlation)
         # Of the active features, in slots:
         self.factor = InverseFactor(limit)
         self.feature = np.zeros(limit, dtype=np.intp)
         self.sign = np.zeros(limit)
         self.a = np.zeros(limit)
-        self.rows = np.zeros((limit, candidates.width))
-        self.direction: np.ndarray | None = None  # g, where it is known
+        self.g: np.ndarray | None = None  # their direction, where it is known
 
-    def run(self, wanted: list[int], *, most: int) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Return features and coefficients where each of the wanted numbers is first active."""
-        points: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        ended, knot = self.level <= self.floor, False
-        while len(points) < len(wanted):
-            if not ended:
-                self.n_steps += 1
-                self._append()
-                ended, knot = self._advance()
-                ended = ended or self.level <= self.floor or self.n_steps >= most
-            for size in wanted[len(points) :]:
-                if ended or (knot and self.factor.size >= size):
-                    points[size] = self._point()
-        return points
+    @property
+    def size(self) -> int:
+        """The number of active features."""
+        return self.factor.size
 
-    def _append(self) -> None:
+    @property
+    def features(self) -> np.ndarray:
+        """The active features."""
+        return self.feature[: self.size]
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """Their coefficients."""
+        return self.a[: self.size]
+
+    def append(self, products: Products) -> None:
         """Make the entering feature active, if there is a place and it is no combination of others.
 
         There is none left for features that tie for the last one: those of lower index have it.
         """
-        feature, slot = self.entering, self.factor.size
-        if feature < 0:
+        self.steps_left -= 1
+        j, slot = self.entering, self.size
+        if j < 0:
             return
-        correlation, row = self.candidates.take(feature)
-        cross, square = self.candidates.products(self.rows[:slot], feature, row)
-        if slot == self.limit or not self.factor.append(cross, square + self.ridge):
-            self.candidates.bar(feature)
+        sign = np.sign(self.correlation[j])
+        self.candidate[j] = self.correlation[j] = 0.0
+        if slot == self.limit:
             return
-        self.feature[slot] = feature
-        self.sign[slot] = np.sign(correlation)
-        self.rows[slot] = row
-        if self.direction is not None:
+        cross, square = products.inner(self.features, j)
+        if not self.factor.append(cross, square + self.ridge):
+            return
+        self.feature[slot] = j
+        self.sign[slot] = sign
+        if self.g is not None:
             # K^(-1)s with one more feature: M has one more row m, and M'M grows by mm'.
             m = self.factor.M[slot]
             m_s = float(m @ self.sign[: slot + 1])
-            self.direction = np.append(self.direction, 0.0) + m_s * m
+            self.g = np.append(self.g, 0.0) + m_s * m
 
-    def _advance(self) -> tuple[bool, bool]:
-        """Go to the next event; return whether the path has ended, and whether this is a knot."""
-        size, level = self.factor.size, self.level
-        a = self.a[:size]
-        if self.direction is None or self.n_steps % AFRESH == 0:
-            self.direction = self.factor.solve(self.sign[:size])
-        g = self.direction
+    def direction(self) -> np.ndarray:
+        """Return the direction of the coefficients."""
+        if self.g is None or self.steps_left % AFRESH == 0:
+            self.g = self.factor.solve(self.sign[: self.size])
+        return self.g
+
+    def advance(self, v: np.ndarray) -> bool:
+        """Go to the next event; return whether the path goes on from there."""
+        size, level, g = self.size, self.level, self.direction()
+        a = self.coefficients
         longest, slot = level, -1
         crossing = np.flatnonzero(a * g < 0.0)
         if len(crossing):
@@ -182,30 +248,53 @@ class _Path:
             first = int(zero.argmin())
             if zero[first] <= level:
                 longest, slot = float(zero[first]), int(crossing[first])
-        image = self.candidates.image(g, self.rows[:size])
-        gamma, self.entering = self.candidates.step(image, level, longest)
+        v = v * self.candidate
+        gamma, self.entering = next_entry(self.correlation, v, level, longest)
+        self.correlation -= gamma * v
         a += gamma * g
         self.level = level - gamma
-        if self.entering < 0 and slot >= 0:
+        dropped = self.entering < 0 and slot >= 0
+        if dropped:
             self._drop(slot)
-            return False, False
-        return self.entering < 0, gamma > NO_STEP * level
+        if self.level <= self.floor or self.steps_left == 0:
+            return False
+        wanting = size < self.limit or gamma <= NO_STEP * level
+        return dropped or (self.entering >= 0 and wanting)
 
     def _drop(self, slot: int) -> None:
         """Take a feature whose coefficient has become zero out of the active set."""
-        self.candidates.release(int(self.feature[slot]), self.sign[slot] * self.level)
+        j = self.feature[slot]
+        self.candidate[j] = 1.0
+        self.correlation[j] = self.sign[slot] * self.level
         self.factor.remove(slot)
-        self.direction = None
-        last = self.factor.size
-        for slots in (self.feature, self.sign, self.a, self.rows):
+        self.g = None
+        last = self.size
+        for slots in (self.feature, self.sign, self.a):
             slots[slot] = slots[last]
         self.a[last] = 0.0
 
-    def _point(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the active features and their coefficients."""
-        size = self.factor.size
-        features, rows, a = self.feature[:size].copy(), self.rows[:size], self.a[:size]
-        # One Newton step on z_j'(y - Za) - ρa_j = s_j C removes what rounding has gathered.
-        found = self.candidates.correlations(features, rows, a)
-        gap = found - self.ridge * a - self.sign[:size] * self.level
-        return features, a + self.factor.solve(gap)
+    def corrected(self, correlation: np.ndarray) -> np.ndarray:
+        """Return the coefficients without what rounding has gathered.
+
+        One Newton step on c_j - ρa_j = s_j C, given the correlations c of the active features.
+        """
+        a, s = self.coefficients, self.sign[: self.size]
+        return a + self.factor.solve(correlation - self.ridge * a - s * self.level)
+
+
+def next_entry(c: np.ndarray, v: np.ndarray, level: float, longest: float) -> tuple[float, int]:
+    """Return the step to the first entry and its position; (longest, -1) if that comes first.
+
+    Features with c = v = 0 never enter.
+    """
+    # Compared are the inverse steps: one that is negative (moving away) never wins.
+    nearest = MET * level
+    above, below = np.maximum(level - c, nearest), np.maximum(level + c, nearest)
+    up, down = (1.0 - v) / above, (1.0 + v) / below
+    rate = np.maximum(up, down)
+    position = int((rate >= rate.max() * (1.0 - TIE)).argmax())
+    gamma = 1.0 / float(rate[position])
+    if gamma >= longest * (1.0 - MET):
+        return longest, -1
+    gap = below[position] if down[position] > up[position] else above[position]
+    return gamma if gap > nearest else 0.0, position
