@@ -53,19 +53,6 @@ def test_blocks_are_applied_in_order_once_per_step():
     assert run(speller("a", "b", "c"), ">", max_iter=2).state == ">abcabc"
 
 
-def test_history_holds_the_start_and_every_step_not_every_block():
-    assert run(speller("a", "b"), ">", max_iter=3).objective == (-1.0, -3.0, -5.0, -7.0)
-
-
-def test_stopping_rule_sees_the_state_after_all_blocks():
-    solution = run(speller("a", "b", length=4), ">", max_iter=9)
-    assert (solution.state, solution.status) == (">abab", Status.CONVERGED)
-
-
-def test_alternation_goes_on_from_a_given_state():
-    assert run(speller("a", "b"), ">", max_iter=1, state=">xy").state == ">xyab"
-
-
 @fast
 @given(st.integers(0, 10**6))
 def test_exact_block_updates_descend_to_the_minimiser_of_a_quadratic(seed):

@@ -10,8 +10,12 @@ from featsieve.arrays.row_parts import MemoryParts
 from featsieve.defaults import BATCH_PROGRESS
 from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
-from featsieve.solvers.batched_moves import BatchedMoves, LandmarkPartition
-from featsieve.solvers.move_batches import CLASSES, SMALLEST_EXPONENT
+from featsieve.solvers.batched_moves import (
+    CLASSES,
+    SMALLEST_EXPONENT,
+    BatchedMoves,
+    LandmarkPartition,
+)
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import run
 
@@ -176,31 +180,6 @@ def torn_pairs(ratio, growth, *, n_rows=None):
     first = growth ** np.arange(6)
     X = np.concatenate([np.diag(first), np.diag(ratio * first)])
     return plain_problem(X, np.repeat([0, 1], 6), 2, n_rows=n_rows)
-
-
-@pytest.mark.parametrize(("ratio", "growth"), [(1.1, 1.2), (1.5, 1.2), (3.0, 1.2), (3.0, 1.5)])
-def test_of_moves_that_undo_each_other_only_the_best_are_made(ratio, growth):
-    # Every row wants to join the other one of its pair: if all do, the pairs stay torn.
-    problem, K = torn_pairs(ratio, growth)
-    gather = problem.graph.parts.gather
-    solver = BatchedMoves()
-    state = solver.init(problem)
-    swapped = value(K, 1 - gather(state.labels), 2)
-    assert swapped == pytest.approx(state.value)
-    after = solver.step(problem, state)
-    n_moved = int(np.count_nonzero(gather(after.labels) != gather(state.labels)))
-    assert 0 < n_moved <= 6
-    solution = run(solver, problem, max_iter=50)
-    assert np.all(np.diff(solution.objective) <= 0.0)
-    labels = gather(solution.state.labels)
-    np.testing.assert_array_equal(labels[:6], labels[6:])
-    assert solution.objective[-1] == pytest.approx(-value(K, labels, 2))
-    # no single move is left
-    for i in range(12):
-        moved = labels.copy()
-        moved[i] = 1 - moved[i]
-        if np.bincount(labels)[labels[i]] > 2:
-            assert value(K, moved, 2) <= -solution.objective[-1] + 1e-12
 
 
 @pytest.mark.parametrize("n_rows", [None, 5])

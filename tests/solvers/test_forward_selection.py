@@ -82,21 +82,7 @@ def test_all_forms_give_the_same_order_and_gains(seed, n, d, c, ridge):
         np.testing.assert_allclose(path.half_gains, paths[0].half_gains, rtol=1e-6, atol=1e-9)
 
 
-@each_form
-@pytest.mark.parametrize("ridge", [0.0, 1.0])
-def test_a_run_changes_nothing_that_the_next_one_needs(form, ridge):
-    X, Y = draw(2, 20, 9)
-    X[:, 4] = 1.0
-    operator = as_operator(X)
-    varies, norms = operator.varies.copy(), operator.column_norms().copy()
-    first, second = (select(operator, Y, form=form, ridge=ridge, n_features=6) for _ in range(2))
-    np.testing.assert_array_equal(operator.varies, varies)
-    np.testing.assert_array_equal(operator.column_norms(), norms)
-    np.testing.assert_array_equal(second.order, first.order)
-    np.testing.assert_array_equal(second.loss, first.loss)
-
-
-def test_a_gain_that_is_no_number_is_told():
+def test_a_gain_that_is_not_a_number_is_refused():
     X, Y = draw(2, 20, 5)
     solver = ForwardSelection()
     problem = RowSparseRegression(as_operator(X), Y, ridge=1.0)
@@ -106,14 +92,13 @@ def test_a_gain_that_is_no_number_is_told():
         solver.add(problem, state, 3)
 
 
-@each_form
 @fast
 @given(seeds, ridges, st.floats(0.0, 1.1))
-def test_number_of_features_at_a_sparsity_is_that_of_a_run_at_it(form, seed, ridge, share):
+def test_number_of_features_at_a_sparsity_is_that_of_a_run_at_it(seed, ridge, share):
     X, Y = draw(seed, 14, 10)
-    whole = select(X, Y, form=form, ridge=ridge)
+    whole = select(X, Y, ridge=ridge)
     lam = share * whole.half_gains[0]
-    stopped = select(X, Y, form=form, ridge=ridge, sparsity=lam)
+    stopped = select(X, Y, ridge=ridge, sparsity=lam)
     assert whole.n_features_at(lam) == len(stopped.order)
     np.testing.assert_array_equal(stopped.order, whole.order[: len(stopped.order)])
 
@@ -140,16 +125,6 @@ def test_least_share_stops_when_a_feature_adds_too_little_to_what_is_explained()
     assert len(part.order) == too_little.argmax()
 
 
-@fast
-@given(seeds, st.integers(3, 15), st.integers(1, 20), ridges)
-def test_loss_of_the_path_is_the_value_of_every_support(seed, n, d, ridge):
-    X, Y = draw(seed, n, d)
-    path = select(X, Y, ridge=ridge)
-    problem = RowSparseRegression(as_operator(X), Y, ridge=ridge)
-    values = [problem.value(path.order[:k]) for k in range(len(path.order) + 1)]
-    np.testing.assert_allclose(path.loss, values, rtol=0, atol=1e-8)
-
-
 @each_form
 @fast
 @given(seed=seeds, ridge=st.sampled_from([0.1, 10.0]))
@@ -174,17 +149,6 @@ def test_constant_columns_never_enter(form, ridge):
 
 
 @each_form
-@fast
-@given(seed=seeds, rank=st.integers(1, 6), d=st.integers(6, 14))
-def test_without_ridge_no_more_features_enter_than_the_rank(form, seed, rank, d):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((15, rank)) @ rng.standard_normal((rank, d))
-    path = select(X, draw(seed, 15, 3)[1], form=form)
-    assert 0 < len(path.order) <= rank
-    assert np.linalg.matrix_rank((X - X.mean(axis=0))[:, path.order]) == len(path.order)
-
-
-@each_form
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 def test_finished_state_can_be_extended_to_the_longer_path(form, ridge):
     X, Y = draw(6, 25, 20)
@@ -200,20 +164,8 @@ def test_finished_state_can_be_extended_to_the_longer_path(form, ridge):
 
 
 @each_form
-@fast
-@given(seed=seeds, n=st.integers(4, 15), d=st.integers(1, 15), ridge=ridges)
-def test_permuting_the_columns_permutes_the_order(form, seed, n, d, ridge):
-    X, Y = draw(seed, n, d)
-    permutation = np.random.default_rng(seed).permutation(d)
-    options = {"form": form, "ridge": ridge, "n_features": longest(n, d, ridge)}
-    permuted = select(X[:, permutation], Y, **options)
-    np.testing.assert_array_equal(permutation[permuted.order], select(X, Y, **options).order)
-
-
-@each_form
-@pytest.mark.parametrize("ridge", [0.0, 1.0])
-@pytest.mark.parametrize(("n", "d"), [(20, 12), (12, 40)])
-def test_strict_arrays_give_the_order_of_numpy(form, ridge, n, d):
+@pytest.mark.parametrize(("n", "d", "ridge"), [(20, 12, 0.0), (12, 40, 1.0)])
+def test_strict_arrays_give_the_order_of_numpy(form, n, d, ridge):
     X, Y = draw(7, n, d)
     options = {"form": form, "ridge": ridge, "n_features": 9}
     path = select(X, Y, **options)
@@ -222,9 +174,8 @@ def test_strict_arrays_give_the_order_of_numpy(form, ridge, n, d):
     np.testing.assert_allclose(other.half_gains, path.half_gains, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", ["none", "sqrt", "unit"])
-@pytest.mark.parametrize(("n", "d"), [(40, 25), (25, 90)])
-def test_the_sparse_form_gives_the_path_of_the_others(scale, n, d):
+@pytest.mark.parametrize(("n", "d", "scale"), [(40, 25, "none"), (25, 90, "sqrt")])
+def test_the_sparse_form_gives_the_path_of_the_others(n, d, scale):
     rng = np.random.default_rng(d)
     X = sp.csr_array(rng.random((n, d)) * (rng.random((n, d)) < 0.3))
     Y = draw(8, n, d)[1]
@@ -267,11 +218,6 @@ def test_auto_form_follows_the_shape_of_the_table():
     large = chosen(np.eye(1001, 5001, dtype=np.float32))
     assert isinstance(large, GramForm)
     assert large.gram is None  # columns are fetched in batches
-
-
-def test_unknown_form_is_refused():
-    with pytest.raises(ValueError, match="form must be one of"):
-        ForwardSelection(form="fast")
 
 
 @pytest.mark.parametrize("n_features", [-1, 3])

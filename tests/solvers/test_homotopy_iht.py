@@ -1,7 +1,5 @@
 """Iterative hard thresholding: the authors' runs, the schedule, what a fixed point satisfies."""
 
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import array_api_strict as strict
@@ -12,8 +10,8 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import DenseOperator
 from featsieve.solvers import HomotopyIHT, RowSparseRegression, Status, run
-from featsieve.solvers.homotopy_iht import ConvergedIHT, thresholded_step
-from featsieve.terms import GramLeastSquares, LeastSquares, RowSparsityPenalty, normalised_indicator
+from featsieve.solvers.homotopy_iht import ConvergedIHT
+from featsieve.terms import GramLeastSquares, LeastSquares, normalised_indicator
 
 fast = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -47,35 +45,22 @@ def phi(Z, Y, W, *, lam, ridge=0.0):
 
 
 @pytest.mark.parametrize("case", range(1, 6))
+@pytest.mark.parametrize("refined", [False, True])
 @pytest.mark.parametrize("name", ["wide", "tall", "pixel"])
-def test_authors_amhiht_is_reproduced(name, case):
-    stored, X, Y = reference(name)
-    solver = HomotopyIHT()
-    lam = float(stored[f"amhiht{case}_lambda"])
-    solution = run(solver, RowSparseRegression(DenseOperator(X), Y, sparsity=lam), max_iter=100)
-    coef = stored[f"amhiht{case}_coef"]
-    np.testing.assert_allclose(solver.coefficients(solution), coef, rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(solution.state.W.any(axis=1), coef.any(axis=1))
-    np.testing.assert_allclose(
-        solution.objective, stored[f"amhiht{case}_objective"], rtol=0, atol=1e-10
-    )
-
-
-@pytest.mark.parametrize("case", range(1, 6))
-@pytest.mark.parametrize("name", ["wide", "tall", "pixel"])
-def test_authors_refined_amhiht_is_reproduced(name, case):
+def test_the_authors_programs_are_reproduced(name, refined, case):
     stored, X, Y = reference(name)
     Z = X - X.mean(axis=0)
-    Z /= np.linalg.norm(Z, axis=1)[:, None]
-    solver = HomotopyIHT(refined=True)
-    lam = float(stored[f"amhiht_refined{case}_lambda"])
+    if refined:
+        Z /= np.linalg.norm(Z, axis=1)[:, None]
+    run_name = f"amhiht_refined{case}" if refined else f"amhiht{case}"
+    solver = HomotopyIHT(refined=refined)
+    lam = float(stored[f"{run_name}_lambda"])
     problem = RowSparseRegression(DenseOperator(Z, center=False), Y, sparsity=lam)
     solution = run(solver, problem, max_iter=100)
-    coef = stored[f"amhiht_refined{case}_coef"]
+    coef, objective = stored[f"{run_name}_coef"], stored[f"{run_name}_objective"]
     np.testing.assert_allclose(solver.coefficients(solution), coef, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        solution.objective, stored[f"amhiht_refined{case}_objective"], rtol=0, atol=1e-10
-    )
+    np.testing.assert_array_equal(solver.coefficients(solution).any(axis=1), coef.any(axis=1))
+    np.testing.assert_allclose(solution.objective, objective, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -90,14 +75,6 @@ def test_one_step_per_stage_and_the_last_stage_is_the_target(lam, n_stages):
     assert (solution.n_iter, solution.status) == (n_stages, Status.CONVERGED)
     falling = [0.4**i for i in range(1, n_stages)]
     assert HomotopyIHT().penalties(lam) == pytest.approx(falling + [lam] * min(n_stages, 1))
-
-
-@given(st.floats(1e-8, 0.99), st.sampled_from([0.2, 0.4, 0.7]))
-def test_penalties_fall_by_the_factor_and_end_at_the_target(lam, factor):
-    penalties = HomotopyIHT(factor=factor).penalties(lam)
-    assert len(penalties) == int(np.log(1 / lam) / np.log(1 / factor))
-    assert all(a > b for a, b in pairwise(penalties))
-    assert penalties[-1:] == [lam] * bool(penalties)
 
 
 @pytest.mark.parametrize("warm", [False, True])
@@ -127,19 +104,6 @@ def test_every_step_lowers_the_objective_at_its_penalty_by_the_promised_amount(
 
 
 @fast
-@given(seeds, st.floats(0.05, 3.0))
-def test_one_unit_step_from_zero_is_the_closed_form_for_orthonormal_columns(seed, lam):
-    Z = orthonormal(seed, 12, 7)
-    Y = 3.0 * draw(seed, 12, 7)[1]
-    problem = RowSparseRegression(DenseOperator(Z), Y)
-    state = replace(HomotopyIHT().init(problem), step_size=1.0)
-    W = thresholded_step(state, RowSparsityPenalty(lam), decrease=0.0, max_trials=1).W
-    B = Z.T @ Y
-    worth_it = np.sum(B**2, axis=1) > 2.0 * lam
-    np.testing.assert_allclose(W, np.where(worth_it[:, None], B, 0.0), atol=1e-12)
-
-
-@fast
 @given(seeds, st.lists(st.booleans(), min_size=7, max_size=7))
 def test_converged_iht_finds_the_closed_form_for_orthonormal_columns(seed, large):
     # Rows of squared length 4 or 0.1 against 2 lam = 1: clear of what the step size leaves open.
@@ -155,13 +119,12 @@ def test_converged_iht_finds_the_closed_form_for_orthonormal_columns(seed, large
 @pytest.mark.parametrize(
     ("n", "d", "form"), [(12, 20, LeastSquares), (30, 10, LeastSquares), (80, 12, GramLeastSquares)]
 )
-@pytest.mark.parametrize("lam", [0.03, 0.3, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_converged_iht_satisfies_the_stationarity_conditions(n, d, form, ridge, seed, lam):
-    X, Y = draw(seed, n, d)
+@pytest.mark.parametrize("options", [{"sparsity": 0.03}, {"sparsity": 2.0}, {"n_features": 3}])
+def test_converged_iht_satisfies_the_stationarity_conditions(n, d, form, ridge, options):
+    X, Y = draw(1, n, d)
     Z = X - X.mean(axis=0)
     solver = ConvergedIHT()
-    problem = RowSparseRegression(DenseOperator(X), Y, ridge=ridge, sparsity=lam)
+    problem = RowSparseRegression(DenseOperator(X), Y, ridge=ridge, **options)
     solution = run(solver, problem, max_iter=20_000)
     assert solution.status is Status.STATIONARY
     assert type(solution.state.datafit) is form
@@ -171,38 +134,14 @@ def test_converged_iht_satisfies_the_stationarity_conditions(n, d, form, ridge, 
     C = Z.T @ (Y - Z @ W) - ridge * W
     # W is ridge regression on S; kept rows are long enough; no row off S is worth its price.
     assert np.linalg.norm(C[inside]) <= 1e-6 * curvature * np.linalg.norm(W)
-    assert np.all(np.sum(W[inside] ** 2, axis=1) >= 2.0 * lam / curvature * (1 - 1e-6))
-    assert np.all(np.sum(C[~inside] ** 2, axis=1) <= 2.0 * lam * curvature * (1 + 1e-6))
-
-
-@pytest.mark.parametrize("ridge", [0.0, 3.0])
-@pytest.mark.parametrize(("n", "d"), [(12, 20), (80, 12)])
-@pytest.mark.parametrize("k", [1, 3, 6])
-@pytest.mark.parametrize("seed", range(3))
-def test_converged_iht_with_a_limit_is_stationary_with_at_most_k_rows(n, d, ridge, seed, k):
-    X, Y = draw(seed, n, d)
-    Z = X - X.mean(axis=0)
-    solver = ConvergedIHT()
-    problem = RowSparseRegression(DenseOperator(X), Y, ridge=ridge, n_features=k)
-    solution = run(solver, problem, max_iter=20_000)
-    assert solution.status is Status.STATIONARY
-    W = solution.state.W
-    inside = W.any(axis=1)
-    assert 0 < np.count_nonzero(inside) <= k
-    curvature = np.linalg.norm(Z, 2) ** 2 + ridge + solver.decrease
-    C = Z.T @ (Y - Z @ W) - ridge * W
-    assert np.linalg.norm(C[inside]) <= 1e-6 * curvature * np.linalg.norm(W)
-    shortest = np.linalg.norm(W[inside], axis=1).min()
-    assert np.linalg.norm(C[~inside], axis=1).max() <= curvature * shortest * (1 + 1e-6)
-
-
-@pytest.mark.slow
-def test_converged_iht_ends_no_higher_than_the_early_stopped_method():
-    for seed in range(5):
-        X, Y = draw(seed, 20, 40)
-        problem = RowSparseRegression(DenseOperator(X), Y, sparsity=0.05)
-        early = run(HomotopyIHT(), problem, max_iter=100).objective[-1]
-        assert run(ConvergedIHT(), problem, max_iter=20_000).objective[-1] < early
+    if problem.n_features is not None:
+        assert 0 < np.count_nonzero(inside) <= problem.n_features
+        shortest = np.linalg.norm(W[inside], axis=1).min()
+        assert np.linalg.norm(C[~inside], axis=1).max() <= curvature * shortest * (1 + 1e-6)
+    else:
+        lam = problem.sparsity
+        assert np.all(np.sum(W[inside] ** 2, axis=1) >= 2.0 * lam / curvature * (1 - 1e-6))
+        assert np.all(np.sum(C[~inside] ** 2, axis=1) <= 2.0 * lam * curvature * (1 + 1e-6))
 
 
 @pytest.mark.parametrize(
@@ -215,9 +154,8 @@ def test_converged_iht_ends_no_higher_than_the_early_stopped_method():
     ],
     ids=["homotopy", "refined", "penalty", "limit"],
 )
-@pytest.mark.parametrize(("n", "d"), [(12, 20), (60, 8)])
-def test_strict_arrays_give_the_same_result(n, d, solver, options):
-    X, Y = draw(3, n, d)
+def test_strict_arrays_give_the_same_result(solver, options):
+    X, Y = draw(3, 12, 20)
     plain = run(solver, RowSparseRegression(DenseOperator(X), Y, **options), max_iter=200)
     problem = RowSparseRegression(DenseOperator(strict.asarray(X)), strict.asarray(Y), **options)
     other = run(solver, problem, max_iter=200)

@@ -148,21 +148,6 @@ def test_with_a_limit_exactly_k_features_remain_and_no_exchange_improves(solver,
     assert all(brute_loss(X, Y, other, ridge) >= value - 1e-7 for other in exchanged(found, 12))
 
 
-@fast
-@given(seeds, ridges, st.floats(0.02, 5.0), st.sampled_from([8, 16]))
-def test_result_is_never_worse_than_the_solver_it_starts_from(seed, ridge, lam, d):
-    X, Y = draw(seed, d=d)
-    problem = regression(X, Y, ridge=ridge, sparsity=lam)
-    forward = run(ForwardSelection(), problem, max_iter=100)
-    thresholded = run(ConvergedIHT(), problem, max_iter=500)
-    for support, value in (
-        (forward.state.order, forward.objective[-1]),
-        (np.flatnonzero(thresholded.state.W.any(axis=1)), thresholded.objective[-1]),
-    ):
-        refitted = brute_loss(X, Y, support, ridge) + lam * len(support)
-        assert search(problem, support).objective[-1] <= min(value, refitted) + 1e-8
-
-
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 @pytest.mark.parametrize("options", [{"sparsity": 1.0}, {"n_features": 3}], ids=["lam", "k"])
 def test_exhaustive_optimum_is_never_beaten_and_mostly_reached_from_several_starts(options, ridge):
@@ -191,27 +176,6 @@ def test_without_ridge_no_more_features_than_the_rank_are_selected(seed, rank, f
     support = search(regression(X, Y, sparsity=1e-6), np.arange(8) if full else None).state.support
     assert 0 < len(support) <= rank
     assert np.linalg.matrix_rank((X - X.mean(axis=0))[:, support]) == len(support)
-
-
-@pytest.mark.parametrize("options", [{"sparsity": 0.3}, {"n_features": 3}], ids=["lam", "k"])
-@fast
-@given(seeds)
-def test_exchange_of_equal_columns_is_no_progress(options, seed):
-    A, Y = draw(seed, d=4)
-    problem = regression(np.hstack([A, A]), Y, ridge=0.5, **options)
-    assert run(LocalSearch(), problem, max_iter=50).status is Status.STATIONARY
-
-
-@pytest.mark.parametrize("start", [[], [0, 1, 2, 3, 4, 5, 6]], ids=["empty", "full"])
-@fast
-@given(seeds, st.floats(0.05, 3.0), st.sampled_from([0.0, 0.5]))
-def test_orthonormal_columns_give_the_closed_form(start, seed, lam, ridge):
-    X, Y = draw(seed, d=7)
-    Z = np.linalg.qr(X - X.mean(axis=0))[0]
-    # The loss falls by ||z_j'Y||^2 / (2 (1 + mu)) for every selected column.
-    worth = np.sum((Z.T @ Y) ** 2, axis=1) / (2.0 * (1.0 + ridge))
-    support = search(regression(Z, Y, ridge=ridge, sparsity=lam), start).state.support
-    np.testing.assert_array_equal(np.sort(support), np.flatnonzero(worth > lam))
 
 
 @pytest.mark.parametrize("kind", [LocalSearch, ExchangeSearch])

@@ -7,7 +7,7 @@ import pytest
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.row_parts import MemoryParts
-from featsieve.solvers.move_batches import (
+from featsieve.solvers.batched_moves import (
     CLASSES,
     N_CLASSES,
     SMALLEST_EXPONENT,

@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
-from featsieve import defaults
+from featsieve.defaults import FROZEN_LABELS, LABEL_SOFTENING
 from featsieve.solvers.nonnegative_labels import (
     first_label_matrix,
     fixed_length_step,
     label_of_row,
     majorised_step,
-    unit_columns,
 )
 from featsieve.terms import normalised_indicator
 
@@ -53,10 +52,9 @@ def run(F, A, B, g, n_steps):
     return F
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_no_step_raises_the_objective_in_thousands_of_random_problems(block):
+def test_no_step_raises_the_objective_in_a_thousand_random_problems():
     falls = 0
-    for seed in range(1000 * block, 1000 * (block + 1)):
+    for seed in range(1000):
         F, A, B, g = problem(seed)
         before = value(F, A, B, g)
         for _ in range(3):
@@ -84,21 +82,9 @@ def test_the_step_is_stationary_for_the_upper_bound(seed):
     np.testing.assert_allclose(balance[positive], a[positive], rtol=1e-10)
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 99_999))
-def test_zeros_stay_zero_and_arguments_stay_as_they_were(seed):
-    F, A, B, g = problem(seed)
-    args = (F, *split(F, A, B))
-    for array in args:
-        array.flags.writeable = False
-    following = majorised_step(*args, g)
-    np.testing.assert_array_equal(following[F == 0.0], 0.0)
-
-
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("g", [0.0, 1.0, 30.0])
-def test_where_the_steps_end_the_objective_is_stationary(g, seed):
-    rng = np.random.default_rng(seed)
+def test_where_the_steps_end_the_objective_is_stationary(g):
+    rng = np.random.default_rng(0)
     A = rng.standard_normal((6, 6))
     A, B = A @ A.T / 6 + 0.1 * np.eye(6), rng.standard_normal((6, 2))
     F = run(rng.uniform(0.1, 1.0, (6, 2)), A, B, g, 4000)
@@ -108,9 +94,8 @@ def test_where_the_steps_end_the_objective_is_stationary(g, seed):
     assert gradient.min() >= -1e-4
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_without_the_penalty_it_finds_the_nonnegative_least_squares_answer(seed):
-    rng = np.random.default_rng(seed)
+def test_without_the_penalty_it_finds_the_nonnegative_least_squares_answer():
+    rng = np.random.default_rng(0)
     M, T = rng.standard_normal((12, 5)), rng.standard_normal((12, 2))
     F = run(np.ones((5, 2)), M.T @ M, M.T @ T, 0.0, 8000)
     expected = np.column_stack([nnls(M, t)[0] for t in T.T])
@@ -126,39 +111,20 @@ def test_however_huge_the_penalty_is_the_labels_survive(g):
 # The start, and what is read off ------------------------------------------------------------------
 
 
-def test_a_frozen_start_is_the_normalised_indicator():
+def test_a_start_that_can_move_is_positive_everywhere_and_a_frozen_one_is_the_indicator():
     labels = np.array([1, 0, 2, 2, 0, 1, 1])
-    for g in (np.nextafter(defaults.FROZEN_LABELS, np.inf), 1e8):
-        F = first_label_matrix(labels, 3, orthogonality=g)
-        np.testing.assert_array_equal(F, normalised_indicator(labels, 3))
-
-
-@pytest.mark.parametrize("g", [0.0, 10.0, defaults.FROZEN_LABELS])
-def test_a_start_that_can_move_is_positive_everywhere(g):
-    labels = np.array([1, 0, 2, 2, 0, 1, 1])
-    F, base = first_label_matrix(labels, 3, orthogonality=g), normalised_indicator(labels, 3)
-    assert F.min() > 0.0
+    base = normalised_indicator(labels, 3)
+    frozen = first_label_matrix(labels, 3, orthogonality=np.nextafter(FROZEN_LABELS, np.inf))
+    np.testing.assert_array_equal(frozen, base)
+    F = first_label_matrix(labels, 3, orthogonality=FROZEN_LABELS)
     height = np.array([2.0, 3.0, 2.0]) ** -0.5
-    np.testing.assert_allclose(
-        F - base, defaults.LABEL_SOFTENING * np.tile(height, (7, 1)), rtol=1e-14
-    )
-    np.testing.assert_array_equal(F.argmax(axis=1), labels)
+    np.testing.assert_allclose(F - base, LABEL_SOFTENING * np.tile(height, (7, 1)), rtol=1e-14)
 
 
-def test_unit_columns_have_unit_length_and_zero_ones_stay_zero():
-    F = np.array([[3.0, 0.0, -1e-9], [4.0, 0.0, 0.0]])
-    np.testing.assert_allclose(unit_columns(F), [[0.6, 0.0, -1.0], [0.8, 0.0, 0.0]], rtol=1e-15)
-
-
-def test_the_label_of_a_row_is_its_largest_entry_the_lower_index_among_equals():
-    F = np.array([[0.1, 0.3, 0.2], [0.5, 0.5, 0.0], [0.0, 0.0, 1e-300]])
-    np.testing.assert_array_equal(label_of_row(F, np.zeros((3, 3))), [1, 0, 2])
-
-
-def test_a_row_that_has_vanished_takes_the_label_of_the_fit():
-    F = np.array([[0.0, 0.0], [0.2, 0.1], [0.0, 0.0]])
-    fitted = np.array([[-0.3, -0.1], [0.0, 9.0], [0.4, 0.2]])
-    np.testing.assert_array_equal(label_of_row(F, fitted), [1, 0, 0])
+def test_the_label_of_a_row_is_its_largest_entry_or_that_of_the_fit_where_it_has_vanished():
+    F = np.array([[0.1, 0.3, 0.2], [0.5, 0.5, 0.0], [0.0, 0.0, 1e-300], [0.0, 0.0, 0.0]])
+    fitted = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [-0.3, -0.1, -0.2]])
+    np.testing.assert_array_equal(label_of_row(F, fitted), [1, 0, 2, 1])
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
@@ -198,7 +164,7 @@ def steps(draw):
     return G, np.exp(spread * rng.standard_normal((n, c))), np.exp(spread * rng.random((n, c)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=steps())
 def test_the_bound_never_rises_and_columns_keep_their_length(case):
     G, a, b = case
@@ -214,7 +180,7 @@ def test_the_bound_never_rises_and_columns_keep_their_length(case):
     assert np.all(new_value <= old_value + 1e-9 * np.abs(old_value))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=steps())
 def test_it_is_stationary_among_columns_of_that_length(case):
     # b u - a/u + lam g u = 0 with one lam for the column.
@@ -252,7 +218,7 @@ def test_columns_without_anything_to_trade_stay():
     np.testing.assert_allclose(fixed_length_step(G, a, b), G)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_entries_that_nothing_attracts_vanish_and_the_others_share_one_multiplier(seed):
     rng = np.random.default_rng(seed)
     G, a, b = rng.uniform(0.5, 2.0, (3, 6, 2))
@@ -266,7 +232,7 @@ def test_entries_that_nothing_attracts_vanish_and_the_others_share_one_multiplie
     np.testing.assert_allclose(lam, lam[:1] + 0 * lam, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("tiny", [1e-210, 1e-300, 1e-320])
+@pytest.mark.parametrize("tiny", [1e-210, 1e-320])
 def test_entries_below_the_smallest_share_are_zero(tiny):
     G = np.array([[1.0], [2.0], [tiny]])
     new = fixed_length_step(G, np.array([[1.0], [2.0], [5.0]]), np.ones((3, 1)))

@@ -50,12 +50,6 @@ def test_start_that_meets_the_stopping_rule_is_returned_without_a_step_or_a_call
     assert calls == []
 
 
-def test_callback_sees_iteration_objective_and_state_after_every_step():
-    calls = []
-    run(Walk(), [3.0, 2.0, 1.0], max_iter=5, callback=lambda *call: calls.append(call))
-    assert calls == [(1, 2.0, 1), (2, 1.0, 2)]
-
-
 def test_true_value_of_the_callback_stops_the_run():
     solution = run(Walk(), [4.0, 3.0, 2.0, 1.0], max_iter=9, callback=lambda i, *_: i == 2)
     assert solution.status is Status.STOPPED
@@ -120,11 +114,6 @@ def test_the_callback_may_stop_at_a_start_that_counts():
 def test_the_best_state_or_the_last(walk, best):
     assert run(Walk(), walk, max_iter=9, keep="best").state == best
     assert run(Walk(), walk, max_iter=9).state == len(walk) - 1
-
-
-def test_keep_is_checked():
-    with pytest.raises(ValueError, match="keep must be 'last' or 'best'; got 'first'"):
-        run(Walk(), [1.0], max_iter=1, keep="first")
 
 
 @pytest.mark.parametrize("status", Status)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import MultiTaskLasso
 
 from featsieve.arrays import as_operator
-from featsieve.solvers import reweighted_ridge
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 
@@ -90,37 +89,6 @@ def test_strict_arrays_give_the_numbers_of_numpy(shape, weighted):
 # Which form --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("shape", "chosen", "other"),
-    [
-        ((12, 11), "weighted_gram", "sample_gram"),
-        ((12, 12), "weighted_gram", "sample_gram"),
-        ((11, 12), "sample_gram", "weighted_gram"),
-    ],
-)
-def test_the_smaller_matrix_is_formed(shape, chosen, other, monkeypatch):
-    A = as_operator(np.random.default_rng(6).standard_normal(shape))
-    called = []
-    original = getattr(type(A), chosen)
-
-    def note(self, weights=None):
-        called.append(chosen)
-        return original(self, weights)
-
-    def refuse(self, weights=None):
-        raise AssertionError(f"{other} was asked for")
-
-    monkeypatch.setattr(type(A), chosen, note)
-    monkeypatch.setattr(type(A), other, refuse)
-    ReweightedRidge(A).solve(np.ones((shape[0], 1)), 1.0, inverse=np.ones(shape[1]))
-    assert called == [chosen]
-
-
-def test_an_unknown_form_is_refused():
-    with pytest.raises(ValueError, match=r"form must be one of 'auto', 'gram', 'sample'"):
-        ReweightedRidge(as_operator(np.eye(3)), "dual")
-
-
 # Iterated: l2,1-regularised least squares --------------------------------------------------------
 
 
@@ -196,32 +164,6 @@ def test_a_small_penalty_costs_no_digits(shape, rho):
     np.testing.assert_allclose(fitted, Z @ W, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("shape", [(40, 20), (20, 40)])
-def test_the_fit_belongs_to_the_weights_even_where_the_penalty_was_raised(shape):
-    rng = np.random.default_rng(11)
-    X, T = rng.standard_normal(shape), rng.random((shape[0], 3))
-    X[:, 1] = X[:, 0]
-    X[1] = X[0]  # no W fits both copies of a sample
-    A = as_operator(X, scale="std")
-    W, fitted = ReweightedRidge(A).solve(T, 1e-30, inverse=np.ones(shape[1]))
-    assert np.isfinite(W).all()
-    np.testing.assert_allclose(fitted, A.matmul(W), rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(40, 20), (20, 40)])
-@pytest.mark.parametrize("rho", [1e-2, 1e-4])
-def test_a_small_penalty_costs_no_digits_that_single_precision_has(rho, shape):
-    rng = np.random.default_rng(13)
-    X, T = rng.standard_normal(shape).astype(np.float32), rng.random((shape[0], 3))
-    inverse = np.ones(shape[1])
-    single, double = (
-        ReweightedRidge(as_operator(X.astype(dtype), scale="std")).solve(T, rho, inverse=inverse)
-        for dtype in (np.float32, np.float64)
-    )
-    for got, expected in zip(single, double, strict=True):
-        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("rho", [1.0, 1e-9])
 @pytest.mark.parametrize("form", ["gram", "sample"])
 def test_a_sample_of_zero_weight_is_predicted_by_the_others(form, rho):
@@ -235,45 +177,6 @@ def test_a_sample_of_zero_weight_is_predicted_by_the_others(form, rho):
     expected = (Vt.T * (s / (s**2 + rho))) @ (U.T @ T[rest])
     np.testing.assert_allclose(W, expected, atol=1e-5)
     np.testing.assert_allclose(fitted, Z @ W, atol=1e-9)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_implicit_form_solves_the_normal_equations(weighted):
-    rng = np.random.default_rng(0)
-    X, T = rng.standard_normal((20, 30)), rng.standard_normal((20, 2))
-    inverse, p = rng.uniform(0.1, 2.0, 30), rng.uniform(0.2, 3.0, 20) if weighted else None
-    operator = as_operator(X)
-    solver = ReweightedRidge(operator, "implicit")
-    W, fit = solver.solve(T, 2.0, inverse=inverse, sample_weights=p)
-    expected = textbook(X - X.mean(axis=0), T, 2.0, inverse=inverse, p=p)
-    np.testing.assert_allclose(W, expected, atol=1e-5 * np.abs(expected).max())
-    np.testing.assert_allclose(fit, (X - X.mean(axis=0)) @ W, atol=1e-10)
-    # the next solution begins where this one ended: two products, residual and fit
-    products = []
-    real = operator.matmul
-    operator.matmul = lambda M, **options: (products.append(1), real(M, **options))[1]
-    solver.solve(T, 2.0, inverse=inverse, sample_weights=p)
-    assert len(products) == 2
-
-
-@pytest.mark.parametrize(
-    ("shape", "rho", "implicit"),
-    [((20, 30), 0.5, True), ((8, 30), 0.5, False), ((30, 8), 0.5, False), ((20, 30), 0.0, False)],
-)
-def test_matrices_are_formed_where_they_are_small_or_nothing_is_penalised(
-    shape, rho, implicit, monkeypatch
-):
-    monkeypatch.setattr(reweighted_ridge, "LARGEST_FORMED", 10)
-    rng = np.random.default_rng(1)
-    X, T = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
-    solver = ReweightedRidge(as_operator(X))
-    W, _ = solver.solve(T, rho, inverse=np.ones(shape[1]))
-    assert bool(solver._last) == implicit
-    Z = X - X.mean(axis=0)
-    expected = np.linalg.lstsq(Z, T - T.mean(axis=0))[0]
-    if rho > 0.0:
-        expected = textbook(Z, T, rho, inverse=np.ones(shape[1]))
-    np.testing.assert_allclose(W, expected, atol=1e-5)
 
 
 def test_a_small_penalty_costs_no_digits_where_a_sample_is_the_mean():

@@ -80,20 +80,6 @@ def test_value_equals_the_explicit_objective_at_the_refit(seed, n, d, ridge):
         np.testing.assert_allclose(problem.value(support), fit + 0.3 * len(support), atol=1e-9)
 
 
-def test_value_of_the_empty_support_is_half_the_energy_of_the_target():
-    X, _, Y, order = draw(1, 7, 4)
-    problem = RowSparseRegression(DenseOperator(X), Y, ridge=1.0, sparsity=9.0)
-    assert problem.value(order[:0]) == pytest.approx(0.5 * np.sum(Y**2), rel=1e-14)
-
-
-def test_refit_sees_the_scaled_columns_of_the_operator():
-    X, Z, Y, order = draw(2, 9, 5)
-    unit = Z / np.linalg.norm(Z, axis=0)
-    expected = RowSparseRegression(DenseOperator(unit), Y, ridge=1.0).refit(order)
-    scaled = RowSparseRegression(DenseOperator(1e3 * X, scale="unit"), Y, ridge=1.0)
-    np.testing.assert_allclose(scaled.refit(order), expected, atol=1e-12)
-
-
 @pytest.mark.parametrize(("n_features", "limit"), [(None, 4), (3, 3), (9, 4), (0, 0)])
 def test_limit_is_k_but_never_more_than_the_columns_that_vary(n_features, limit):
     X, _, Y, _ = draw(3, 8, 6)

@@ -166,15 +166,6 @@ def test_a_poor_support_is_improved_on_whatever_the_unit(w_step, unit):
     np.testing.assert_array_equal(again, found[::-1])
 
 
-@pytest.mark.parametrize("w_step", STEPS)
-def test_without_a_known_support_there_is_a_fresh_one(w_step):
-    problem = regression(1, ridge=1.0, n_features=3)
-    assert len(find_support(problem, w_step, fresh=False)) == 3
-    # nor where nothing can be explained
-    nothing = RowSparseRegression(problem.operator, 0.0 * problem.target, ridge=1.0, n_features=3)
-    assert len(find_support(nothing, w_step)) == 3
-
-
 def test_a_single_known_feature_is_a_support():
     problem = regression(1, ridge=1.0, n_features=1)
     worst = max(range(9), key=lambda j: brute_value(problem, [j]))

@@ -173,8 +173,8 @@ class HomotopyIHT:
         if self.refined and state.stage > max(n_falling, 0):
             # The authors divide their tolerance by ten at every stage, down to 1e-5.
             tol = max(0.1 * 0.1**n_falling, 1e-5)
-            settled = abs(history[-1] - history[-2]) < 1e-4 * abs(history[-2])
-            if state.change < tol or settled:
+            flat = abs(history[-1] - history[-2]) < 1e-4 * abs(history[-2])
+            if state.change < tol or flat:
                 return Status.STATIONARY
         return Status.CONVERGED if state.stage >= n_penalties else None
 

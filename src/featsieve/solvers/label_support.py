@@ -41,7 +41,7 @@ class SupportState:
     support: np.ndarray
     fitted: np.ndarray  # ZW + 1b'
     searched: np.ndarray | None = None  # the labels for which a support was last sought anew
-    settled: bool = True  # whether the last label step went to its end
+    labels_converged: bool = True  # whether the last label step went to its end
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def alternation(state: SupportState, *, tol: float) -> Alternation[SupportProble
     def stop(state: SupportState, history: Sequence[float]) -> Status | None:
         if len(history) > 1 and len(state.support) == 0:
             return Status.STATIONARY  # the penalty does not pay for any feature
-        done = state.settled and hardly_changes(history, tol, n_clusters=state.F.shape[1])
+        done = state.labels_converged and hardly_changes(history, tol, n_clusters=state.F.shape[1])
         return Status.CONVERGED if done else None
 
     return Alternation(
@@ -171,9 +171,9 @@ def update_labels(problem: SupportProblem, state: SupportState) -> SupportState:
     weights = problem.weights(state)
     A = sp.csr_array(sp.diags_array(weights) + problem.alpha * problem.laplacian)
     linear = weights[:, None] * state.fitted
-    step = LabelProblem(A.__matmul__, linear, problem.orthogonality, A)
+    step = LabelProblem(A.__matmul__, linear, problem.orthogonality)
     solution = run(ProjectedNewton(state.F), step, max_iter=defaults.MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F, settled=solution.status.success)
+    return replace(state, F=solution.state.F, labels_converged=solution.status.success)
 
 
 def row_lengths(R: np.ndarray) -> np.ndarray:

@@ -25,7 +25,8 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.leading_eigenvectors import TOLERANCE, basis_size, leading_eigenvectors
-from featsieve.arrays.namespace import Array, namespace_of, sparse_product, to_numpy
+from featsieve.arrays.namespace import Array, sparse_product, to_numpy
+from featsieve.solvers.conjugate_gradients import conjugate_gradients
 
 # Products with a float32 table carry no more digits than this.
 SINGLE_TOLERANCE = 1e-6
@@ -92,7 +93,10 @@ class ProductForm(TableForm):
         accuracy = SHARE_OF_TOLERANCE * self.tolerance
 
         def apply(v: Array) -> Array:
-            return root * conjugate_gradients(product, precondition, root * v, tol=accuracy)[0]
+            found, _ = conjugate_gradients(
+                product, precondition, root * v, tol=accuracy, max_steps=MAX_STEPS
+            )
+            return root * found
 
         return leading_eigenvectors(
             apply, start, count, n_guards=int(count > 1), tolerance=self.tolerance
@@ -170,35 +174,6 @@ class ProductForm(TableForm):
             v = product(v) - v
             length = float(xp.linalg.vector_norm(v))
         return length
-
-
-def conjugate_gradients(
-    product: Callable[[Array], Array],
-    precondition: Callable[[Array], Array],
-    b: Array,
-    *,
-    tol: float,
-) -> tuple[Array, int]:
-    """Return x with ||product(x) - b|| <= tol ||b||, and the number of steps."""
-    x, r = 0.0 * b, b
-    z = precondition(r)
-    p, rz = z, _inner(r, z)
-    enough = (tol**2) * _inner(b, b)
-    n_steps = 0
-    while _inner(r, r) > enough and n_steps < MAX_STEPS:
-        image = product(p)
-        step = rz / _inner(p, image)
-        x, r = x + step * p, r - step * image
-        z = precondition(r)
-        before, rz = rz, _inner(r, z)
-        p = z + (rz / before) * p
-        n_steps += 1
-    return x, n_steps
-
-
-def _inner(a: Array, b: Array) -> float:
-    """Return the inner product of two columns."""
-    return float(namespace_of(a).sum(a * b))
 
 
 def largest_steps(excess: float, tol: float) -> float:

@@ -13,10 +13,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve.solvers.alternate import relative_change
-from featsieve.solvers.free_labels import FreeCurvature
 from featsieve.solvers.protocol import Status
 from featsieve.validation import check_number
 
@@ -35,8 +33,6 @@ MAX_PRODUCTS = 200
 INEXACT = 0.5
 # Slopes above this are far from the solution, where the curvature may be negative.
 FAR = 1e-2
-# Where at most this share of the entries of F is positive, products skip the zeros.
-FEW = 0.2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
 # Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
@@ -73,24 +69,13 @@ class LabelProblem:
     product: Callable[[np.ndarray], np.ndarray]
     linear: np.ndarray
     orthogonality: float
-    graph: sp.csr_array | None = None
-
-    def value(self, F: np.ndarray, image: np.ndarray) -> float:
-        """Return J, given image = A(F)."""
-        return self.expand(F, image)[0]
-
-    def gradient(self, F: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return 2 (A(F) - B) + 2 nu F (F'F - I), given image = A(F)."""
-        return self.expand(F, image)[1]
 
     def expand(self, F: np.ndarray, image: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return J and its gradient, given image = A(F)."""
-        few = sp.csr_array(F) if np.count_nonzero(F) <= FEW * F.size else None
-        gap = (F.T @ F if few is None else few.T @ F) - np.eye(F.shape[1])
-        turned = F @ gap if few is None else few @ gap
+        """Return J and its gradient 2 (A(F) - B) + 2 nu F (F'F - I), given image = A(F)."""
+        gap = F.T @ F - np.eye(F.shape[1])
         smooth = float(np.sum(F * (image - 2.0 * self.linear)))
         value = smooth + 0.5 * self.orthogonality * float(np.sum(gap * gap))
-        return value, 2.0 * (image - self.linear + self.orthogonality * turned)
+        return value, 2.0 * (image - self.linear + self.orthogonality * (F @ gap))
 
     def curvature(self, F: np.ndarray, V: np.ndarray, *, convex: bool = False) -> np.ndarray:
         """Return 2 A(V) + 2 nu (F (F'V + V'F) + V (F'F - I)), the change of the gradient along V.
@@ -175,17 +160,12 @@ def newton_direction(problem: LabelProblem, F: np.ndarray, slope: np.ndarray) ->
     """
     free = slope != 0.0
     square = float(np.sum(slope * slope))
-    length = square**0.5
-    convex = length > FAR
-    if problem.graph is None or np.count_nonzero(free | (F > 0.0)) > FEW * F.size:
+    convex = square**0.5 > FAR
 
-        def curve(V: np.ndarray) -> np.ndarray:
-            return np.where(free, problem.curvature(F, V, convex=convex), 0.0)
+    def curve(V: np.ndarray) -> np.ndarray:
+        return np.where(free, problem.curvature(F, V, convex=convex), 0.0)
 
-        return _conjugate_gradients(curve, -slope, square)
-    nu = problem.orthogonality
-    few = FreeCurvature(problem.graph, F, free=free, orthogonality=nu, convex=convex)
-    return few.expand(_conjugate_gradients(few, few.restrict(-slope), square))
+    return _conjugate_gradients(curve, -slope, square)
 
 
 def _conjugate_gradients(
