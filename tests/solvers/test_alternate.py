@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from featsieve.solvers import Alternation, Block, Status, run
 from featsieve.solvers.alternate import relative_change
 
-fast = settings(max_examples=30, deadline=None)
+fast = settings(max_examples=15, deadline=None)
 
 
 def speller(*letters, length=100):

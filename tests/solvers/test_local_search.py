@@ -73,8 +73,7 @@ def test_prices_of_all_moves_equal_refits(container, seed, n, d, ridge, data):
             assert priced.swap[i, m] == pytest.approx(swapped, abs=1e-7)
 
 
-@pytest.mark.parametrize("unit", [1e-7, 1e7])
-@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize(("unit", "ridge"), [(1e-7, 0.0), (1e7, 0.3)])
 def test_the_prices_do_not_depend_on_the_unit_of_the_table(unit, ridge):
     X, Y = draw(3)
     X[:, 7] = X[:, 0] + X[:, 2]  # depends on two members: it is never free without a ridge
@@ -152,7 +151,7 @@ def test_with_a_limit_exactly_k_features_remain_and_no_exchange_improves(solver,
 @pytest.mark.parametrize("options", [{"sparsity": 1.0}, {"n_features": 3}], ids=["lam", "k"])
 def test_exhaustive_optimum_is_never_beaten_and_mostly_reached_from_several_starts(options, ridge):
     reached = 0
-    for seed in range(20):
+    for seed in range(6):
         X, Y = draw(seed)
         problem = regression(X, Y, ridge=ridge, **options)
         lam, k = problem.sparsity, problem.n_features
@@ -164,7 +163,7 @@ def test_exhaustive_optimum_is_never_beaten_and_mostly_reached_from_several_star
         values = [search(problem, start).objective[-1] for start in starts]
         assert min(values) >= optimum - 1e-9
         reached += min(values) <= optimum + 1e-9
-    assert reached >= 17
+    assert reached >= 5
 
 
 @fast
@@ -199,7 +198,7 @@ def test_columns_of_the_start_that_depend_on_others_stay_only_with_a_ridge(ridge
     assert start.init(regression(X, Y, ridge=ridge)).support.tolist() == kept
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_of_a_start_beyond_the_limit_the_least_are_dropped_one_by_one(seed):
     X, Y = draw(seed)
     start = [1, 3, 4, 6, 7]
@@ -226,7 +225,7 @@ def test_pairs_share_no_feature_and_come_best_first():
     assert disjoint_pairs(np.zeros((2, 0))) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_exchange_must_lower_the_objective_by_the_share_asked_for(seed):
     X, Y = draw(seed, n=20)
     start = np.array([1])

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from featsieve.arrays import as_operator
 from featsieve.graphs.affinity import laplacian
 from featsieve.solvers import product_form
-from featsieve.solvers.product_form import (
-    ProductForm,
-    conjugate_gradients,
-)
+from featsieve.solvers.conjugate_gradients import conjugate_gradients
+from featsieve.solvers.product_form import ProductForm
 from featsieve.solvers.sparse_projection import (
     CheapestForm,
     GramForm,
@@ -60,8 +58,7 @@ def system_of(form, e, gamma):
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (50, 30)])
-@pytest.mark.parametrize("n_live", [6, 25])
-@pytest.mark.parametrize("gamma", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize(("n_live", "gamma"), [(6, 0.1), (25, 1000.0)])
 def test_same_eigenvectors_as_the_dense_inverse(shape, n_live, gamma):
     form, e = make_form(shape), weights(shape[1], n_live)
     M, _ = system_of(form, e, gamma)
@@ -88,17 +85,24 @@ def test_conjugate_gradients_solve():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((40, 40))
     A = A @ A.T + np.eye(40)
-    b = rng.standard_normal((40, 1))
+    b = rng.standard_normal((40, 3))
+    b[:, 1] = 0.0
     diagonal = 1.0 / A.diagonal()[:, None]
-    x, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: diagonal * r, b, tol=1e-13)
+    x, n_steps = conjugate_gradients(
+        lambda v: A @ v, lambda r: diagonal * r, b, tol=1e-13, max_steps=1000
+    )
     np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-9, atol=1e-11)
-    assert 10 < n_steps < product_form.MAX_STEPS
-    x, n_steps = conjugate_gradients(lambda v: A @ v, lambda r: r, 0.0 * b, tol=1e-13)
-    assert n_steps == 0
-    np.testing.assert_array_equal(x, 0.0)
+    np.testing.assert_array_equal(x[:, 1], 0.0)
+    assert 10 < n_steps < 1000
+    # a start that is the solution needs no step, nor do targets of zeros
+    for right, start in ((b, x), (0.0 * b, None)):
+        found = conjugate_gradients(
+            lambda v: A @ v, lambda r: r, right, tol=1e-9, max_steps=1000, start=start
+        )
+        assert found[1] == 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     n=st.integers(5, 30),
     d=st.integers(6, 40),
@@ -131,18 +135,19 @@ def test_the_bound_on_the_condition_number(n, d, n_live, log_gamma, log_dead, se
     np.testing.assert_allclose(precondition(v), preconditioner @ v, atol=1e-9)
 
 
-@pytest.mark.parametrize("gamma", [1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("gamma", [1.0, 1000.0])
 def test_the_steps_stay_below_the_plan(gamma):
     form, e = make_form((40, 80)), weights(80, 6)
     plan = form.plan(e, gamma, 4)
     system = form.system(plan.live, e, gamma)
     b = np.random.default_rng(2).standard_normal((80, 1))
-    _, n_steps = conjugate_gradients(*system, b, tol=0.01 * form.tolerance)
+    accuracy = {"tol": 0.01 * form.tolerance, "max_steps": product_form.MAX_STEPS}
+    _, n_steps = conjugate_gradients(*system, b, **accuracy)
     assert 1 < n_steps <= plan.n_steps + 2.0
     assert set(plan.live) == set(np.flatnonzero(e > 1e-3))
     # Without them it takes more.
     system = form.system(np.zeros(0, dtype=np.intp), e, gamma)
-    assert conjugate_gradients(*system, b, tol=0.01 * form.tolerance)[1] > n_steps
+    assert conjugate_gradients(*system, b, **accuracy)[1] > n_steps
 
 
 # Cost ---------------------------------------------------------------------------------------------
@@ -199,9 +204,9 @@ def test_the_product_form_needs_no_matrix_from_the_start(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("shape", [(30, 50), (50, 30)])
 @pytest.mark.parametrize("cls", [ProductForm, SampleForm, GramForm])
-def test_a_single_eigenvector_converges(cls, shape, monkeypatch):
+def test_a_single_eigenvector_converges(cls, monkeypatch):
+    shape = (30, 50)
     monkeypatch.setattr("featsieve.solvers.sparse_projection.LARGEST_FULL", 0)
     X, L = table(shape), ring_laplacian(shape[0])
     operator = as_operator(X, scale="std")

@@ -16,7 +16,7 @@ from featsieve.solvers.projected_labels import (
     penalty_sequence,
 )
 
-fast = settings(max_examples=50, deadline=None)
+fast = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10**6)
 penalties = st.sampled_from([0.0, 1.0, 100.0, 1e4, 1e8])
 

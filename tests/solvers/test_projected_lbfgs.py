@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from featsieve.solvers.projected_lbfgs import MEMORY, ProjectedLBFGS, metric_product
 
@@ -36,7 +37,20 @@ def exact(**options):
     return ProjectedLBFGS(**{"value_tol": 0.0, "gradient_tol": 1e-9, "max_iter": 100} | options)
 
 
-@settings(max_examples=50)
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_least_squares(nonnegative):
+    rng = np.random.default_rng(0)
+    f = Quadratic(rng.standard_normal((12, 5)), rng.standard_normal((12, 2)))
+    V, image = exact(nonnegative=nonnegative).minimise(f, rng.random((5, 2)))
+    expected = np.linalg.lstsq(f.A, f.B)[0]
+    if nonnegative:
+        expected = np.column_stack([nnls(f.A, b)[0] for b in f.B.T])
+        assert (expected == 0.0).any()
+    np.testing.assert_allclose(V, expected, atol=1e-6)
+    np.testing.assert_allclose(image, f.A @ V, atol=1e-9)
+
+
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     nonnegative=st.booleans(),
@@ -70,7 +84,7 @@ def test_a_small_change_ends_the_run_and_is_not_taken():
     np.testing.assert_array_equal(V, start)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_metric_is_that_of_the_bfgs_formula(seed):
     rng = np.random.default_rng(seed)
     root = rng.standard_normal((6, 6))
@@ -123,7 +137,7 @@ def length_at(f, V):
     return float(np.linalg.norm(f.gradient(V, f.A @ V)))
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
 def test_a_relative_tolerance_is_a_share_of_the_first_gradient(scale):
     f, start = stiff(scale=scale)
     first = length_at(f, start)

@@ -43,11 +43,13 @@ def test_max_iter_limits_the_number_of_steps(max_iter):
     assert solution.status is Status.ITERATION_LIMIT
 
 
-def test_start_that_meets_the_stopping_rule_is_returned_without_a_step_or_a_callback():
+def test_the_callback_sees_every_step_and_none_where_the_start_meets_the_stopping_rule():
     calls = []
     solution = run(Walk(), [7.0], max_iter=5, callback=lambda *call: calls.append(call))
     assert (solution.state, solution.objective, solution.n_iter) == (0, (7.0,), 0)
     assert calls == []
+    run(Walk(), [3.0, 2.0, 1.0], max_iter=5, callback=lambda *call: calls.append(call))
+    assert calls == [(1, 2.0, 1), (2, 1.0, 2)]
 
 
 def test_true_value_of_the_callback_stops_the_run():

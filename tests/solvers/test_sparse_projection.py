@@ -1,6 +1,5 @@
 """The row-sparse projection: three forms of one eigenproblem, descent, and no d x d matrix."""
 
-import tracemalloc
 from itertools import combinations, pairwise
 
 import array_api_compat.numpy as xnp
@@ -81,8 +80,7 @@ def refuse_matrices_beyond(monkeypatch, limit):
 # One problem, several forms -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1, 1.0])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "share"), [(SHAPES[0], 0.1), (SHAPES[1], 1.0)])
 @pytest.mark.parametrize("form", FORMS)
 def test_same_as_the_textbook_loop(form, shape, share):
     X = table(shape)
@@ -96,8 +94,7 @@ def test_same_as_the_textbook_loop(form, shape, share):
     np.testing.assert_allclose(found @ found.T, W @ W.T, atol=1e-7)
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, (30, 30)])
-@pytest.mark.parametrize("m", [1, 4, 14])
+@pytest.mark.parametrize(("shape", "m"), [(SHAPES[0], 14), (SHAPES[1], 4), ((30, 30), 1)])
 def test_all_forms_are_equal(shape, m):
     X = table(shape, seed=1)
     gram, sample, product = (solve(X, m=m, form=form)[0] for form in FORMS)
@@ -218,32 +215,25 @@ def test_first_weights():
     np.testing.assert_allclose(first_inverse_weights(7.0 * close, "roughness", 20), e)
     np.testing.assert_array_equal(first_inverse_weights(np.full(5, 2.0), "roughness", 2), 1.0)
     np.testing.assert_array_equal(first_inverse_weights(np.zeros(5), "roughness", 2), 1.0)
+    # Every column is wanted, and the roughest is above the median: p = 1.
+    found = first_inverse_weights(np.array([1.0, 4.0, 0.0, 2.0, 8.0]), "roughness", 9)
+    np.testing.assert_allclose(found[[0, 1, 3, 4]], [3.0, 0.75, 1.5, 0.375])
 
 
 # Size ---------------------------------------------------------------------------------------------
 
 
 def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    X = table((203, 3312))
-    problem, rough = make_problem(X, m=10)
-    refuse_matrices_beyond(monkeypatch, 203)
-    tracemalloc.start()
-    try:
-        solution = solve_projection(
-            problem, first_inverse_weights(rough, "roughness", 10), max_iter=3, tol=0.0
-        )
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert solution.n_iter == 3
-    assert peak < 0.25 * 8 * 3312**2  # a quarter of one d x d matrix
+    problem, rough = make_problem(table((40, 600)), m=4)
+    refuse_matrices_beyond(monkeypatch, 40)
+    inverse = first_inverse_weights(rough, "roughness", 4)
+    assert solve_projection(problem, inverse, max_iter=3, tol=0.0).n_iter == 3
 
 
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("form", FORMS)
-def test_the_gap_is_that_of_the_eigenvalues(form, shape):
-    X = table(shape)
-    problem, rough = make_problem(X, form=form)
+def test_the_gap_is_that_of_the_eigenvalues(form):
+    shape = SHAPES[1]
+    problem, rough = make_problem(table(shape), form=form)
     inverse = first_inverse_weights(rough, "roughness", 3)
     state = solve_projection(problem, inverse, max_iter=1, tol=0.0).state
     Z = problem.operator.rows(0, shape[0])

@@ -12,7 +12,7 @@ from featsieve.arrays import as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, run, supports
 from featsieve.solvers.supports import largest_sparsity, rank_features, value_of
 
-fast = settings(max_examples=15, deadline=None)
+fast = settings(max_examples=10, deadline=None)
 seeds = st.integers(0, 10**6)
 STEPS = ("forward", "iht", "local", "exchange")
 
@@ -148,7 +148,7 @@ def random_support(seed, k):
     return np.random.default_rng(seed).permutation(9)[:k]
 
 
-@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
 @pytest.mark.parametrize("w_step", STEPS)
 def test_a_poor_support_is_improved_on_whatever_the_unit(w_step, unit):
     X, Y = draw(0)
@@ -215,8 +215,7 @@ def test_members_enter_a_path_by_their_gain_and_ties_by_their_index():
     assert path_through(problem, np.array([6, 1]), length=2).order.tolist() == [1, 6]
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "unit"), [(0, 1.0), (1, 1e-3)])
 def test_off_the_path_a_score_is_what_the_feature_would_add(seed, unit):
     X, Y = draw(seed)
     problem = RowSparseRegression(as_operator(X), unit * Y, ridge=2.0)

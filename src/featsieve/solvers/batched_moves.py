@@ -95,6 +95,7 @@ class BatchedMoves:
         graph, parts = problem.graph, problem.graph.parts
         columns = parts.keep_columns(problem.support)
         read_again = columns[0] is None
+        root = np.linalg.cholesky(problem.inverse)  # R with R R' = inverse
         table = parts.map(
             leverages,
             columns,
