@@ -91,7 +91,7 @@ def textbook_run(problem, Z, F, *, k, n_iter, squared=False):
         W, b, _ = weighted_fit(Z, F, omega, problem.ridge, support)
         omega = weights(W, b, F)
         A = np.diag(omega) + problem.alpha * L
-        step = LabelProblem(A.__matmul__, omega[:, None] * (Z @ W + b), problem.orthogonality)
+        step = LabelProblem(A, omega[:, None] * (Z @ W + b), problem.orthogonality)
         F = run(ProjectedNewton(F), step, max_iter=200).state.F
     return W, b, F
 

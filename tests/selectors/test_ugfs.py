@@ -105,7 +105,7 @@ def test_the_alternation_is_that_of_dense_matrices(shape):
         support = list(pairs[int(np.argmin([ridge_value(Z, F, 12.0, S)[0] for S in pairs]))])
         _, W, b = ridge_value(Z, F, 12.0, support)
         A = np.eye(shape[0]) + L
-        step = LabelProblem(A.__matmul__, Z[:, support] @ W + b, 10.0)
+        step = LabelProblem(A, Z[:, support] @ W + b, 10.0)
         F = run(ProjectedNewton(F), step, max_iter=200).state.F
     assert sorted(found.support.tolist()) == support
     np.testing.assert_allclose(found.W[support], W, atol=1e-8)

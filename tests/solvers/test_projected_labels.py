@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, check_grad, minimize, nnls
@@ -28,7 +29,7 @@ def draw(seed, n=10, c=3, *, nu=10.0, definite=False):
     A = A @ A.T + 0.1 * np.eye(n) if definite else A + A.T
     B = rng.standard_normal((n, c))
     F = np.maximum(rng.standard_normal((n, c)), 0.0)
-    return LabelProblem(A.__matmul__, B, nu), A, F
+    return LabelProblem(A, B, nu), A, F
 
 
 def textbook(A, B, nu, F):
@@ -59,7 +60,8 @@ def test_value_and_gradient_are_those_of_the_formula(seed, n, c, nu):
         return slope(F.ravel() + t[0] * V.ravel())
 
     change = approx_fprime(np.zeros(1), along, 1e-6)[:, 0]
-    bend = problem.curvature(F, V).ravel()
+    everything = np.ones(F.shape, dtype=bool)
+    bend = problem.curvature(F, everything)(V.T.ravel()).reshape(c, n).T.ravel()
     assert np.abs(change - bend).max() <= 1e-4 * max(1.0, np.abs(bend).max())
 
 
@@ -123,21 +125,21 @@ def test_the_newton_direction_solves_the_system_of_the_free_entries():
     F *= 2.0  # far enough out for the second derivative to be definite
     rng = np.random.default_rng(0)
     slope = 1e-12 * rng.standard_normal(F.shape) * (rng.random(F.shape) < 0.7)
-    free = np.flatnonzero(slope)
-    units = np.eye(F.size).reshape(F.size, *F.shape)
-    hessian = np.array([problem.curvature(F, unit).ravel() for unit in units])
+    free = np.flatnonzero(slope.T)
+    curvature = problem.curvature(F, np.ones(F.shape, dtype=bool))
+    hessian = np.array([curvature(unit) for unit in np.eye(F.size)])
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-9)
     assert np.linalg.eigvalsh(hessian)[0] > 0.0
     expected = np.zeros(F.size)
-    expected[free] = -np.linalg.solve(hessian[np.ix_(free, free)], slope.ravel()[free])
-    got = newton_direction(problem, F, slope).ravel()
+    expected[free] = -np.linalg.solve(hessian[np.ix_(free, free)], slope.T.ravel()[free])
+    got = newton_direction(problem, F, slope).T.ravel()
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
-    bent = LabelProblem(lambda V: -V, problem.linear, 0.0)  # negative curvature everywhere
+    bent = LabelProblem(-np.eye(len(F)), problem.linear, 0.0)  # negative curvature everywhere
     np.testing.assert_array_equal(newton_direction(bent, F, slope), -slope)
 
 
 def test_a_zero_can_grow_and_a_stationary_point_stays():
-    problem = LabelProblem(lambda F: F, np.array([[1.0, -1.0]]), 0.0)
+    problem = LabelProblem(np.eye(1), np.array([[1.0, -1.0]]), 0.0)
     solution = run(ProjectedNewton(np.array([[0.0, 0.5]])), problem, max_iter=100)
     np.testing.assert_allclose(solution.state.F, [[1.0, 0.0]], atol=1e-7)
     again = run(ProjectedNewton(np.array([[1.0, 0.0]])), problem, max_iter=100)
@@ -183,3 +185,20 @@ def test_conjugate_gradients_keep_what_they_have_where_the_curvature_is_negative
     np.testing.assert_allclose(found, [1.0, 1.0, 0.0])  # the first step; the second would bend down
     found = _conjugate_gradients(lambda v: -v, right, 2.0)
     np.testing.assert_allclose(found, right)
+
+
+@pytest.mark.parametrize("convex", [False, True])
+@pytest.mark.parametrize("share", [0.05, 0.5])  # few free entries, whose zeros are skipped, or many
+def test_the_curvature_is_the_formula_at_the_free_entries(share, convex):
+    rng = np.random.default_rng(0)
+    n, c, nu = 40, 8, 7.0
+    A = sp.random_array((n, n), density=0.2, rng=rng, format="csr")
+    A = sp.csr_array(A + A.T)
+    F = np.where(rng.random((n, c)) < share, rng.random((n, c)), 0.0)
+    free = rng.random((n, c)) < share  # also where F is zero, and not everywhere it is positive
+    free[:, 3] = False
+    V = np.where(free, rng.standard_normal((n, c)), 0.0)
+    bend = F @ (F.T @ V + V.T @ F) + (0.0 if convex else V @ (F.T @ F - np.eye(c)))
+    expected = 2.0 * (A @ V + nu * bend)
+    product = LabelProblem(A, np.zeros((n, c)), nu).curvature(F, free, convex=convex)
+    np.testing.assert_allclose(product(V.T[free.T]), expected.T[free.T], atol=1e-12)

@@ -100,12 +100,7 @@ class BatchedMoves:
             leverages,
             columns,
             graph.links,
-            shared=(
-                problem.support,
-                np.linalg.cholesky(problem.inverse),
-                problem.weight,
-                _mass(problem),
-            ),
+            shared=(problem.support, root, problem.weight, _mass(problem)),
             table=read_again,
         )
         sizes, sums = parts.total(

@@ -171,7 +171,7 @@ def update_labels(problem: SupportProblem, state: SupportState) -> SupportState:
     weights = problem.weights(state)
     A = sp.csr_array(sp.diags_array(weights) + problem.alpha * problem.laplacian)
     linear = weights[:, None] * state.fitted
-    step = LabelProblem(A.__matmul__, linear, problem.orthogonality)
+    step = LabelProblem(A, linear, problem.orthogonality)
     solution = run(ProjectedNewton(state.F), step, max_iter=defaults.MAX_LABEL_STEPS)
     return replace(state, F=solution.state.F, labels_converged=solution.status.success)
 

@@ -1,9 +1,9 @@
 """Projected Newton steps for non-negative, nearly orthonormal pseudo-labels F.
 
-    J(F) = <F, A(F)> - 2 <F, B> + (nu/2) ||F'F - I||^2,   F >= 0,
+    J(F) = tr(F'AF) - 2 tr(F'B) + (nu/2) ||F'F - I||^2,   F >= 0,
 
-with A symmetric, seen only through products. Unlike under multiplicative rules a zero can grow, and
-nothing has to be split by sign.
+with A symmetric. Unlike under multiplicative rules a zero can grow, and nothing has to be split by
+sign.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.solvers.alternate import relative_change
 from featsieve.solvers.protocol import Status
@@ -33,10 +34,15 @@ MAX_PRODUCTS = 200
 INEXACT = 0.5
 # Slopes above this are far from the solution, where the curvature may be negative.
 FAR = 1e-2
+# Where at most this share of the entries of F is positive, products skip the zeros.
+FEW = 0.2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
 # Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
 FLOOR = 1e-14
+
+
+Product = Callable[[np.ndarray], np.ndarray]
 
 
 def penalty_sequence(orthogonality: Any) -> tuple[float, ...]:
@@ -64,29 +70,47 @@ def hardly_changes(history: Sequence[float], tol: float, *, n_clusters: int) -> 
 
 @dataclass(frozen=True)
 class LabelProblem:
-    """What the label step minimises."""
+    """What the label step minimises: A (dense or sparse), B and nu."""
 
-    product: Callable[[np.ndarray], np.ndarray]
+    A: Any
     linear: np.ndarray
     orthogonality: float
 
     def expand(self, F: np.ndarray, image: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return J and its gradient 2 (A(F) - B) + 2 nu F (F'F - I), given image = A(F)."""
+        """Return J and its gradient 2 (AF - B) + 2 nu F (F'F - I), given image = AF."""
         gap = F.T @ F - np.eye(F.shape[1])
         smooth = float(np.sum(F * (image - 2.0 * self.linear)))
         value = smooth + 0.5 * self.orthogonality * float(np.sum(gap * gap))
         return value, 2.0 * (image - self.linear + self.orthogonality * (F @ gap))
 
-    def curvature(self, F: np.ndarray, V: np.ndarray, *, convex: bool = False) -> np.ndarray:
-        """Return 2 A(V) + 2 nu (F (F'V + V'F) + V (F'F - I)), the change of the gradient along V.
+    def curvature(self, F: np.ndarray, free: np.ndarray, *, convex: bool = False) -> Product:
+        """Return how the gradient at F changes along V, as a function of the free entries of V.
 
-        ``convex``: without the last term, as that of Gauss and Newton, which bends up only.
+        2 AV + 2 nu (F (F'V + V'F) + V (F'F - I)) at these entries, the others being zero. The
+        entries are in the order of the columns. ``convex``: without the last term, as that of Gauss
+        and Newton, which bends up only.
         """
-        cross = F.T @ V
-        bend = F @ (cross + cross.T)
-        if not convex:
-            bend += V @ (F.T @ F) - V
-        return 2.0 * (self.product(V) + self.orthogonality * bend)
+        columns, rows = np.nonzero(free.T)
+        few = len(rows) <= FEW * F.size and np.count_nonzero(F) <= FEW * F.size
+        gap, A = F.T @ F - np.eye(F.shape[1]), self.A
+        labels, transposed = F, F.T
+        if few:
+            # Nearly orthonormal labels have about one positive entry per sample: skip the zeros.
+            labels, transposed = sp.csr_array(F), sp.csr_array(F.T)
+            members = np.split(rows, np.cumsum(free.sum(axis=0))[:-1])
+            A = sp.block_diag([self.A[own][:, own] for own in members], format="csr")
+
+        def product(v: np.ndarray) -> np.ndarray:
+            V = np.zeros(F.shape)
+            V[rows, columns] = v
+            cross = transposed @ V
+            bend = labels @ (cross + cross.T)
+            if not convex:
+                bend += V @ gap
+            image = A @ v if few else (A @ V)[rows, columns]
+            return 2.0 * (image + self.orthogonality * bend[rows, columns])
+
+        return product
 
 
 @dataclass(frozen=True)
@@ -94,7 +118,7 @@ class LabelState:
     """F with what is known there."""
 
     F: np.ndarray
-    image: np.ndarray  # A(F)
+    image: np.ndarray  # AF
     value: float
     gradient: np.ndarray
     step_size: float  # of the gradient step
@@ -160,17 +184,13 @@ def newton_direction(problem: LabelProblem, F: np.ndarray, slope: np.ndarray) ->
     """
     free = slope != 0.0
     square = float(np.sum(slope * slope))
-    convex = square**0.5 > FAR
-
-    def curve(V: np.ndarray) -> np.ndarray:
-        return np.where(free, problem.curvature(F, V, convex=convex), 0.0)
-
-    return _conjugate_gradients(curve, -slope, square)
+    curvature = problem.curvature(F, free, convex=square**0.5 > FAR)
+    direction = np.zeros_like(F)
+    direction.T[free.T] = _conjugate_gradients(curvature, -slope.T[free.T], square)
+    return direction
 
 
-def _conjugate_gradients(
-    curve: Callable[[np.ndarray], np.ndarray], residual: np.ndarray, square: float
-) -> np.ndarray:
+def _conjugate_gradients(curve: Product, residual: np.ndarray, square: float) -> np.ndarray:
     """Return D with curve(D) = residual, roughly; ``square`` is the squared length of this."""
     direction, search = np.zeros_like(residual), residual
     length = square**0.5
@@ -214,7 +234,7 @@ def _search(
 
 def _at(problem: LabelProblem, F: np.ndarray, step_size: float) -> LabelState:
     """Return the state at F."""
-    image = problem.product(F)
+    image = problem.A @ F
     value, gradient = problem.expand(F, image)
     return LabelState(F, image, value, gradient, step_size)
 
