@@ -93,7 +93,8 @@ class LabelProblem:
         columns, rows = np.nonzero(free.T)
         few = len(rows) <= FEW * F.size and np.count_nonzero(F) <= FEW * F.size
         gap, A = F.T @ F - np.eye(F.shape[1]), self.A
-        labels, transposed = F, F.T
+        labels: Any = F
+        transposed: Any = F.T
         if few:
             # Nearly orthonormal labels have about one positive entry per sample: skip the zeros.
             labels, transposed = sp.csr_array(F), sp.csr_array(F.T)
