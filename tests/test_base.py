@@ -75,3 +75,10 @@ def test_fitted_with_one_library_applied_to_another():
     sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(table(made))
     assert isinstance(sieve.transform(made), np.ndarray)
     np.testing.assert_array_equal(np.from_dlpack(sieve.predict(table(made))), sieve.predict(made))
+
+
+def test_a_selection_is_a_new_array():
+    given = table(X.copy())
+    kept = MaxVariance(1).fit(given).transform(given)
+    kept[0, 0] = -1.0
+    assert float(given[0, 2]) == X[0, 2]

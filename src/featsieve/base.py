@@ -16,8 +16,8 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
-    namespace_of,
     pick_columns,
+    place_columns,
     stable_order,
     to_numpy,
 )
@@ -33,8 +33,8 @@ from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
     Check,
     check_callback,
+    check_dask_array,
     check_dask_rows,
-    check_dask_table,
     check_finite,
     check_foreign_table,
     check_n_clusters,
@@ -232,7 +232,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Arrays of other libraries than NumPy stay what, and where, they are.
         """
         if is_dask_array(X):
-            return check_dask_table(self, X)
+            X = check_dask_array(X, owner=type(self).__name__)
+            self.n_features_in_ = X.shape[1]
+            return X
         if is_foreign_array(X):
             X = check_foreign_table(X, owner=type(self).__name__)
             return validate_data(self, X, skip_check_array=True)
@@ -382,22 +384,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             In the array library of X, and on its device; lazy, if X is a Dask array.
         """
         check_is_fitted(self, "support_")
-        if is_dask_array(X):
-            from featsieve.arrays.dask_chunks import select_columns
-
-            wanted = _get_output_config("transform", estimator=self)["dense"]
-            if wanted != "default":
-                raise ValueError(
-                    f"A Dask array cannot be returned as a {wanted} data frame without gathering "
-                    'it: set_output(transform="default") keeps it lazy, or pass X.compute().'
-                )
-            return select_columns(self._check_rows(X), np.flatnonzero(self.support_))
         refuse_dask_frame(X)
-        if not is_foreign_array(X):
+        if not (is_dask_array(X) or is_foreign_array(X)):
             with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers near the largest
                 return super().transform(X)
-        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
         wanted = _get_output_config("transform", estimator=self)["dense"]
+        if is_dask_array(X) and wanted != "default":
+            raise ValueError(
+                f"A Dask array cannot be returned as a {wanted} data frame without gathering "
+                'it: set_output(transform="default") keeps it lazy, or pass X.compute().'
+            )
+        selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
         return selected if wanted == "default" else to_numpy(selected)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -414,24 +411,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             In the array library of X, and on its device; lazy, if X is a Dask array.
         """
         check_is_fitted(self, "support_")
-        if is_dask_array(X):
-            from featsieve.arrays.dask_chunks import place_columns
-
-            return place_columns(X, self.support_)
         refuse_dask_frame(X)
-        if not is_foreign_array(X):
-            with np.errstate(invalid="ignore"):  # as in transform
-                return super().inverse_transform(X)
-        xp = namespace_of(X)
-        n_selected = int(self.support_.sum())
-        if X.ndim != 2 or X.shape[1] != n_selected:
-            raise ValueError(
-                f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
-                "what transform returns."
-            )
-        place = np.where(self.support_, np.cumsum(self.support_) - 1, n_selected)
-        padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
-        return pick_columns(padded, place)
+        if is_dask_array(X) or is_foreign_array(X):
+            return place_columns(X, self.support_)
+        with np.errstate(invalid="ignore"):  # as in transform
+            return super().inverse_transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

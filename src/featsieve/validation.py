@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from featsieve.arrays import as_operator
+from featsieve.arrays.dask_chunks import measured, moments_of, refuse_masked
 from featsieve.arrays.namespace import (
     has_double_precision,
     is_dask_array,
@@ -25,7 +26,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
     without_gradient,
 )
-from featsieve.arrays.ranges import RANGES, in_range, length
+from featsieve.arrays.ranges import RANGES, in_range, largest_entries
 
 PACKAGE = str(Path(__file__).parent)
 # Bytes of a chunk that Dask's workers handle well: what the messages suggest.
@@ -228,27 +229,12 @@ def check_foreign_table(
     X: Any, *, owner: str, names: np.ndarray | None = None, min_samples: int = 2
 ) -> Any:
     """Return a table of another array library than NumPy, where it is, or say what is wrong."""
-    xp = namespace_of(X)
     if not is_dense(X):
         raise TypeError(
             f"{owner} takes sparse tables of scipy.sparse only: convert X to one, or to a dense "
             "array."
         )
-    if X.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got an array of shape {tuple(X.shape)} instead: rows are samples, "
-            "columns are features. Reshape it to (n_samples, n_features)."
-        )
-    if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(f"Complex data not supported: {owner} takes real numbers.")
-    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
-        raise ValueError(f"{owner} takes numbers; X has the dtype {X.dtype}.")
-    for count, least, what in zip(X.shape, (min_samples, 1), ("sample", "feature"), strict=True):
-        if count < least:
-            raise ValueError(
-                f"Found array with {count} {what}(s) (shape={tuple(X.shape)}) while a minimum of "
-                f"{least} is required by {owner}."
-            )
+    check_shape_and_type(X, owner=owner, min_samples=min_samples)
     if not has_double_precision(X):
         raise ValueError(
             f"{owner} sums in float64, which the device of X does not have: move X to another "
@@ -257,6 +243,29 @@ def check_foreign_table(
     X = without_gradient(X)
     check_finite(X, owner=owner, names=names)
     return X
+
+
+def check_shape_and_type(X: Any, *, owner: str, min_samples: int = 2) -> None:
+    """Raise unless X is a table of real numbers with rows and columns enough."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: rows are samples, columns are "
+            "features. Reshape X to (n_samples, n_features)."
+        )
+    for count, least, what in zip(X.shape, (min_samples, 1), ("sample", "feature"), strict=True):
+        if count < least:
+            raise ValueError(
+                f"Found array with {count} {what}(s) (shape={tuple(X.shape)}) while a minimum of "
+                f"{least} is required by {owner}."
+            )
+    isdtype = namespace_of(X).isdtype
+    if isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"Complex data not supported: {owner} takes real numbers.")
+    if not isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(
+            f"{owner} takes real numbers; X has the dtype {X.dtype}: convert it, or leave out the "
+            "columns that are not numbers."
+        )
 
 
 def check_varying(X: Any) -> np.ndarray:
@@ -279,9 +288,8 @@ def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:
     """Raise if X holds NaN or infinity, saying how many, and in which columns."""
     if not is_floating(X):
         return
-    with np.errstate(invalid="ignore", over="ignore"):  # of libraries that are NumPy underneath
-        if np.isfinite(length(X)):
-            return
+    if np.isfinite(X.data if is_sparse(X) else largest_entries(X)).all():
+        return
     if is_sparse(X):
         stored = X.tocoo(copy=False)
         n_bad = np.bincount(stored.col[~np.isfinite(stored.data)], minlength=X.shape[1])
@@ -333,48 +341,20 @@ def refuse_out_of_range(
     )
 
 
-def check_dask_table(estimator: Any, X: Any) -> Any:
-    """Return a Dask array that a selector can be fitted to, or say how to make one of it.
-
-    Sets ``n_features_in_``. One pass over the table looks for numbers that are not finite (and
-    finds means and spreads on the way).
-    """
-    X = check_dask_array(X, owner=type(estimator).__name__)
-    estimator.n_features_in_ = X.shape[1]
-    return X
-
-
 def check_dask_array(X: Any, *, owner: str) -> Any:
     """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it.
 
     The array that is returned carries its moments: whoever is handed it need not measure again.
     """
-    from featsieve.arrays.dask_chunks import measured, moments_of, refuse_masked
-
     refuse_masked(X._meta)
-    if X.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {X.ndim}D array instead: rows are samples, columns are "
-            "features. Reshape X to (n_samples, n_features)."
-        )
+    check_shape_and_type(X, owner=owner)
     if np.isnan(X.shape[0]) or np.isnan(X.shape[1]):
         raise ValueError(
             "X does not know its shape (it comes from a data frame or a filter): call "
             "X.compute_chunk_sizes() first; of a data frame, to_dask_array(lengths=True)."
         )
-    n, d = X.shape
-    if d == 0 or n < 2:
-        raise ValueError(
-            f"Found array with {n} sample(s) and {d} feature(s): {owner} needs at least 2 samples "
-            "and 1 feature."
-        )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X must hold real numbers; got dtype {X.dtype}: convert it with X.astype(float), or "
-            "leave out the columns that are not numbers."
-        )
     if X.numblocks[1] != 1:
-        n_rows = max(1, CHUNK_BYTES // (d * X.dtype.itemsize))
+        n_rows = max(1, CHUNK_BYTES // (X.shape[1] * X.dtype.itemsize))
         raise ValueError(
             f"X has {X.numblocks[1]} chunks along the columns, and every row must lie in one: pass "
             f"X.rechunk({{1: -1}}). If the chunks become too large for the workers, make them "
@@ -395,11 +375,8 @@ def check_dask_rows(estimator: Any, X: Any) -> Any:
 
     Nothing is computed yet: numbers that are not finite are refused when their chunk is read.
     """
-    from featsieve.arrays.dask_chunks import refuse_masked
-
     refuse_masked(X._meta)
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X.")
+    check_shape_and_type(X, owner=type(estimator).__name__, min_samples=0)
     X = validate_data(estimator, X, skip_check_array=True, reset=False)
     X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
     names = getattr(estimator, "feature_names_in_", None)
@@ -409,8 +386,6 @@ def check_dask_rows(estimator: Any, X: Any) -> Any:
 
 def _finite_chunk(chunk: Any, *, owner: str, names: np.ndarray | None) -> Any:
     """Return a chunk, or say what in its columns is not finite."""
-    from featsieve.arrays.dask_chunks import refuse_masked
-
     refuse_masked(chunk)
     check_finite(chunk, owner=owner, names=names)
     return chunk

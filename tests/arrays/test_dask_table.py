@@ -48,8 +48,8 @@ def tables(kind):
         (da.zeros((9, 6), chunks=(3, 2)), r"pass X\.rechunk\(\{1: -1\}\)"),
         (da.zeros((9, 6), chunks=(3, 2)), r"X\.rechunk\(\{0: 1398101, 1: -1\}\)"),
         (da.zeros(9, chunks=3), "2D array"),
-        (da.zeros((9, 6), chunks=3)[:, :0], "1 feature"),
-        (da.zeros((1, 6), chunks=6), "at least 2 samples"),
+        (da.zeros((9, 6), chunks=3)[:, :0], r"0 feature\(s\)"),
+        (da.zeros((1, 6), chunks=6), "a minimum of 2 is required"),
         (da.zeros((9, 6), chunks=(3, 6), dtype=complex), "real numbers"),
         (
             da.zeros((9, 6), chunks=(3, 6))[da.arange(9, chunks=3) > 2],

@@ -154,8 +154,7 @@ def test_rows_columns_and_precision_of_any_table(convert):
 
 @pytest.mark.parametrize("convert", CONVERT)
 @pytest.mark.parametrize("shape", [(30, 1), (30, 7), (30, 40)])
-def test_products_with_a_graph(convert, shape, monkeypatch):
-    monkeypatch.setattr(namespace, "HOST_ELEMENTS", 100)  # three columns at a time
+def test_products_with_a_graph(convert, shape):
     rng = np.random.default_rng(0)
     A = sp.random_array((30, 30), density=0.1, random_state=rng, format="csr")
     twice = sp.csr_array(

@@ -15,9 +15,6 @@ import scipy.sparse as sp
 # Arrays of any library: the array API has no nominal type to name here.
 Array = Any
 
-# Elements (16 MiB of float64) that go through the host at a time where the device lacks a function.
-HOST_ELEMENTS = 2**21
-
 
 def namespace_of(*arrays: Array) -> ModuleType:
     """Return the array API namespace the arrays belong to."""
@@ -102,10 +99,37 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 
 
 def pick_columns(X: Any, indices: np.ndarray) -> Any:
-    """Return X[:, indices] for NumPy indices, as a new array of the same kind."""
-    return (
-        namespace_of(X).take(X, like(indices, X), axis=1) if is_foreign_array(X) else X[:, indices]
-    )
+    """Return X[:, indices] for NumPy indices, as a new table of the same kind; lazily with Dask."""
+    if is_dask_array(X):
+        chunks = (X.chunks[0], (len(indices),))
+        return X.map_blocks(pick_columns, indices, chunks=chunks, dtype=X.dtype, meta=X._meta)
+    if is_foreign_array(X):
+        return namespace_of(X).take(X, like(indices, X), axis=1)
+    return X[:, indices]
+
+
+def place_columns(X: Any, support: np.ndarray) -> Any:
+    """Return the columns of X in the places of the support, zeros in the others.
+
+    The table is of the same kind, and lazy with Dask.
+    """
+    n_selected = int(support.sum())
+    if X.ndim != 2 or X.shape[1] != n_selected:
+        raise ValueError(
+            f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
+            "what transform returns."
+        )
+    if is_dask_array(X):
+        X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+        chunks = (X.chunks[0], (len(support),))
+        return X.map_blocks(place_columns, support, chunks=chunks, dtype=X.dtype, meta=X._meta)
+    if is_sparse(X):
+        stored = X.tocoo()
+        places = stored.row, np.flatnonzero(support)[stored.col]
+        return type(X)(sp.coo_array((stored.data, places), shape=(X.shape[0], len(support))))
+    xp = namespace_of(X)
+    padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
+    return pick_columns(padded, np.where(support, np.cumsum(support) - 1, n_selected))
 
 
 def is_sparse(X: Any) -> bool:
@@ -227,18 +251,16 @@ def sums_by_group(values: Array, groups: Array, count: int) -> Array:
     return like(sums_by_group(to_numpy(values), to_numpy(groups), count), values)
 
 
-def counts(cells: Array, count: int) -> np.ndarray:
-    """Return how often each of the cells 0..count-1 occurs, on the host."""
-    if array_api_compat.is_torch_array(cells):
-        return cells.bincount(minlength=count).cpu().numpy()
-    return np.bincount(to_numpy(cells), minlength=count)
+def counts(cells: Array, count: int, *, weights: Array | None = None) -> np.ndarray:
+    """Return how often, or with which sum of weights, each of the cells 0..count-1 occurs.
 
-
-def weighted_counts(cells: Array, weights: Array, count: int) -> np.ndarray:
-    """Return the sums of weights by cell 0..count-1, in double precision, on the host."""
+    On the host; sums in double precision.
+    """
     if array_api_compat.is_torch_array(cells):
-        return cells.bincount(weights=weights.double(), minlength=count).cpu().numpy()
-    return np.bincount(to_numpy(cells), weights=to_numpy(weights), minlength=count)
+        weights = None if weights is None else weights.double()
+        return cells.bincount(weights=weights, minlength=count).cpu().numpy()
+    weights = None if weights is None else to_numpy(weights)
+    return np.bincount(to_numpy(cells), weights=weights, minlength=count)
 
 
 def entries_of(A: Array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -294,8 +316,7 @@ def stable_order(keys: np.ndarray, *, rounding: float = 0.0) -> np.ndarray:
 def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:
     """Return the function B -> A B for blocks B in the library, and on the device, of an array.
 
-    torch and CuPy multiply on their device; for others scipy does, on the host, a few columns of B
-    at a time.
+    torch and CuPy multiply on their device; for others scipy does, on the host.
     """
     if isinstance(array, np.ndarray):
         return lambda B: A @ np.ascontiguousarray(B)
@@ -318,11 +339,4 @@ def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:
             on_device = csr_matrix(sp.csr_matrix(A))
         return lambda B: on_device @ B
 
-    def through_host(B: Array) -> Array:
-        step = max(1, HOST_ELEMENTS // B.shape[0])
-        width = B.shape[1]
-        blocks = (B[:, first : min(first + step, width)] for first in range(0, width, step))
-        parts = [like(A @ np.ascontiguousarray(to_numpy(block)), B) for block in blocks]
-        return namespace_of(B).concat(parts, axis=1)
-
-    return through_host
+    return lambda B: like(A @ np.ascontiguousarray(to_numpy(B)), B)

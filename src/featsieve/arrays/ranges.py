@@ -13,9 +13,9 @@ lies outside is said here, for the whole library:
   below 1e-150 or so for methods that take them as they are.
 - float32 tables with columns outside 2^-60 .. 2^40 are worked on in float64.
 
-Ordinary tables pay a sum of all squares (and another one in the check for numbers that are not
-finite), and are not copied. Dask arrays know the sizes of their columns from the pass that measures
-their means; those with extreme columns are measured once more.
+Ordinary tables pay a look at the largest entries (and another one in the check for numbers that
+are not finite), and are not copied. Dask arrays know the sizes of their columns from the pass that
+measures their means; those with extreme columns are measured once more.
 """
 
 from typing import Any
@@ -26,12 +26,10 @@ from featsieve.arrays.dask_chunks import measured, moments_of
 from featsieve.arrays.namespace import (
     in_double,
     is_dask_array,
-    is_foreign_array,
     is_single,
     is_sparse,
     like,
     namespace_of,
-    pick_columns,
     to_numpy,
 )
 
@@ -41,28 +39,6 @@ RANGES = {"float64": (-200, 200), "float32": (-60, 40)}
 LARGEST = float(np.nextafter(2.0 ** RANGES["float64"][1], 0.0))
 # Columns whose exponent is below this count as zero.
 NEGLIGIBLE = -900
-# Elements of the first rows, which tell of nearly all columns that they are not too small, and of a
-# block of columns that are looked at as a whole.
-HEAD_ELEMENTS = 2**16
-BLOCK_ELEMENTS = 2**21
-
-
-def length(X: Any) -> float:
-    """Return the Euclidean length of all entries: not finite where an entry is not.
-
-    It may also be infinite because a square is.
-    """
-    if is_foreign_array(X):
-        return float(namespace_of(X).linalg.vector_norm(X))
-    entries = X.data if is_sparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if entries.dtype.itemsize < 4:  # half precision: BLAS has no products of it
-            return abs(float(np.sum(entries, dtype=np.float64)))
-        if entries.flags.c_contiguous or entries.flags.f_contiguous:
-            flat = entries.ravel(order="K")  # a view
-            return float(np.sqrt(np.dot(flat, flat)))
-        axes = list(range(entries.ndim))
-        return float(np.sqrt(np.einsum(entries, axes, entries, axes, [])))
 
 
 def in_range(X: Any) -> tuple[Any, np.ndarray | None]:
@@ -100,48 +76,21 @@ def column_exponents(X: Any) -> np.ndarray | None:
     if limits is None:
         return None  # whole numbers and half precision
     low, high = limits
-    if is_dask_array(X):
-        largest = moments_of(X).largest
-    elif 0.0 < length(X) < 2.0**high:
-        small = np.flatnonzero(_seemingly_small(X, 2.0**low))
-        if len(small) == 0:
-            return None
-        largest = np.ones(X.shape[1])
-        largest[small] = _largest_entries(X, small)
-    else:
-        largest = _largest_entries(X)
+    largest = moments_of(X).largest if is_dask_array(X) else largest_entries(X)
     exponents = np.where(largest > 0.0, np.frexp(largest)[1], 0)
     return None if ((low <= exponents) & (exponents <= high)).all() else exponents
 
 
-def _seemingly_small(X: Any, limit: float) -> np.ndarray:
-    """Return which columns may have no entry as large as the limit: a look at a few tells."""
-    d = X.shape[1]
-    if not is_sparse(X):
-        return _largest_entries(X[: min(max(8, HEAD_ELEMENTS // d), X.shape[0]), :]) < limit
-    small = np.zeros(d, dtype=bool)
-    for start in range(0, len(X.data), BLOCK_ELEMENTS):
-        inside = slice(start, start + BLOCK_ELEMENTS)
-        entries = np.abs(X.data[inside])
-        small[X.indices[inside][(entries < limit) & (entries > 0.0)]] = True
-    return small
-
-
-def _largest_entries(X: Any, columns: np.ndarray | None = None) -> np.ndarray:
-    """Return max_i |x_ij| for all columns, or for some."""
+def largest_entries(X: Any) -> np.ndarray:
+    """Return max_i |x_ij| of every column, dense or CSR: not finite if an entry is not."""
     if is_sparse(X):
         largest = np.zeros(X.shape[1])
         np.maximum.at(largest, X.indices, np.abs(X.data).astype(np.float64, copy=False))
-        return largest if columns is None else largest[columns]
-    if columns is None:
-        xp = namespace_of(X)
-        return to_numpy(xp.maximum(xp.max(X, axis=0), -xp.min(X, axis=0))).astype(np.float64)
-    found = np.empty(len(columns))
-    step = max(1, BLOCK_ELEMENTS // X.shape[0])
-    for start in range(0, len(columns), step):
-        inside = slice(start, start + step)
-        found[inside] = _largest_entries(pick_columns(X, columns[inside]))
-    return found
+        return largest
+    if X.shape[0] == 0:
+        return np.zeros(X.shape[1])
+    xp = namespace_of(X)
+    return to_numpy(xp.maximum(xp.max(X, axis=0), -xp.min(X, axis=0))).astype(np.float64)
 
 
 def _times(X: Any, factors: np.ndarray) -> Any:

@@ -19,12 +19,12 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import (
     Array,
+    counts,
     namespace_of,
     on_host,
     smallest_of_rows,
     sums_by_group,
     to_numpy,
-    weighted_counts,
 )
 from featsieve.arrays.row_parts import RowParts, Rows
 from featsieve.graphs.coordinates import unit_rows
@@ -185,7 +185,7 @@ def landmark_mass(part: DataOperator, links: tuple[Array, Array], m: int) -> tup
     """Return B'1."""
     nearest, weights = links
     reshape = part.xp.reshape
-    return (weighted_counts(reshape(nearest, (-1,)), reshape(weights, (-1,)), m),)
+    return (counts(reshape(nearest, (-1,)), m, weights=reshape(weights, (-1,))),)
 
 
 def landmark_mass_by_cluster(
@@ -202,8 +202,8 @@ def mass_by_cluster(
     nearest, weights = links
     xp = namespace_of(weights)
     cells = xp.astype(nearest, xp.int64) * shape[1] + xp.astype(labels, xp.int64)[:, None]
-    flat = xp.reshape(cells, (-1,)), xp.reshape(weights, (-1,))
-    return weighted_counts(*flat, shape[0] * shape[1]).reshape(shape)
+    weights = xp.reshape(weights, (-1,))
+    return counts(xp.reshape(cells, (-1,)), shape[0] * shape[1], weights=weights).reshape(shape)
 
 
 def shared_links(

@@ -63,13 +63,11 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         # |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and |x|^2 is the same for all clusters.
         weights = (centers * self._selected_scale).T
         offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
-        if is_dask_array(X):
-            from featsieve.arrays.dask_chunks import map_rows, select_columns
-
-            nearest = partial(_nearest_center, weights=weights, offset=offset)
-            selected = select_columns(self._check_rows(X), np.flatnonzero(self.support_))
-            return map_rows(nearest, selected, dtype=np.intp)
         selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        if is_dask_array(X):
+            nearest = partial(_nearest_center, weights=weights, offset=offset)
+            meta = np.zeros(0, dtype=np.intp)
+            return selected.map_blocks(nearest, drop_axis=1, dtype=np.intp, meta=meta)
         return _nearest_center(selected, weights, offset)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
