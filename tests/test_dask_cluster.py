@@ -18,8 +18,6 @@ from featsieve import (
     JASFS,
     NDFS,
     LaplacianScore,
-    MaxVariance,
-    StabilitySelection,
 )
 from featsieve.arrays import as_operator
 from featsieve.bench.run import run_plan
@@ -201,33 +199,6 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
     own = [np.bincount(sieve.labels_[k::3], minlength=3).max() for k in range(3)]
     assert sum(own) > 0.9 * n
     assert pids(client) == before  # nobody was killed for its memory
-
-
-class Noting(MaxVariance):
-    """A selector that writes down in which process it is fitted."""
-
-    def __init__(self, n_features_to_select=None, *, folder=""):
-        super().__init__(n_features_to_select)
-        self.folder = folder
-
-    def _fit(self, X):
-        Path(self.folder, str(os.getpid())).touch()
-        super()._fit(X)
-
-
-def processes_in(folder):
-    return {int(path.name) for path in folder.iterdir()}
-
-
-def test_stability_selection_runs_on_the_workers(client, planted, tmp_path):
-    settings = {"n_subsamples": 6, "random_state": 0}
-    with parallel_config(backend="dask"):
-        found = StabilitySelection(Noting(5, folder=str(tmp_path)), **settings).fit(planted.X)
-    assert processes_in(tmp_path) - {os.getpid()} <= pids(client)
-    assert len(processes_in(tmp_path)) >= 2  # the fit to all rows is made here
-    serial = StabilitySelection(MaxVariance(5), **settings).fit(planted.X)
-    np.testing.assert_array_equal(found.selections_, serial.selections_)
-    same_fit(found, serial)
 
 
 PLAN = """

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import featsieve
-from featsieve import AutoSelector
 from featsieve.progress import SILENT, FitProgress, format_seconds
 
 
@@ -137,36 +136,4 @@ def test_bad_verbose_is_refused(small_planted):
         make("NDFS", verbose=-1).fit(small_planted.X)
 
 
-def test_what_is_found_is_announced(small_planted, capsys):
-    sieve = make("JASFS", n_clusters="auto", n_features_to_select="auto", verbose=1)
-    quiet_fit(sieve, small_planted.X)
-    lines = [line.removeprefix("[JASFS] ") for line in capsys.readouterr().out.splitlines()]
-    steps = [line for line in lines if "iteration" not in line and "modularity" not in line]
-    assert steps == [
-        "counting the clusters",
-        "finding the first labels",
-        "choosing the number of features",
-        "labels and features in turn, at most 6 times",
-        "ranking the features",
-        "checking that there is structure",
-    ]
-    sizes = sieve.path_.curve.sizes
-    judged = [line for line in lines if "modularity" in line]
-    assert f"(1 of {len(sizes)} sizes)" in judged[0]
-    assert judged[-1].startswith(f"{sizes[-1]} features: modularity ")
-
-
 # Estimators around them ---------------------------------------------------------------------------
-
-
-def test_auto_selector_reports_its_own_steps(small_planted, capsys):
-    sieve = AutoSelector(featsieve.MCFS(3), verbose=2).fit(small_planted.X)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "[AutoSelector] fitting MCFS"
-    assert lines[1] == "[AutoSelector] choosing the number of features"
-    assert len([line for line in lines if "agreement" in line]) == len(sieve.path_.curve.sizes)
-    chosen = sieve.n_features_selected_
-    assert lines[-2] == f"[AutoSelector] fitting MCFS again, for {chosen} features"
-    assert lines[-1].startswith(f"[AutoSelector] selected {chosen} of 60 features in ")
-    AutoSelector(featsieve.MCFS(3)).fit(small_planted.X)
-    assert capsys.readouterr() == ("", "")

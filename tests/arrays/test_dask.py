@@ -1,4 +1,4 @@
-"""Products, parts and checks of Dask arrays, against the same table in memory."""
+"""Dask arrays: products and fits of the same table in memory, what is refused, what comes back."""
 
 import os
 from itertools import pairwise
@@ -12,7 +12,8 @@ import featsieve
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
-from featsieve.tuning import suggest_n_clusters
+from featsieve.tuning import structure_score, suggest_n_clusters
+from tests.arrays.products import assert_products, explicit
 
 if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
     pytest.importorskip("dask.array")
@@ -20,7 +21,8 @@ if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
 from dask import array as da
 
 from featsieve.arrays import dask as operator_module
-from featsieve.arrays.dask_chunks import FEW_PARTS, grouped_chunks
+from featsieve.arrays import dask_chunks
+from featsieve.arrays.dask_chunks import FEW_PARTS, grouped_chunks, tree
 
 CHUNKS = ((50, 5, 0, 68, 80), (31,))
 KINDS = ("dense", "sparse", "integers", "far")
@@ -56,40 +58,22 @@ def random_graph(n):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", ["unit", "std", "none"])
-@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize(("scale", "center"), [("unit", True), ("std", False), ("none", True)])
 def test_every_product_is_that_of_the_table_in_memory(kind, scale, center):
     if kind == "far" and not center:
         pytest.skip("a table far from the origin that is not centred has few digits")
     X, chunked = tables(kind)
-    one = as_operator(X, scale=scale, center=center)
-    other = as_operator(chunked, scale=scale, center=center)
-    rng = np.random.default_rng(2)
-    W, R, weights = rng.normal(size=(31, 3)), rng.normal(size=(203, 3)), rng.random(203)
-    S, live = random_graph(203), np.array([1, 5])
-    few = np.zeros_like(W)
-    few[live] = W[live]
-    tolerance = 1e-8 if kind == "far" else 1e-11
-
-    def same(product):
-        for a, b in zip(product(one), product(other), strict=True):
-            size = np.abs(a).max(initial=0.0)
-            np.testing.assert_allclose(b, a, rtol=0.0, atol=tolerance * max(size, 1e-300))
-
-    same(lambda op: (op.original_mean, op.inverse_scale, op.column_norms()))
-    same(lambda op: (op.matmul(W), op.matmul(few, live=live), op.rmatmul(R)))
-    same(lambda op: (op.columns(live), op.rows(48, 130), op.rows(3, 3), op.row_norms()))
-    same(lambda op: (op.columns_gram(live), op.columns_matmul(live, W[:2])))
-    same(lambda op: (op.columns_rmatmul(live, R), op.gram_columns(live)))
-    same(lambda op: (op.gram(), op.weighted_gram(weights), op.sample_gram()))
-    same(lambda op: (op.sample_gram(weights[:31]), op.row_products(48, 130)))
-    same(lambda op: (op.column_forms(S), op.column_forms(weights), op.quadratic(S)))
-    same(lambda op: op.graph_forms(S, weights))
-    same(lambda op: (op.part(40, 90).rmatmul(R[40:90]), op.centred().row_norms()))
-    same(lambda op: (op.at_rows(np.array([150, 7, 60])).matmul(W),))
-    np.testing.assert_array_equal(other.varies, one.varies)
-    assert other.lipschitz() == pytest.approx(one.lipschitz(), rel=1e-6)
-    assert other.shape == one.shape
+    operator = as_operator(chunked, scale=scale, center=center)
+    Z = explicit(X.toarray() if kind == "sparse" else X, scale=scale, center=center)
+    assert_products(operator, Z, tolerance=1e-8 if kind == "far" else 1e-11)
+    R = np.random.default_rng(2).normal(size=(203, 3))
+    size = np.abs(Z).max()
+    np.testing.assert_allclose(operator.rows(48, 130), Z[48:130], atol=1e-9 * size)
+    assert operator.rows(3, 3).shape == (0, 31)
+    rows = np.array([150, 7, 60])
+    np.testing.assert_allclose(operator.at_rows(rows).rows(0, 3), Z[rows], atol=1e-9 * size)
+    part = operator.part(40, 90)
+    np.testing.assert_allclose(part.rmatmul(R[40:90]), Z[40:90].T @ R[40:90], atol=1e-8 * size)
 
 
 def test_what_needs_several_chunks_is_made_piece_by_piece(monkeypatch):
@@ -197,3 +181,176 @@ def test_subsamples_of_a_dask_array():
     )
     found = clone(selector).fit(da.from_array(X, chunks=(25, 12)))
     np.testing.assert_array_equal(found.selections_, selector.fit(X).selections_)
+
+
+# Tables as a user passes them in -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (da.zeros((9, 6), chunks=(3, 2)), r"pass X\.rechunk\(\{1: -1\}\)"),
+        (da.zeros((9, 6), chunks=(3, 2)), r"X\.rechunk\(\{0: 1398101, 1: -1\}\)"),
+        (da.zeros(9, chunks=3), "2D array"),
+        (da.zeros((9, 6), chunks=3)[:, :0], r"0 feature\(s\)"),
+        (da.zeros((1, 6), chunks=6), "a minimum of 2 is required"),
+        (da.zeros((9, 6), chunks=(3, 6), dtype=complex), "real numbers"),
+        (
+            da.zeros((9, 6), chunks=(3, 6))[da.arange(9, chunks=3) > 2],
+            r"X\.compute_chunk_sizes\(\)",
+        ),
+        (da.zeros((9, 6), chunks=(3, 6)), "All 6 columns of X are constant"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_the_way_out(X, message):
+    with pytest.raises(ValueError, match=message):
+        MaxVariance(n_features_to_select=1).fit(X)
+
+
+def test_numbers_that_are_not_finite_are_counted_in_one_pass():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[[3, 17], 2] = np.nan
+    X[11, 4] = np.inf
+    with pytest.raises(ValueError, match=r"^Input X contains NaN: 3 .* 2 columns \(2, 4\)\. JASFS"):
+        JASFS(2).fit(da.from_array(X, chunks=(6, 5)))
+    with pytest.raises(ValueError, match="contains NaN: 3"):
+        JASFS(2).fit(da.from_array(X, chunks=(6, 5)).map_blocks(sp.csr_array))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
+def test_new_rows_that_are_not_finite_are_refused_when_they_are_read(kind):
+    X, chunked = tables("dense")
+    sieve = JASFS(2, n_features_to_select=4, random_state=0).fit(chunked)
+    X = X.copy()
+    X[[60, 61], 20] = np.nan  # in a column that need not be selected, as in memory
+    bad = da.from_array(X, chunks=(CHUNKS[0], (16, 15)) if kind == "columns" else CHUNKS)
+    if kind == "sparse":
+        bad = bad.map_blocks(sp.csr_array)
+    message = r"^Input X contains NaN: 2 .* 1 column \(20\)\. JASFS does not accept"
+    for lazy in (sieve.transform(bad), sieve.predict(bad)):
+        with pytest.raises(ValueError, match=message):
+            lazy.compute()
+        assert lazy.partitions[0].compute().shape[0] == 50
+    with pytest.raises(ValueError, match=message):
+        sieve.certify(bad)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_masked_arrays_are_refused(told):
+    X = tables("dense")[0]
+    selector = MaxVariance(n_features_to_select=1).fit(X)
+    masked = da.from_array(X, chunks=CHUNKS).map_blocks(
+        np.ma.masked_greater, 3.0, meta=None if told else np.zeros((0, 0))
+    )
+    assert isinstance(masked._meta, np.ma.MaskedArray) == told
+    with pytest.raises(ValueError, match=r"masked array: fill .* dask\.array\.ma\.filled"):
+        clone(selector).fit(masked)
+    with pytest.raises(ValueError, match="masked array: fill"):
+        selector.transform(masked).compute()
+    filled = da.ma.filled(masked, 0.0)
+    assert clone(selector).fit(filled).n_features_in_ == 31
+
+
+def file_chunk(path, block_info=None):
+    """Return the rows of a chunk as they are in the file now."""
+    (start, stop), _ = block_info[None]["array-location"]
+    return np.load(path)[start:stop]
+
+
+def test_what_was_measured_before_a_file_changed_is_forgotten(tmp_path):
+    path = tmp_path / "table.npy"
+    X = make_planted(60, 12, n_informative=4, n_clusters=3, signal=3.0, random_state=0).X
+    np.save(path, X)
+    chunks = ((25, 25, 10), (12,))
+    meta = np.zeros((0, 0))
+    chunked = da.map_blocks(file_chunk, path, chunks=chunks, dtype=np.float64, meta=meta)
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(chunked)
+    labels = sieve.labels_
+    assert suggest_n_clusters(chunked).n_clusters == suggest_n_clusters(X).n_clusters
+    score = structure_score(chunked, labels, random_state=0)
+    assert score == pytest.approx(structure_score(X, labels, random_state=0))
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    changed = 7.0 + (X + 0.3 * noise) * np.linspace(0.1, 9.0, 12)
+    np.save(path, changed)
+    score = structure_score(chunked, labels, random_state=0)
+    assert score == pytest.approx(structure_score(changed, labels, random_state=0))
+    found, expected = sieve.certify(chunked), sieve.certify(changed)
+    assert found.lower_bound == pytest.approx(expected.lower_bound)
+    assert expected.lower_bound != pytest.approx(sieve.certify(X).lower_bound)
+    np.testing.assert_allclose(as_operator(chunked).original_mean, changed.mean(axis=0))
+    changed[3, 5] = np.nan
+    np.save(path, changed)
+    message = r"contains NaN: 1 .* 1 column \(5\)"
+    for ask in (
+        lambda: structure_score(chunked, labels),
+        lambda: suggest_n_clusters(chunked),
+        lambda: sieve.certify(chunked),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+def test_a_fit_measures_the_table_once(monkeypatch):
+    passes = []
+    monkeypatch.setattr(
+        dask_chunks, "tree", lambda tasks, merge: passes.append(1) or tree(tasks, merge)
+    )
+    chunked = da.from_array(tables("dense")[0], chunks=CHUNKS)
+    LaplacianScore(n_features_to_select=4).fit(chunked)
+    assert len(passes) == 1
+    assert dask_chunks.MOMENTS not in vars(chunked)
+
+
+@pytest.mark.parametrize("frames", ["pandas", "polars"])
+def test_data_frames_are_not_made_of_dask_arrays(frames):
+    chunked = tables("dense")[1]
+    sieve = JASFS(2, n_features_to_select=4, random_state=0).fit(chunked)
+    sieve.set_output(transform=frames)
+    with pytest.raises(ValueError, match=rf'{frames} .* set_output\(transform="default"\)'):
+        sieve.transform(chunked)
+    assert sieve.predict(chunked).compute().shape == (203,)
+    sieve.set_output(transform="default")
+    assert isinstance(sieve.transform(chunked), da.Array)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
+def test_selected_columns_go_back_to_their_places_lazily(kind):
+    X, chunked = tables("dense" if kind == "columns" else kind)
+    selector = MaxVariance(n_features_to_select=3).fit(X)
+    expected, columns = (
+        selector.inverse_transform(selector.transform(X)),
+        selector.transform(chunked),
+    )
+    placed = selector.inverse_transform(columns.rechunk({1: 2}) if kind == "columns" else columns)
+    assert isinstance(placed, da.Array)
+    assert placed.chunks == CHUNKS
+    chunk = placed.partitions[3].compute()
+    if kind == "sparse":
+        assert sp.issparse(chunk)
+        chunk, expected = chunk.toarray(), expected.toarray()
+    np.testing.assert_array_equal(chunk, expected[55:123])
+    with pytest.raises(ValueError, match="the 3 selected columns"):
+        selector.inverse_transform(chunked)
+
+
+def test_data_frames_of_dask_are_refused():
+    frames = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    frame = frames.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0]}), 2)
+    with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
+        MaxVariance(n_features_to_select=1).fit(frame)
+    X = frame.to_dask_array(lengths=True)
+    selector = MaxVariance(n_features_to_select=1).fit(X)
+    assert selector.support_.tolist() == [True, False]
+    with pytest.raises(TypeError, match="Dask data frame"):
+        selector.transform(frame)
+    with pytest.raises(ValueError, match="has 1 features, but MaxVariance is expecting 2"):
+        selector.transform(X[:, :1])
+
+
+def test_chunks_of_another_width_than_announced_are_named():
+    X = da.ones((20, 5), chunks=(10, 5))
+    lies = X.map_blocks(lambda chunk: chunk[:, :3], dtype=float, chunks=X.chunks)
+    with pytest.raises(ValueError, match="A chunk of X has 3 columns where X says 5"):
+        MaxVariance(n_features_to_select=2).fit(lies)

@@ -64,29 +64,6 @@ def test_weighted_products_equal_those_of_the_explicit_matrix(container, seed, s
 
 
 @fast
-@given(seed=seeds, shape=shapes)
-def test_neither_equal_weights_nor_the_origin_of_the_columns_matter(seed, shape):
-    X, w = draw(seed, shape)
-    base = as_operator(X, scale="std")
-    equal = WeightedOperator(base, np.ones(shape[0]))
-    np.testing.assert_allclose(equal.rows(0, shape[0]), base.rows(0, shape[0]), atol=1e-12)
-    raw, centred = (WeightedOperator(as_operator(X, center=center), w) for center in (False, True))
-    np.testing.assert_allclose(raw.gram(), centred.gram(), atol=1e-9)
-    limit = w.max() * as_operator(X).lipschitz() * (1 + 1e-9) + 1e-12
-    assert centred.lipschitz() <= limit  # the largest weight bounds the curvature
-
-
-def test_a_column_that_does_not_vary_is_zero():
-    X, w = draw(0, (12, 5))
-    for base in (as_operator(X), as_operator(X, center=False), as_operator(sp.csr_array(X))):
-        operator = WeightedOperator(base, w)
-        assert operator.varies.tolist() == [False, True, True, True, True]
-        assert operator.column_norms()[0] == 0.0
-        assert not operator.columns(np.array([0])).any()
-        assert not operator.rmatmul(X)[0].any()
-
-
-@fast
 @given(seed=seeds, ridge=st.sampled_from([0.0, 0.5]))
 def test_row_sparse_regression_on_it_is_weighted_regression_with_an_intercept(seed, ridge):
     rng = np.random.default_rng(seed)

@@ -20,10 +20,8 @@ from featsieve.arrays.namespace import (
     is_foreign_array,
     is_single,
     like,
-    minus_outer,
     on_host,
     pick_columns,
-    row_squares,
     sparse_product,
     stable_order,
     take_rows,
@@ -71,20 +69,6 @@ def test_ties_do_not_chain():
         expected += sorted(group)
         left = left[len(group) :]
     assert order.tolist() == expected
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_outer_products_are_subtracted_in_place_only_along_contiguous_columns(order):
-    rng = np.random.default_rng(0)
-    A, v, w = rng.standard_normal((30, 4)), rng.standard_normal(30), rng.standard_normal(4)
-    stored = np.array(A, order=order)
-    found = minus_outer(stored, v, w)
-    np.testing.assert_allclose(found, A - np.outer(v, w), rtol=1e-14)
-    assert np.shares_memory(found, stored) == (order == "F")
-    np.testing.assert_allclose(row_squares(stored), (stored**2).sum(axis=1), rtol=1e-14)
-    frozen = np.array(A, order=order)
-    frozen.flags.writeable = False
-    np.testing.assert_allclose(minus_outer(frozen, v, w), A - np.outer(v, w), rtol=1e-14)
 
 
 # Other libraries and devices ----------------------------------------------------------------------

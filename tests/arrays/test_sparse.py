@@ -58,21 +58,6 @@ def test_an_entry_stored_in_pieces_is_one_entry():
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
-def test_nothing_is_written_to(container, dtype, scale):
-    X = container(counts(np.random.default_rng(0), (15, 10), dtype=dtype))
-    args = arguments(X.shape)
-    for matrix in (X, args.S):
-        for part in (matrix.data, matrix.indices, matrix.indptr):
-            part.flags.writeable = False
-    for array in (args.W, args.R, args.J, args.p, args.e):
-        array.flags.writeable = False
-    Z = explicit(X.toarray(), scale=scale)
-    assert_products(as_operator(X, scale=scale), Z, args=args, tolerance=1e-5)
-
-
-@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("alive", [0.05, 1.0])
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
 def test_products_and_norms_never_densify(container, alive, scale, monkeypatch):

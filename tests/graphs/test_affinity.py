@@ -16,8 +16,6 @@ from featsieve.graphs.affinity import (
     normalised_laplacian,
     row_normalised_laplacian,
     sample_graph,
-    smoothness,
-    split_by_sign,
 )
 from tests.graphs.test_knn import T9, T9_BINARY_DEGREES, T9_HEAT_DEGREES
 
@@ -146,40 +144,6 @@ def test_laplacians_are_the_dense_formulas(seed, isolated):
         got = function(graph)
         assert isinstance(got, sp.csr_array)
         np.testing.assert_allclose(got.toarray(), matrix, atol=1e-13, err_msg=function.__name__)
-
-
-@settings(max_examples=40)
-@given(seed=st.integers(0, 9999))
-def test_smoothness_sums_the_squared_differences_over_the_edges(seed):
-    S = random_graph(seed)
-    graph = sp.csr_array(S)
-    F = np.random.default_rng(seed).standard_normal((len(S), 3))
-    squares = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
-    assert smoothness(laplacian(graph), F) == pytest.approx(0.5 * np.sum(S * squares), abs=1e-10)
-    degree, root = dense_degrees(S)
-    P = S / np.where(degree > 0.0, degree, 1.0)[:, None]
-    assert smoothness(row_normalised_laplacian(graph), F) == pytest.approx(
-        np.sum(P * squares), abs=1e-10
-    )
-    scaled = ((root[:, None, None] * F[:, None] - root[:, None] * F[None]) ** 2).sum(axis=2)
-    alone = np.sum(F[degree == 0.0] ** 2)  # L_ii = 1 there
-    assert smoothness(normalised_laplacian(graph), F) == pytest.approx(
-        0.5 * np.sum(S * scaled) + alone, abs=1e-10
-    )
-
-
-@settings(max_examples=30)
-@given(seed=st.integers(0, 9999))
-def test_the_split_by_sign_is_nonnegative_and_adds_up(seed):
-    L = normalised_laplacian(sp.csr_array(random_graph(seed)))
-    before = L.copy()
-    positive, negative = split_by_sign(L)
-    assert positive.data.min() >= 0.0
-    assert negative.data.min() >= 0.0
-    np.testing.assert_array_equal((positive - negative).toarray(), L.toarray())
-    assert np.abs(positive.multiply(negative).toarray()).max() == 0.0
-    positive.data[:] = negative.data[:] = 9.0
-    np.testing.assert_array_equal(L.toarray(), before.toarray())
 
 
 def test_an_affinity_that_is_no_matrix_is_refused():

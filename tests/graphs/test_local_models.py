@@ -72,28 +72,6 @@ def test_same_as_the_textbook_loop(n_features, ridge):
         np.testing.assert_allclose(ridge * A, paper, atol=1e-8)
 
 
-@pytest.mark.parametrize("ridge", [1e-12, 1e-3, 1.0, 1e9])
-def test_symmetric_positive_semidefinite_and_blind_to_an_offset(ridge):
-    X = np.random.default_rng(1).standard_normal((40, 12))
-    L = matrix(X, ridge=ridge).toarray()
-    largest = np.abs(L).max()
-    np.testing.assert_array_equal(L, L.T)
-    assert np.linalg.eigvalsh(L).min() >= -1e-12 * largest
-    np.testing.assert_allclose(L.sum(axis=1), 0.0, atol=1e-12 * largest)
-    shifted = matrix(X + 1e4, ridge=ridge, center=False).toarray()
-    np.testing.assert_allclose(shifted, L, atol=1e-6 * largest)
-
-
-def test_sparse_tables():
-    X = np.where(np.random.default_rng(3).random((40, 15)) > 0.6, 1.5, 0.0)
-    X[:, 0] = np.arange(40) / 10.0  # no ties
-    dense = matrix(X, scale="std")
-    for kind in (sp.csr_array, sp.csc_array):
-        np.testing.assert_allclose(
-            matrix(kind(X), scale="std").toarray(), dense.toarray(), atol=1e-10
-        )
-
-
 def test_no_n_by_n_array(monkeypatch):
     X = np.random.default_rng(4).standard_normal((200, 6))
     operator = as_operator(X)

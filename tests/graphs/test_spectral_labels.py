@@ -85,16 +85,6 @@ def test_the_bridge_decides_which_components_belong_together(path):
         assert adjusted_rand_score(truth, labels) == 1.0
 
 
-def test_the_bridge_is_not_used_while_the_graph_can_decide(path):
-    graph, _ = components_graph((15, 15), seed=2)
-    misleading = np.random.default_rng(0).standard_normal((30, 2))
-    plain, bridged = (
-        spectral_labels(graph, 3, random_state=np.random.RandomState(0), bridge=bridge)
-        for bridge in (None, misleading)
-    )
-    np.testing.assert_array_equal(plain, bridged)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", METHODS)
 def test_labels_are_k_means_in_the_eigenvectors_of_the_definition(method, seed):
@@ -191,13 +181,6 @@ def test_the_bridge_is_heard_when_more_than_a_third_of_the_spectrum_is_asked_for
     many = clusterings(graph, most, bridge=np.eye(2)[truth])
     assert adjusted_rand_score(component, many.labels(4)) == 1.0
     assert adjusted_rand_score(truth, many.labels(2)) == 1.0
-
-
-def test_more_than_a_third_of_the_spectrum_beyond_the_dense_solver_altogether(monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_DENSE", 0)
-    monkeypatch.setattr(module, "LARGEST_DENSE_ANYWAY", 0)
-    graph, truth = linked((10, 8, 12, 9), seed=7)
-    assert adjusted_rand_score(truth, clusterings(graph, 14).labels(4)) == 1.0
 
 
 def test_a_flat_spectrum_gets_rough_vectors(monkeypatch):

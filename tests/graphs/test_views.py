@@ -67,12 +67,6 @@ def test_the_hat_view_holds_coordinates_and_their_directions():
     np.testing.assert_allclose(view.bridge @ view.bridge.T, hat / np.outer(length, length))
 
 
-def test_a_sample_at_the_mean_has_no_direction_but_no_nan_either():
-    X = np.array([[1.0, 2.0], [-1.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
-    bridge = sample_view(X, "hat", n_neighbors=2).bridge
-    np.testing.assert_allclose(np.linalg.norm(bridge, axis=1), [1, 1, 1, 1, 0], atol=1e-12)
-
-
 # view_of_labels -------------------------------------------------------------------------------
 
 
