@@ -4,7 +4,6 @@ import copy
 import csv
 import operator
 import os
-import pickle
 import stat
 
 import numpy as np
@@ -106,18 +105,6 @@ def test_equality_looks_at_the_values(table):
     other["score"][0] = 0.2
     assert table != other
     assert table != "table"
-
-
-@pytest.mark.parametrize(
-    "again", [lambda t: pickle.loads(pickle.dumps(t)), copy.copy, copy.deepcopy, Table.copy]
-)
-def test_copies_are_tables(table, again):
-    other = again(table)
-    assert type(other) is Table
-    assert other == table
-    assert list(other) == list(table)
-    other["new"] = range(4)
-    assert "new" not in table
 
 
 def test_data_frames_take_it(table):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn.datasets
 from sklearn.feature_selection import f_classif
 
 from featsieve.datasets import dataset_info, dataset_names, load_dataset
@@ -27,17 +26,6 @@ def test_shape_and_classes_are_those_registered(name, monkeypatch):
     np.testing.assert_array_equal(again.y, dataset.y)
 
 
-@pytest.mark.parametrize("name", BUNDLED)
-def test_bundled_sets_are_those_of_scikit_learn(name):
-    bunch = getattr(sklearn.datasets, f"load_{name}")()
-    dataset = load_dataset(name)
-    np.testing.assert_array_equal(dataset.X, bunch.data)
-    np.testing.assert_array_equal(dataset.y, bunch.target)
-    assert dataset.feature_names == list(bunch.feature_names)
-    assert dataset.informative is None
-    assert dataset.redundant is None
-
-
 @pytest.mark.parametrize(
     ("name", "informative", "redundant"),
     [
@@ -57,12 +45,6 @@ def test_planted_truth(name, informative, redundant):
     statistic = f_classif(dataset.X, dataset.y)[0]
     noise = ~(dataset.informative | dataset.redundant)
     assert np.median(statistic[dataset.informative]) > np.quantile(statistic[noise], 0.999)
-
-
-def test_weak_is_weaker_than_wide():
-    weak, wide = load_dataset("planted_weak"), load_dataset("planted_wide")
-    medians = [np.median(f_classif(d.X, d.y)[0][d.informative]) for d in (weak, wide)]
-    assert medians[0] < medians[1] / 2
 
 
 def test_the_seeds_do_not_change():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from featsieve.io.files import check_free, explain_write_errors, is_stream, whole_file, write_text
+from featsieve.io.files import check_free, explain_write_errors, whole_file, write_text
 from tests.users import needs_two_users, plain_environment
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="files of Unix")
@@ -46,13 +46,6 @@ def test_an_interruption_leaves_the_old_file(tmp_path, error):
         write()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["table.bin"]
-
-
-def test_a_folder_in_the_way_stays(tmp_path):
-    (tmp_path / "page.html").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_text(tmp_path / "page.html", "new")
-    assert os.listdir(tmp_path) == ["page.html"]
 
 
 def test_a_link_stays_a_link(tmp_path):
@@ -94,15 +87,7 @@ def test_two_threads_write_the_same_file(tmp_path):
 
 
 @needs_posix
-def test_a_new_file_has_the_usual_permissions(tmp_path):
-    (tmp_path / "plain").write_text("")
-    write_text(tmp_path / "ours", "")
-    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "ours")}
-    assert len(modes) == 1
-
-
-@needs_posix
-@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+@pytest.mark.parametrize("mode", [0o600, 0o444])
 def test_a_file_that_is_replaced_hands_on_its_permissions(tmp_path, mode):
     path = tmp_path / "private.csv"
     path.write_text("old")
@@ -149,22 +134,6 @@ def test_what_a_group_might_do_is_not_for_another_one(public_path):
     subprocess.run(command, env=plain_environment(), check=True)
     modes = [stat.S_IMODE((shared / name).stat().st_mode) for name in ("theirs", "ours")]
     assert modes == [0o604, 0o664]
-
-
-def refuse(number):
-    def call(*arguments, **options):
-        raise OSError(number, os.strerror(number), arguments[0])
-
-    return call
-
-
-@needs_posix
-def test_a_disk_without_permissions_will_do(tmp_path, monkeypatch):
-    write_text(tmp_path / "page.html", "old")
-    monkeypatch.setattr(os, "chmod", refuse(errno.ENOTSUP))
-    monkeypatch.setattr(os, "chown", refuse(errno.ENOTSUP))
-    write_text(tmp_path / "page.html", "new")
-    assert (tmp_path / "page.html").read_text() == "new"
 
 
 @pytest.mark.parametrize(
@@ -246,12 +215,3 @@ def test_pipes_and_devices_are_written_to_and_stay(tmp_path):
     if os.path.exists("/dev/full"):
         with pytest.raises(OSError, match=r"/dev/full cannot be written \(No space left on device"):
             write_text("/dev/full", "abc")
-
-
-@needs_posix
-def test_names_of_streams(tmp_path):
-    (tmp_path / "dev").mkdir()
-    for name in (tmp_path / "dev" / "stdout", "/dev/shm/table.csv", "/device/table.csv"):
-        assert not is_stream(name)
-    for name in ("/dev/stdout", "/dev/fd/2", "/dev/../dev/null"):
-        assert is_stream(name)

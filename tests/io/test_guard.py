@@ -9,8 +9,6 @@ from featsieve.io.guard import (
     TooLargeError,
     check_file,
     explain_errors,
-    first_line,
-    in_bytes,
     read_small,
 )
 
@@ -68,12 +66,6 @@ def test_what_to_do_about_a_file_that_is_too_large():
         raise MemoryError
 
 
-def test_the_first_line_of_an_error():
-    assert first_line(ValueError("\n  one:\ntwo")) == "one"
-    assert first_line(ValueError()) == "ValueError"
-    assert first_line(ValueError("x" * 999)) == "x" * 200 + "..."
-
-
 def test_small_texts(tmp_path, monkeypatch):
     path = tmp_path / "plan.toml"
     path.write_text("größe")
@@ -87,7 +79,3 @@ def test_small_texts(tmp_path, monkeypatch):
         read_small(path, what="plan")
     with pytest.raises(FileNotFoundError, match=r"gone\.toml: there is no such file"):
         read_small(tmp_path / "gone.toml", what="plan")
-
-
-def test_sizes_for_people():
-    assert (in_bytes(7), in_bytes(1536), in_bytes(2**62)) == ("7 bytes", "1.5 KiB", "4 EiB")

@@ -78,19 +78,6 @@ def test_groups_of_version_2(system):
     assert system(**{f"{user}current": 2500}) == 0
 
 
-def test_groups_of_version_1(system):
-    root = "sys__fs__cgroup__memory__"
-    system(
-        proc__meminfo="MemAvailable: 99999 kB",
-        proc__self__cgroup="12:cpu,cpuacct:/docker/x\n4:hugetlb,memory:/docker/x",
-    )
-    group = f"{root}docker__memoryDOT"
-    assert system(**{f"{group}limit_in_bytes": 1000, f"{group}usage_in_bytes": 800}) == 200
-    # seen from inside, the group of the container is the root
-    group = f"{root}memoryDOT"
-    assert system(**{f"{group}limit_in_bytes": 900, f"{group}usage_in_bytes": 800}) == 100
-
-
 def test_where_nobody_knows_there_is_a_default(system, monkeypatch):
     monkeypatch.setattr(memory.os, "sysconf_names", {})
     assert system() == memory.UNKNOWN_MEMORY

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -77,7 +78,7 @@ def test_what_is_no_model():
     for thing in ([1], MaxVariance, None):
         with pytest.raises(ContentError, match="which is no model"):
             check_content(thing)
-    with pytest.raises(ContentError, match="its MaxVariance is not fitted"):
+    with pytest.raises(NotFittedError):
         check_content(MaxVariance(2))
 
 
@@ -86,10 +87,5 @@ def test_a_selection_and_its_selector_agree():
         check_content(SelectionModel(list("abcde"), list("ab"), fitted()))
     with pytest.raises(ContentError, match="not its selector's"):
         check_content(SelectionModel(list("abcd"), list("ad"), fitted()))
-    with pytest.raises(ContentError, match="not fitted"):
+    with pytest.raises(NotFittedError):
         check_content(SelectionModel(list("abcd"), list("ab"), MaxVariance(2)))
-
-
-def test_a_selection_of_a_pipeline():
-    pipeline = make_pipeline(StandardScaler(), MaxVariance(2)).fit(X)
-    check_content(SelectionModel(list("abcd"), list("ab"), pipeline))

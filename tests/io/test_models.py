@@ -55,12 +55,10 @@ MODELS = {
     **{name: make_selector(name) for name in selectors.__all__},
     "everything found": JASFS("auto", random_state=0),
     "ranking, number found": LaplacianScore("auto"),
-    "random state": JASFS(3, random_state=np.random.RandomState(0)),
-    "given labels": JASFS(3, init=PLANTED.labels % 3, n_features_to_select=5),
+    "random state": JASFS(3, random_state=np.random.RandomState(0), init=PLANTED.labels % 3),
     "paper": JASFS(3, n_features_to_select=5, solver="paper", random_state=0),
     "AutoSelector": AutoSelector(LaplacianScore(), criterion=Modularity(n_runs=2)),
     "StabilitySelection": StabilitySelection(JOINT, n_subsamples=3, random_state=0),
-    "nested": AutoSelector(MaxVariance(5), sizes=[2, 5], criterion="centroid_accuracy"),
     "LabelFreeSearchCV": LabelFreeSearchCV(JOINT, {"init": ["auto", "k-means"], "alpha": [0, 1.5]}),
     "folds": LabelFreeSearchCV(LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=2),
     "Pipeline": make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), JOINT),
@@ -116,14 +114,6 @@ def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
     assert again.path_.curve.table() == model.path_.curve.table()
 
 
-def test_names_of_columns_come_back(tmp_path):
-    frame = pd.DataFrame(X, columns=[f"größe {j}" for j in range(X.shape[1])])
-    model = make_selector("JASFS").fit(frame)
-    save_model(model, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops").set_output(transform="pandas")
-    assert again.transform(frame).columns.tolist() == model.get_feature_names_out().tolist()
-
-
 def test_a_selection_model_comes_back(tmp_path):
     names = [f'x"{j}" größe' for j in range(X.shape[1])]
     centre, scale = X.mean(axis=0), X.std(axis=0)
@@ -161,16 +151,6 @@ def test_a_wide_selection_model_is_small_and_quick(tmp_path):
     assert load_model(path).selected == model.selected
 
 
-def test_the_header_tells_who_wrote_it(tmp_path):
-    save_model(make_selector("JASFS").fit(X), tmp_path / "model.skops")
-    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
-        header = json.loads(archive.read(HEADER))
-    assert header["format"] == 1
-    assert header["model"] == "JASFS"
-    assert header["versions"]["featsieve"] == featsieve.__version__
-    assert header["versions"]["numpy"] == np.__version__
-
-
 # What cannot be saved --------------------------------------------------------------------------
 
 
@@ -182,7 +162,6 @@ def shout(*state):
     ("model", "message"),
     [
         (make_selector("JASFS", callback=shout), r"JASFS .*: callback is the function .*\.shout"),
-        (make_selector("JASFS", callback=lambda *s: None), "callback is the function"),
         (
             make_selector("JASFS", init=lambda X, c, rng: PLANTED.labels % 3),
             "init is the function .* Set init to something else",
@@ -201,12 +180,6 @@ def test_code_is_not_saved(tmp_path, model, message):
     with pytest.raises(ModelError, match=message):
         save_model(model.fit(np.abs(X)), tmp_path / "model.skops")
     assert os.listdir(tmp_path) == []
-
-
-def test_a_callback_can_be_taken_out(tmp_path):
-    model = make_selector("JASFS", callback=shout).fit(X)
-    save_model(model.set_params(callback=None), tmp_path / "model.skops")
-    np.testing.assert_array_equal(load_model(tmp_path / "model.skops").support_, model.support_)
 
 
 class Local(BaseEstimator):
@@ -231,7 +204,7 @@ def test_models_must_be_fitted(tmp_path, model):
         save_model(model, tmp_path / "model.skops")
 
 
-@pytest.mark.parametrize("model", [JASFS, X, None, "model"])
+@pytest.mark.parametrize("model", [JASFS, X])
 def test_other_things_are_no_models(tmp_path, model):
     with pytest.raises(ModelError, match="Only fitted selectors"):
         save_model(model, tmp_path / "model.skops")
@@ -350,14 +323,7 @@ def test_bombs_do_not_go_off(saved, tmp_path, monkeypatch, kind):
     assert "bomb" not in sys.modules
 
 
-def test_a_file_of_skops_without_our_header(tmp_path):
-    path = tmp_path / "model.skops"
-    skops.io.dump(MODELS["MaxVariance"].fit(X), path)
-    with pytest.raises(ModelError, match=r"not written by featsieve: .*featsieve\.save_model"):
-        load_model(path)
-
-
-@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("kept", [0.1, 0.999])
 def test_a_file_cut_short_is_named(tmp_path, kept):
     path = tmp_path / "model.skops"
     save_model(MODELS["JASFS"].fit(X), path)
@@ -365,14 +331,6 @@ def test_a_file_cut_short_is_named(tmp_path, kept):
     path.write_bytes(content[: int(kept * len(content))])
     with pytest.raises(ModelError, match=r"model\.skops is not a model .*damaged \(.+\): save it"):
         load_model(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(100)])
-def test_other_files(tmp_path, content):
-    (tmp_path / "table.csv").write_bytes(content)
-    with pytest.raises(ModelError, match=r"table\.csv is not a model") as caught:
-        load_model(tmp_path / "table.csv")
-    assert "\n" not in str(caught.value)
 
 
 def test_damaged_content(tmp_path):
@@ -430,12 +388,9 @@ def zeros(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("memory", [None, "70M", "60M"])
+@pytest.mark.parametrize("memory", ["70M", "60M"])
 def test_a_model_full_of_zeros_takes_what_it_unpacks_to_twice(zeros, monkeypatch, memory):
-    if memory is None:
-        monkeypatch.delenv("FEATSIEVE_MAX_MEMORY", raising=False)
-    else:
-        monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", memory)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", memory)
     if memory == "60M":  # less than 2 x 32 MB
         with pytest.raises(ModelError, match=TOO_LARGE):
             load_model(zeros)
@@ -457,15 +412,10 @@ def test_an_archive_inside_of_an_archive_is_counted(saved, monkeypatch):
         load_model(saved)
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"model\.skops: there is no such file"):
-        load_model(tmp_path / "model.skops")
-
-
 # Other versions --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [0, 2, "1", None])
+@pytest.mark.parametrize("number", [2, "1"])
 def test_another_format_is_refused(saved, number):
     rewrite(saved, header=lambda header: header | {"format": number})
     with pytest.raises(ModelError, match=rf"format {number!r} of featsieve .*reads format 1"):
@@ -499,7 +449,7 @@ def test_other_versions_warn(tmp_path, library, version, message):
     np.testing.assert_array_equal(again.support_, model.support_)
 
 
-@pytest.mark.parametrize("header", [[], {}, {"format": 1}, {"format": 1, "versions": 3}])
+@pytest.mark.parametrize("header", [[], {"format": 1, "versions": 3}])
 def test_headers_that_are_none(saved, header):
     rewrite(saved, header=lambda _: header)
     with pytest.raises(ModelError, match="damaged"):

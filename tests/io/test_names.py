@@ -8,23 +8,9 @@ from featsieve.io.names import (
     check_unique,
     did_you_mean,
     find_columns,
-    named_or_places,
-    place_names,
-    shorten,
 )
 
 GENES = [f"gene {j}" for j in range(5000)]
-
-
-def test_errors_list_a_few_names():
-    assert shorten(["a", "b"]) == "'a', 'b'"
-    assert shorten(list("abcdefghij")).endswith("'h' and 2 more")
-
-
-def test_places():
-    assert place_names(3) == ["x0", "x1", "x2"]
-    assert named_or_places(["x0", "x1"]) is None
-    assert named_or_places(["x1", "x0"]) == ["x1", "x0"]
 
 
 def test_columns_are_found_in_the_order_in_which_they_are_wanted():
@@ -45,24 +31,6 @@ def test_columns_are_found_in_the_order_in_which_they_are_wanted():
 def test_missing_columns_are_named(wanted, message):
     with pytest.raises(ColumnError, match=message):
         find_columns(wanted, GENES)
-
-
-def test_nothing_to_choose_from():
-    with pytest.raises(ColumnError, match="no gene 'a'; genes are: none"):
-        find_columns(["a"], [], role="gene")
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (" AGE", " (did you mean 'Age'?)"),
-        ("agee", ""),  # not like Age or height
-        ("heigth", " (did you mean 'height'?)"),
-        ("zzz", ""),
-    ],
-)
-def test_close_matches(name, expected):
-    assert did_you_mean(name, ["Age", "height"]) == expected
 
 
 def test_names_that_stand_twice():

@@ -80,7 +80,7 @@ def examine() -> dict[str, Any]:
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 
-    from featsieve.datasets.fetch import cache_folder
+    from featsieve.datasets.load import cache_folder
     from featsieve.datasets.load import DATA_VARIABLE
 
     parts = [_examine_part(name, *about) for name, about in PARTS.items()]

@@ -1,4 +1,4 @@
-"""Data sets by name."""
+"""Data sets by name: embedded, from a folder of files, or downloaded."""
 
 import hashlib
 import os
@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from featsieve.datasets.embedded import load_embedded
-from featsieve.datasets.fetch import cache_folder, fetch
 from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
 from featsieve.io.dataset import Dataset
+from featsieve.io.optional import load_optional
 from featsieve.io.table import read_table, read_trusted, split_labels, table_format
 
 DATA_VARIABLE = "FEATSIEVE_DATA"
+CACHE_VARIABLE = "FEATSIEVE_CACHE"
 
 
 def load_dataset(
@@ -96,18 +97,13 @@ def _data_folder(data: str | os.PathLike[str] | None) -> Path | None:
 
 def _find(folder: Path, entry: DatasetInfo) -> Path | None:
     """Return the file of a data set in its group's sub-folder, or in the folder itself."""
-    wanted = {name_key(name) for name in (str(entry.file), *_file_aliases(entry))}
+    file = Path(str(entry.file))
+    wanted = {name_key(file.name), *(name_key(alias + file.suffix) for alias in entry.aliases)}
     for place in (folder / entry.group, folder):
-        if place.is_dir():
-            for path in sorted(place.iterdir()):
-                if name_key(path.name) in wanted and path.is_file():
-                    return path
+        for path in sorted(place.iterdir()) if place.is_dir() else ():
+            if name_key(path.name) in wanted and path.is_file():
+                return path
     return None
-
-
-def _file_aliases(entry: DatasetInfo) -> list[str]:
-    """Return the names of the file under the other names of the data set."""
-    return [alias + Path(str(entry.file)).suffix for alias in entry.aliases]
 
 
 def _cached(entry: DatasetInfo) -> Path | None:
@@ -117,6 +113,48 @@ def _cached(entry: DatasetInfo) -> Path | None:
     except ImportError:  # without pooch nothing can have been downloaded
         return None
     return path if path.is_file() else None
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads: FEATSIEVE_CACHE, or the system's place for caches."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    return Path(load_optional("pooch", "The cache of downloads").os_cache("featsieve"))
+
+
+def fetch(entry: DatasetInfo) -> Path:
+    """Return the file of a data set from the cache, downloading it if it is not there.
+
+    The file appears in the cache under its name only when it is complete and its checksum is the
+    registered one.
+    """
+    by_hand = (
+        f"Get it by hand from: {entry.source}. Put it into a folder and set {DATA_VARIABLE} to "
+        "that folder."
+    )
+    if entry.url is None or entry.file is None or entry.sha256 is None:
+        reason = "has no direct download" if entry.url is None else "has no known checksum"
+        raise ValueError(f"{entry.name} {reason}, so it cannot be downloaded for you. {by_hand}")
+    pooch = load_optional("pooch", "Downloading data sets")
+    folder = cache_folder() / entry.group
+    try:
+        path = pooch.retrieve(
+            entry.url,
+            known_hash=f"sha256:{entry.sha256}",
+            fname=entry.file,
+            path=folder,
+            downloader=pooch.HTTPDownloader(timeout=60),
+        )
+    except ValueError as error:  # pooch names the checksum it expected and the one it got
+        raise ValueError(
+            f"{entry.url} is not the file that the committed results of {entry.name} were computed "
+            f"from, and was not kept: {error} To use it all the same, download it yourself and "
+            f"read it with featsieve.datasets.read_table."
+        ) from error
+    except OSError as error:  # no network, not found, cut short, disk full
+        raise OSError(f"{entry.name} could not be downloaded: {error}. {by_hand}") from error
+    return Path(path)
 
 
 def _where_to_get(entry: DatasetInfo, folder: Path | None) -> str:

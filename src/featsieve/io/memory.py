@@ -12,10 +12,6 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Where nobody can tell how much memory there is.
 UNKNOWN_MEMORY = 2**33
 SYSTEM = Path("/")
-# Of a control group (a container is one), in version 1 and 2 of the system's interface: its folder,
-# its limit, what it uses, and what of that are copies of files, which are given up if needed.
-VERSION_1 = "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
-VERSION_2 = "", "memory.max", "memory.current", "inactive_file"
 
 
 def memory_limit() -> int:
@@ -64,19 +60,16 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what every control group around this process has left: the limit of any one ends it."""
-    for line in _text("proc/self/cgroup").splitlines():
-        number, controllers, place = line.split(":", 2)
-        if number != "0" and "memory" not in controllers.split(","):
-            continue
-        base, limit, used, copies = VERSION_2 if number == "0" else VERSION_1
-        steps = place.strip("/").split("/")
-        for depth in range(len(steps) + 1):  # from the root, which a container may call its own
-            folder = "/".join(("sys/fs/cgroup", base, *steps[:depth]))
-            most, taken = _text(f"{folder}/{limit}").strip(), _text(f"{folder}/{used}").strip()
-            if most.isdecimal() and taken.isdecimal():
-                found = re.search(rf"^{copies} (\d+)$", _text(f"{folder}/memory.stat"), re.M)
-                yield int(most) - int(taken) + (int(found[1]) if found else 0)
+    """Yield what every control group around this process (a container is one) has left."""
+    found = re.search(r"^0::/(.*)$", _text("proc/self/cgroup"), re.M)
+    steps = found[1].split("/") if found else []
+    for depth in range(len(steps) + 1):  # from the root, which a container may call its own
+        folder = "/".join(("sys/fs/cgroup", *steps[:depth]))
+        most, taken = _text(f"{folder}/memory.max"), _text(f"{folder}/memory.current")
+        if most.strip().isdecimal() and taken.strip().isdecimal():
+            # copies of files are given up if needed
+            copies = re.search(r"^inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
+            yield int(most) - int(taken) + (int(copies[1]) if copies else 0)
 
 
 def _of_process() -> Iterator[int]:

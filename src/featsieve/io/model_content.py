@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
@@ -34,19 +35,8 @@ def check_content(model: Any) -> None:
             _check_selection(part)
         elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
             _check_selector(part)
-    fitted = _selector_of(model)
-    if isinstance(fitted, UnsupervisedSelector) and not hasattr(fitted, "support_"):
-        raise ContentError(f"its {type(fitted).__name__} is not fitted")
-
-
-def _selector_of(model: Any) -> Any:
-    """Return the selector that a model applies."""
-    if isinstance(model, SelectionModel):
-        return model.selector
-    steps = getattr(model, "steps", None)
-    if isinstance(steps, list) and steps and isinstance(steps[-1], tuple | list):
-        return steps[-1][-1]
-    return model
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
 
 
 def _parts(model: Any) -> Iterator[Any]:
@@ -102,10 +92,9 @@ def _check_selection(model: SelectionModel) -> None:
     selector = model.selector
     if not isinstance(selector, UnsupervisedSelector):
         return
-    support = getattr(selector, "support_", None)
-    if support is None:
-        return  # told by the caller
+    check_is_fitted(selector)
     _check_selector(selector)
+    support = selector.support_
     if len(support) != len(model.feature_names):
         raise ContentError(
             f"its selector was fitted to {len(support)} features, and it names "

@@ -20,7 +20,7 @@ from featsieve.io.files import whole_file
 from featsieve.io.guard import TooLargeError, check_file, first_line, printable
 from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
 from featsieve.io.model_content import check_content
-from featsieve.io.optional import hidden, load_optional
+from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
 from featsieve.io.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
@@ -94,7 +94,13 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
         refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
         if refused is not None:
-            raise ModelError(_cannot_save(model, *refused))
+            place, what = refused
+            raise ModelError(
+                f"{type(model).__name__} cannot be saved: {place or 'the model itself'} is {what}, "
+                f"and models are stored without code. Set {place.rpartition('.')[2] or 'it'} to "
+                "something else before saving (set_params), None for a callback; of scikit-learn, "
+                "steps that hold nothing but numbers are stored."
+            )
         archive.writestr(HEADER, json.dumps(_header(model), indent=1))
     with whole_file(path) as unfinished:
         unfinished.write_bytes(buffer.getvalue())
@@ -153,7 +159,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             _check_header(path, json.loads(archive.read(HEADER)))
             refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
         if refused is not None:
-            raise ModelError(_cannot_load(path, *refused))
+            place, what = (printable(text, longest=LONGEST_WORD) for text in refused)
+            raise ModelError(
+                f"{path} holds {what}{f' (in {place})' if place else ''}, which models of "
+                "featsieve are not made of: nothing of it was loaded. Do not use the file unless "
+                "you know who wrote it; models are saved with featsieve.save_model."
+            )
         with warnings.catch_warnings():  # damage can look like an array of Python 2
             warnings.filterwarnings("ignore", message="Reading `.npy`", category=UserWarning)
             model = skops_io.loads(content, trusted=trusted_names())
@@ -162,7 +173,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except (ModelError, Warning):
         raise
     except (TooLargeError, MemoryError) as error:
-        raise ModelError(_too_large(path, limit)) from error
+        raise ModelError(
+            f"{path} would unpack to more than {describe_limit(limit)}: do not use it unless you "
+            "know who wrote it; if you do, and a model should be as large as that, set the "
+            f"environment variable {MEMORY_VARIABLE} to more, such as 64G."
+        ) from error
     except Exception as error:  # zipfile, json, skops and numpy fail in ways of their own
         raise ModelError(
             f"{path} is not a model of featsieve, or it is damaged ({first_line(error)}): save it "
@@ -172,8 +187,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def load_skops(purpose: str) -> Any:
     """Return ``skops.io``, or say which extra brings it."""
-    with hidden(*UNNEEDED):
+    hidden = [name for name in UNNEEDED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: not found
+    try:
         return load_optional("skops.io", purpose, extra="model")
+    finally:
+        for name in hidden:
+            sys.modules.pop(name)
 
 
 def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
@@ -190,15 +210,6 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
                 with zipfile.ZipFile(file) as inner:
                     needed += 2 * sum(part.file_size for part in inner.infolist())
     check_memory(needed, limit=limit)
-
-
-def _too_large(path: Path, limit: int) -> str:
-    """Say that a model takes more memory than it may."""
-    return (
-        f"{path} would unpack to more than {describe_limit(limit)}: do not use it "
-        "unless you know who wrote it; if you do, and a model should be as large as that, set the "
-        f"environment variable {MEMORY_VARIABLE} to more, such as 64G."
-    )
 
 
 def _check_fitted(model: Any) -> None:
@@ -242,7 +253,7 @@ def _check_header(path: Path, header: dict[str, Any]) -> None:
     written = versions.get("featsieve", "an unknown version")
     if header["format"] != FORMAT:
         raise ModelError(
-            f"{path} has format {_word(header['format'])} of featsieve {written}, and "
+            f"{path} has format {header['format']!r:.200} of featsieve {written}, and "
             f"featsieve {featsieve.__version__} reads format {FORMAT}: use the version that wrote "
             "it, or fit and save the model again."
         )
@@ -259,34 +270,7 @@ def _check_header(path: Path, header: dict[str, Any]) -> None:
         )
 
 
-def _word(value: Any) -> str:
-    """Return what a file says, to be shown."""
-    return printable(repr(value), longest=LONGEST_WORD)
-
-
 def _release(text: str) -> tuple[int, ...]:
     """Return the first two numbers of a version."""
     found = re.match(r"(\d+)\.(\d+)", text)
     return tuple(map(int, found.groups())) if found else (0, 0)
-
-
-def _cannot_save(model: Any, place: str, what: str) -> str:
-    """Say what of a model is not stored, and what to do about it."""
-    parameter = place.rpartition(".")[2]
-    return (
-        f"{type(model).__name__} cannot be saved: {place or 'the model itself'} is {what}, and "
-        "models are stored without code. "
-        f"Set {parameter or 'it'} to something else before saving (set_params), None for a "
-        "callback; of scikit-learn, steps that hold nothing but numbers are stored."
-    )
-
-
-def _cannot_load(path: Path, place: str, what: str) -> str:
-    """Say what of a file is not trusted."""
-    where = f" (in {printable(place, longest=LONGEST_WORD)})" if place else ""
-    what = printable(what, longest=LONGEST_WORD)
-    return (
-        f"{path} holds {what}{where}, which models of featsieve are not made of: nothing of it was "
-        "loaded. Do not use the file unless you know who wrote it; models are saved with "
-        "featsieve.save_model."
-    )

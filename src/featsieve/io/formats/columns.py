@@ -15,6 +15,11 @@ FEWEST_NAMES = 3  # rows: distinct words in fewer rows mean nothing
 DECIMAL_COMMA = re.compile(r"[+-]?\d{1,99},\d{1,99}")
 NUMBER = r"[+-]?\d*[.,]?\d+([eE][+-]?\d+)?"
 EVERYTHING = Request()
+WAYS_OUT = (
+    "name the classes with --label-column, name the samples with --id-column, leave a column out "
+    "with --drop, or all of them with --drop-text, or turn them into numbers (in Python "
+    "label_column, ...; labels in a plan)"
+)
 
 
 def frame_dataset(
@@ -43,7 +48,8 @@ def frame_dataset(
     frame = frame[kept] if kept != list(frame.columns) else frame
     text = text_columns(frame)
     if text and (not request.drop_text or request.columns is not None):
-        raise ColumnError(f"{_about_text(frame, text)}; {_ways_out(request)}")
+        fix = WAYS_OUT if request.columns is None else "turn them into numbers"
+        raise ColumnError(f"{_about_text(frame, text)}; {fix}")
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
     identifying = tuple(name for name in text if _names_rows(frame[name]))
@@ -94,19 +100,6 @@ def _features(names: list[str], request: Request) -> list[str]:
     find_columns(request.drop, names)
     left_out = {*request.roles, *request.drop}
     return [name for name in names if name not in left_out]
-
-
-def _ways_out(request: Request) -> str:
-    """Say what can be done about columns of text; roles that are taken are not offered."""
-    if request.columns is not None:
-        return "turn them into numbers"
-    ways = [
-        "name the classes with --label-column" if request.label_column is None else "",
-        "name the samples with --id-column" if request.id_column is None else "",
-        "leave a column out with --drop, or all of them with --drop-text",
-    ]
-    in_python = "" if request.label_column else " (in Python label_column, ...; labels in a plan)"
-    return f"{', '.join(filter(None, ways))}, or turn them into numbers{in_python}"
 
 
 def _names_rows(column: Any) -> bool:
