@@ -158,12 +158,6 @@ def test_a_damaged_answer_is_refused(content):
         unpack(io.BytesIO(content))
 
 
-def test_without_isolation_the_function_is_called_here(monkeypatch):
-    monkeypatch.setattr(child, "isolated", False)
-    with pytest.raises(LookupError, match="what is this"):
-        call("strange")
-
-
 def test_an_answer_may_be_too_large(tmp_path):
     with (tmp_path / "answer").open("wb") as file, pytest.raises(MemoryError):
         pack({"X": np.ones(10)}, file, most=50)

@@ -6,7 +6,14 @@ import scipy.sparse as sp
 from sklearn.preprocessing import LabelEncoder
 
 from featsieve.datasets import Dataset
-from featsieve.io.dataset import as_table, encode_classes, make_dataset
+from featsieve.io.dataset import (
+    as_table,
+    checked_sparse,
+    compressed_table,
+    encode_classes,
+    make_dataset,
+)
+from featsieve.io.guard import TableError
 
 
 @pytest.mark.parametrize(
@@ -91,3 +98,37 @@ def test_what_a_file_calls_things_is_known_where_they_are():
 def test_parts_that_do_not_fit(fields, message):
     with pytest.raises(ValueError, match=message):
         make_dataset(np.ones((2, 3)), **fields)
+
+
+DENSE = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
+def test_a_right_table(kind):
+    matrix = kind(DENSE)
+    found = compressed_table(kind, (matrix.data, matrix.indices, matrix.indptr), (2, 3))
+    np.testing.assert_array_equal(found.toarray(), DENSE)
+    np.testing.assert_array_equal(checked_sparse(matrix).toarray(), DENSE)
+    assert checked_sparse(DENSE) is DENSE
+    entries = sp.coo_array(DENSE)
+    assert checked_sparse(entries) is entries
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("data", np.ones(2)),
+        ("indices", np.array(["a", "b", "c"])),
+        ("indices", np.array([1, 0, 3])),
+        ("indices", np.array([1, 0, -1])),
+        ("indptr", np.array([0, 4, 3])),
+        ("indptr", np.array([0, 1, 9])),
+        *(("shape", shape) for shape in [(2, 3, 4), (-2, 3), ("a", "b"), (10**12, 3)]),
+    ],
+)
+def test_wrong_parts(part, value):
+    matrix = sp.csr_array(DENSE)
+    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    *values, shape = (parts | {part: value}).values()
+    with pytest.raises(TableError, match=r"its sparse table is damaged \(.+\): get it or save it"):
+        compressed_table(sp.csr_array, values, shape)

@@ -101,12 +101,6 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
         open_table(tmp_path / "group.zarr")
 
 
-def test_rows_per_chunk_is_a_whole_number(tmp_path):
-    for wrong in (1.5, True):
-        with pytest.raises(TypeError, match="rows_per_chunk must be an integer"):
-            open_table(write("npy", tmp_path), rows_per_chunk=wrong)
-
-
 def test_rows_that_are_gone_when_they_are_read(tmp_path):
     path = write("zarr", tmp_path)
     X = open_table(path, rows_per_chunk=20)

@@ -76,8 +76,3 @@ def test_groups_of_version_2(system):
     files = {f"{user}max": 2000, f"{user}current": 1500, f"{user}stat": "a 1\ninactive_file 100"}
     assert system(**files) == 600
     assert system(**{f"{user}current": 2500}) == 0
-
-
-def test_where_nobody_knows_there_is_a_default(system, monkeypatch):
-    monkeypatch.setattr(memory.os, "sysconf_names", {})
-    assert system() == memory.UNKNOWN_MEMORY

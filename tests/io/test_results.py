@@ -107,14 +107,6 @@ def test_places_that_cannot_be_used_are_named_before_any_work(tmp_path, monkeypa
         check_results(tmp_path / "disk", names=NAMES)
 
 
-def test_a_link_to_a_folder_stays_a_link(tmp_path, out):
-    (tmp_path / "link").symlink_to("out")
-    write(tmp_path / "link", overwrite=True)
-    assert (tmp_path / "link").is_symlink()
-    assert content(out) == {A: "new", B: "new"}
-    assert sorted(os.listdir(tmp_path)) == ["link", "out"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
 def test_results_that_are_replaced_hand_on_their_permissions(out):
     out.chmod(0o750)

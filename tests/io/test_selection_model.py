@@ -100,14 +100,6 @@ def test_scaled_without_centring():
     np.testing.assert_array_equal(model.predict(table), pipeline.predict(values))
 
 
-def test_whole_numbers_stay_whole():
-    frame = pd.DataFrame(np.arange(48).reshape(2, 24), columns=NAMES)
-    assert set(MODEL.transform(frame).dtypes) == {np.dtype(np.int64)}
-    nullable = pd.DataFrame({name: pd.array([1, None], dtype="Int64") for name in NAMES})
-    whole = SelectionModel(NAMES, MODEL.selected, JOINT, fill=np.arange(24))
-    assert whole.transform(nullable).iloc[1].tolist() == np.flatnonzero(SUPPORT).tolist()
-
-
 def test_gaps_stay_where_nothing_fills_them():
     model = SelectionModel.from_selector(PIPELINE[-1], NAMES)
     table = Dataset("new", X, feature_names=NAMES)
@@ -130,13 +122,6 @@ def test_missing_columns_are_named(kind):
                 [name for name in NAMES if name != lost[0]],
             )
         )
-
-
-def test_columns_that_are_there_twice():
-    frame = pd.DataFrame(X, columns=NAMES)
-    frame = pd.concat([frame, frame[[MODEL.selected[0]]]], axis=1)
-    with pytest.raises(ValueError, match=f"the same name: {MODEL.selected[0]!r}"):
-        MODEL.transform(frame)
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -206,11 +191,6 @@ def test_models_that_contradict_themselves(changes, message):
     fields = {"feature_names": NAMES, "selected": ["gene 1"], "selector": JOINT} | changes
     with pytest.raises(ValueError, match=message):
         SelectionModel(**fields)
-
-
-def test_as_many_names_as_columns():
-    with pytest.raises(ValueError, match=r"There are 3 feature_names, .* fitted to 24 columns"):
-        SelectionModel.from_selector(PIPELINE[-1], NAMES[:3])
 
 
 @pytest.mark.parametrize("again", [copy.copy, lambda m: pickle.loads(pickle.dumps(m))])

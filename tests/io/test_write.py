@@ -2,15 +2,21 @@
 
 import os
 import sys
+from inspect import signature
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
+from scipy.io import loadmat
 
 from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.io.dataset import encode_classes
 from featsieve.io.formats import FORMATS
+from featsieve.io.formats.common import label_values
 from featsieve.io.write import check_outputs, check_writer
-from tests.io.formats.tables import FEATURES, RNG, SAMPLES, make_table
+from tests.io.tables import FEATURES, RNG, SAMPLES, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
@@ -58,16 +64,6 @@ def test_what_has_no_names_comes_back(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_samples_without_a_heading(tmp_path, ending):
-    table = make_table(y=None, class_names=None, label_name=None, id_name=None)
-    write_table(tmp_path / f"toy{ending}", table)
-    found = read_table(tmp_path / f"toy{ending}")
-    assert found.sample_names == SAMPLES
-    assert found.id_name is None
-    np.testing.assert_array_equal(found.X, table.X)
-
-
-@pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize(
     "classes", [["9", "10", "11"], ["-0.5", "0.25", "10.0"], ["False", "True"]]
 )
@@ -101,12 +97,6 @@ def test_names_that_are_taken(tmp_path, ending):
         found = read_table(tmp_path / f"toy{ending}", columns=FEATURES)
         np.testing.assert_array_equal(found.X, table.X)
         assert found.feature_names == FEATURES
-
-
-def test_an_unknown_ending(tmp_path):
-    with pytest.raises(ValueError, match=r"toy\.xlsx: .* one of \.mat, \.csv, "):
-        write_table(tmp_path / "toy.xlsx", make_table())
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -159,3 +149,75 @@ def test_files_that_are_there_are_kept(tmp_path):
         with pytest.raises(FileExistsError, match=r"there\.csv is there already: add --force"):
             check_outputs(outputs, sources=[], overwrite=False)
     check_outputs([new], sources=[], overwrite=False)
+
+
+def test_a_sparse_table_is_what_scipy_reads(tmp_path):
+    table = make_table(sparse=True)
+    write_table(tmp_path / "toy.npz", table)
+    np.testing.assert_array_equal(sp.load_npz(tmp_path / "toy.npz").toarray(), table.X.toarray())
+
+
+def test_nothing_is_pickled(tmp_path):
+    table = make_table()
+    write_table(tmp_path / "toy.npz", table)
+    with np.load(tmp_path / "toy.npz", allow_pickle=False) as archive:
+        assert set(archive) == {"X", "feature_names", "kind", "who"}
+        np.testing.assert_array_equal(archive["X"], table.X)
+        assert archive["feature_names"].tolist() == FEATURES
+        assert archive["who"].tolist() == SAMPLES
+        assert archive["kind"].tolist() == [table.class_names[k] for k in table.y]
+
+
+def words(cells):
+    return ["".join(map(str, cell)) for cell in cells.ravel()]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_variables_of_matlab(tmp_path, sparse):
+    table = make_table(sparse=sparse)
+    write_table(tmp_path / "toy.mat", table)
+    kind = {"spmatrix": False} if "spmatrix" in signature(loadmat).parameters else {}
+    stored = loadmat(tmp_path / "toy.mat", **kind)
+    X, expected = (v.toarray() if sparse else v for v in (stored["X"], table.X))
+    np.testing.assert_array_equal(X, expected)
+    assert words(stored["feature_names"]) == FEATURES
+    assert words(stored["who"]) == SAMPLES
+    assert stored["kind"].shape == (7, 1)
+    assert words(stored["kind"]) == [table.class_names[k] for k in table.y]
+
+
+@pytest.mark.parametrize("reader", [pd.read_parquet, pl.read_parquet])
+def test_parquet_is_what_others_read(tmp_path, reader):
+    table = make_table(np.float32)
+    path = tmp_path / "toy.parquet"
+    write_table(path, table)
+    frame = reader(path)
+    if reader is pd.read_parquet:
+        assert frame.index.tolist() == SAMPLES
+        assert frame.index.name == "who"
+        assert set(frame.dtypes[:-1]) == {np.dtype(np.float32)}
+    else:
+        assert frame["who"].to_list() == SAMPLES
+    columns = list(frame.columns)
+    assert columns[-6:] == [*FEATURES, "kind"]
+    np.testing.assert_array_equal(frame[FEATURES].to_numpy(), table.X)
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind"),
+    [
+        (["1", "2", "10"], "i"),
+        (["-0.5", "1.0", "2.5"], "f"),
+        (["10", "2", "9"], "U"),  # text: in another order than numbers
+        (["01", "02", "03"], "U"),
+        (["1", "2", "two"], "U"),
+        (None, "i"),
+    ],
+)
+def test_classes_are_written_as_what_they_were(classes, kind):
+    table = make_table(class_names=classes)
+    values = label_values(table)
+    assert values.dtype.kind == kind
+    codes, names = encode_classes(values)
+    np.testing.assert_array_equal(codes, table.y)
+    assert names == (classes or ["0", "1", "2"])

@@ -99,12 +99,6 @@ def test_cells_longer_than_the_csv_module_takes(tmp_path):
     assert layout_of(tmp_path, 'a,"b;c"\n1,' + "x" * 200_000 + "\n").names == ["a", "b;c"]
 
 
-@pytest.mark.parametrize("text", ["", "\n", "  \n\n"])
-def test_nothing(tmp_path, text):
-    with pytest.raises(ValueError, match="the file is empty"):
-        layout_of(tmp_path, text)
-
-
 def test_a_line_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr(layout, "LONGEST_LINE", 1000)
     assert layout_of(tmp_path, "1," * 400 + "1\n").separator == ","

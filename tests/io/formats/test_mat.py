@@ -155,47 +155,6 @@ def test_a_named_variable_of_labels(tmp_path):
         read_table(path, label_column="day")
 
 
-@pytest.mark.parametrize("version", WRITERS)
-def test_no_table(tmp_path, version):
-    path = tmp_path / "toy.mat"
-    WRITERS[version](path, {"data": X, "gnd": CODES})
-    with pytest.raises(ValueError, match=r"toy\.mat cannot .* fea or X.*holds: data, gnd"):
-        read_table(path)
-
-
-@pytest.mark.parametrize("version", WRITERS)
-def test_samples_in_columns_are_refused(tmp_path, version):
-    path = tmp_path / "toy.mat"
-    WRITERS[version](path, {"X": X.T, "Y": CODES})
-    with pytest.raises(ValueError, match=r"7 labels for 4 samples; .* store its transpose"):
-        read_table(path)
-    WRITERS[version](path, {"X": X, "Y": CODES[:-1]})
-    with pytest.raises(ValueError, match=r"6 labels for 7 samples\."):
-        read_table(path)
-
-
-@pytest.mark.parametrize("version", WRITERS)
-@pytest.mark.parametrize("kept", [0.0, 0.6])
-def test_a_file_cut_short_is_named(tmp_path, version, kept):
-    path = tmp_path / "toy.mat"
-    WRITERS[version](path, {"X": RNG.standard_normal((50, 40)), "Y": np.arange(50)})
-    content = path.read_bytes()
-    path.write_bytes(content[: int(kept * len(content))])
-    with pytest.raises(ValueError, match=r"toy\.mat cannot be read as \.mat: ."):
-        read_table(path)
-
-
-def test_cells_instead_of_a_table(tmp_path):
-    path = tmp_path / "toy.mat"
-    savemat(path, {"X": np.array([[1, "a"], [2, "b"]], dtype=object)})
-    with pytest.raises(ValueError, match="must hold real numbers"):
-        read_table(path)
-    with h5py.File(path, "w", userblock_size=512) as file:
-        file.create_group("X")
-    with pytest.raises(ValueError, match="'X' is not an array of numbers"):
-        read_table(path)
-
-
 def test_parts_of_version_73_that_are_not_read_do_no_harm(tmp_path):
     path = tmp_path / "toy.mat"
     with h5py.File(tmp_path / "other.h5", "w") as file:

@@ -11,15 +11,6 @@ X = np.where(RNG.random((9, 5)) < 0.5, RNG.integers(1, 9, (9, 5)), 0)
 Y = np.array([3, 1, 1, 2, 3, 2, 1, 2, 3])
 
 
-def test_dense(tmp_path):
-    path = tmp_path / "toy.npz"
-    np.savez(path, X=X.astype(np.uint8), y=Y)
-    table = read_table(path)
-    assert table.X.dtype == np.float64
-    np.testing.assert_array_equal(table.X, X)
-    np.testing.assert_array_equal(table.y, Y - 1)
-
-
 def test_compressed_rows_with_labels(tmp_path):
     path = tmp_path / "toy.npz"
     rows = sp.csr_array(X.astype(np.int16))
@@ -97,15 +88,3 @@ def test_a_single_array(tmp_path):
     path = (tmp_path / "toy.npy").rename(tmp_path / "toy.npz")
     with pytest.raises(ValueError, match=r"single array: .* numpy\.savez"):
         read_table(path)
-
-
-@pytest.mark.parametrize("missing", ["data", "shape"])
-def test_missing_parts(tmp_path, missing):
-    rows = sp.csr_array(X)
-    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": [9, 5]}
-    del parts[missing]
-    np.savez(tmp_path / "toy.npz", **parts)
-    with pytest.raises(
-        ValueError, match=r"toy\.npz .*no table; the file holds: " + next(iter(parts))
-    ):
-        read_table(tmp_path / "toy.npz")

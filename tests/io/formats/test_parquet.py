@@ -1,7 +1,5 @@
 """Parquet tables as pandas, polars and pyarrow write them."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -99,26 +97,6 @@ def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
     np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
     with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
         read_table(path, columns=["B"])
-
-
-@pytest.mark.parametrize("kept", [0.0, 0.99])
-def test_a_file_cut_short_is_named(tmp_path, kept):
-    path = tmp_path / "toy.parquet"
-    pd.DataFrame(COLUMNS).to_parquet(path)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(kept * len(content))])
-    with pytest.raises(ValueError, match=r"toy\.parquet cannot be read as \.parquet: ."):
-        read_table(path)
-
-
-def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
-    path = tmp_path / "toy.parquet"
-    pd.DataFrame(COLUMNS).to_parquet(path)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(
-        ImportError, match=r"needs pyarrow: python -m pip install 'featsieve\[data\]'"
-    ):
-        read_table(path)
 
 
 # Opened for Dask ---------------------------------------------------------------------------------

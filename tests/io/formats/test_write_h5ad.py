@@ -1,7 +1,6 @@
 """AnnData files as anndata reads them, and all that they hold."""
 
 import os
-import sys
 from dataclasses import replace
 
 import h5py
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 import anndata
 from featsieve.datasets import read_table, write_table
 from featsieve.io.dataset import subset
-from tests.io.formats.tables import FEATURES, SAMPLES, make_table
+from tests.io.tables import FEATURES, SAMPLES, make_table
 
 RNG = np.random.default_rng(0)
 N, D = 8, 6
@@ -104,15 +103,6 @@ def test_all_else_of_the_source_is_kept(tmp_path, layout):
     assert sorted(os.listdir(tmp_path)) == ["selected.h5ad", "source.h5ad"]
 
 
-def test_the_numbers_are_those_of_the_table(tmp_path):
-    """They may have been filled in."""
-    source, path = tmp_path / "source.h5ad", tmp_path / "selected.h5ad"
-    make_adata(np.asarray).write_h5ad(source)
-    table = subset(read_table(source), [0])
-    write_table(path, replace(table, X=table.X + 1.0), like=str(source))
-    np.testing.assert_array_equal(anndata.read_h5ad(path).X, table.X + 1.0)
-
-
 def test_other_samples_or_genes_are_refused(tmp_path):
     source, path = tmp_path / "source.h5ad", tmp_path / "selected.h5ad"
     make_adata().write_h5ad(source)
@@ -146,14 +136,3 @@ def test_categories_of_older_files(tmp_path):
     assert found.obs["kind"].tolist() == list("abcabcab")
     assert found.var_names.tolist() == ["gene 2", "gene 3"]
     assert set(found.layers) - {None} == {"counts", "dense"}  # None: X itself, in anndata 0.13
-
-
-def test_without_anndata_the_error_names_the_extra(tmp_path, monkeypatch):
-    source = tmp_path / "source.h5ad"
-    make_adata().write_h5ad(source)
-    table = read_table(source)
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(
-        ImportError, match=r"needs anndata: python -m pip install 'featsieve\[anndata\]'"
-    ):
-        write_table(tmp_path / "selected.h5ad", table, like=source)

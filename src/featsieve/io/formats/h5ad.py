@@ -11,9 +11,14 @@ import scipy.sparse as sp
 from featsieve.io.child import run_in_child
 from featsieve.io.dataset import Dataset, compressed_table, make_dataset
 from featsieve.io.formats import Request
+from featsieve.io.formats.common import (
+    LABEL,
+    chosen_columns,
+    free_name,
+    label_values,
+    pick_features,
+)
 from featsieve.io.formats.hdf5 import BLOCK, has_part, is_array, open_hdf5, part_of
-from featsieve.io.formats.labels import LABEL, free_name, label_values
-from featsieve.io.formats.matrix import chosen_columns, pick_features
 from featsieve.io.guard import ColumnError, TableError, explain_errors
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.optional import load_optional

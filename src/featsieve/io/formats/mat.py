@@ -12,16 +12,14 @@ import scipy.sparse as sp
 
 from featsieve.io.dataset import Dataset, checked_sparse, compressed_table, make_dataset
 from featsieve.io.formats import Request
-from featsieve.io.formats.hdf5 import check_inside, has_part, is_array, open_hdf5, part_of
-from featsieve.io.formats.labels import free_name, label_values
-from featsieve.io.formats.matrix import (
+from featsieve.io.formats.common import (
     FEATURE_NAMES,
-    LABEL_NAMES,
     SAMPLE_NAMES,
-    TABLE_NAMES,
     choose_variables,
+    named_variables,
     pick_features,
 )
+from featsieve.io.formats.hdf5 import check_inside, has_part, is_array, open_hdf5, part_of
 from featsieve.io.guard import HDF5, TableError, first_bytes, first_line, kind_of, not_a
 from featsieve.io.names import find_columns
 
@@ -156,19 +154,11 @@ def write(path: Path, table: Dataset) -> None:
     numbers: Any = table.X.data if sp.issparse(table.X) else table.X
     if numbers.nbytes >= LARGEST:
         raise ValueError("a variable of a .mat file holds less than 4 GiB: write .npz or .h5ad.")
-    variables: dict[str, Any] = {"X": table.X}
-    if table.feature_names is not None:
-        variables[FEATURE_NAMES] = np.array(table.feature_names, dtype=object)
-    reserved = [*TABLE_NAMES, "X", FEATURE_NAMES]
-    labels = label_values(table)
-    if labels is not None:
-        words = labels.astype(object) if labels.dtype.kind == "U" else labels
-        name = free_name(_allowed(table.label_name), "Y", [*reserved, SAMPLE_NAMES])
-        variables[name] = words[:, None]
-    if table.sample_names is not None:
-        samples = np.array(table.sample_names, dtype=object)
-        taken = [*variables, *reserved, *LABEL_NAMES, "Y"]
-        variables[free_name(_allowed(table.id_name), SAMPLE_NAMES, taken)] = samples[:, None]
+    variables = named_variables(table, {"X": table.X}, label="Y", allowed=_allowed)
+    for name in variables.keys() - {"X"}:
+        values = variables[name]
+        cells = values.astype(object) if values.dtype.kind == "U" else values
+        variables[name] = cells if name == FEATURE_NAMES else cells[:, None]
     with path.open("wb") as file:
         savemat(file, variables, do_compression=True)  # type: ignore[arg-type]  # takes files too
 

@@ -9,13 +9,11 @@ import scipy.sparse as sp
 
 from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table, make_dataset
 from featsieve.io.formats import Request
-from featsieve.io.formats.labels import free_name, label_values
-from featsieve.io.formats.matrix import (
+from featsieve.io.formats.common import (
     FEATURE_NAMES,
-    LABEL_NAMES,
     SAMPLE_NAMES,
-    TABLE_NAMES,
     choose_variables,
+    named_variables,
     pick_features,
 )
 from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
@@ -99,14 +97,5 @@ def write(path: Path, table: Dataset) -> None:
         rows = sp.csr_array(table.X)
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays |= {"shape": np.array(rows.shape), "format": np.array(b"csr")}
-    if table.feature_names is not None:
-        arrays[FEATURE_NAMES] = np.array(table.feature_names, dtype=str)
-    reserved = [*arrays, "X", *TABLE_NAMES, FEATURE_NAMES]
-    labels = label_values(table)
-    if labels is not None:
-        arrays[free_name(table.label_name, "y", [*reserved, SAMPLE_NAMES])] = labels
-    if table.sample_names is not None:
-        name = free_name(table.id_name, SAMPLE_NAMES, [*arrays, *reserved, *LABEL_NAMES])
-        arrays[name] = np.array(table.sample_names, dtype=str)
     with path.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **named_variables(table, arrays, label="y"))

@@ -9,7 +9,7 @@ import numpy as np
 from featsieve.io.dataset import Dataset
 from featsieve.io.formats import Request
 from featsieve.io.formats.columns import as_text, frame_dataset
-from featsieve.io.formats.labels import LABEL, dense, free_name, label_values
+from featsieve.io.formats.common import LABEL, dense, free_name, label_values
 from featsieve.io.guard import PARQUET, TableError, check_file, first_bytes, not_a
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.optional import load_optional

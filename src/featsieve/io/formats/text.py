@@ -15,7 +15,7 @@ import numpy as np
 from featsieve.io.dataset import Dataset
 from featsieve.io.formats import Request
 from featsieve.io.formats.columns import frame_dataset, text_columns
-from featsieve.io.formats.labels import LABEL, dense, free_name, label_values
+from featsieve.io.formats.common import LABEL, dense, free_name, label_values
 from featsieve.io.formats.layout import Layout, find_layout, not_text, open_text
 from featsieve.io.guard import ColumnError, TableError, first_line
 from featsieve.io.names import check_unique, find_columns, is_number, shown

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.io.formats import Request
-from featsieve.io.formats.matrix import pick_features
+from featsieve.io.formats.common import pick_features
 from featsieve.io.guard import ColumnError
 
 X = np.arange(12.0).reshape(3, 4)
