@@ -80,8 +80,7 @@ def examine() -> dict[str, Any]:
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 
-    from featsieve.datasets.load import cache_folder
-    from featsieve.datasets.load import DATA_VARIABLE
+    from featsieve.datasets.load import DATA_VARIABLE, cache_folder
 
     parts = [_examine_part(name, *about) for name, about in PARTS.items()]
     torch = next((part for part in parts if part["module"] == "torch"), {"status": "missing"})
