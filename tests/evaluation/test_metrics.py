@@ -2,7 +2,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
@@ -16,21 +16,19 @@ MEASURES = [clustering_accuracy, normalized_mutual_information, adjusted_rand_in
 partitions = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
 
 
+@settings(max_examples=40)
 @given(partitions)
 def test_accuracy_is_the_best_over_all_matchings(pairs):
     y, labels = np.array(pairs).T
     best = max(np.mean(np.array(p)[labels] == y) for p in permutations(range(4)))
     assert clustering_accuracy(y, labels) == pytest.approx(best)
+    # Of two classes and four clusters, two clusters are matched to classes that no sample has.
+    few = y // 2
+    best = max(np.mean(np.array(p)[labels] == few) for p in permutations(range(4)))
+    assert clustering_accuracy(few, labels) == pytest.approx(best)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=20))
-def test_surplus_clusters_are_matched_to_no_class(pairs):
-    y, labels = np.array(pairs).T
-    # the class of each cluster; 2, 3 and 4 are classes that no sample has
-    best = max(np.mean(np.array(p)[labels] == y) for p in permutations(range(5)))
-    assert clustering_accuracy(y, labels) == pytest.approx(best)
-
-
+@settings(max_examples=40)
 @given(partitions)
 def test_nmi_divides_by_the_geometric_mean_of_the_entropies(pairs):
     y, labels = np.array(pairs).T
@@ -40,6 +38,7 @@ def test_nmi_divides_by_the_geometric_mean_of_the_entropies(pairs):
         assert normalized_mutual_information(y, labels) == pytest.approx(expected, abs=1e-9)
 
 
+@settings(max_examples=40)
 @given(partitions)
 def test_ari_is_that_of_scikit_learn_and_of_counting_pairs(pairs):
     y, labels = np.array(pairs).T
@@ -54,6 +53,7 @@ def test_ari_is_that_of_scikit_learn_and_of_counting_pairs(pairs):
         assert found == pytest.approx((in_class @ in_cluster - chance) / (most - chance))
 
 
+@settings(max_examples=40)
 @given(partitions, st.permutations(range(4)), st.permutations(range(4)), st.randoms())
 def test_neither_names_nor_the_order_of_samples_matter(pairs, classes, clusters, random):
     y, labels = np.array(pairs).T
@@ -66,6 +66,7 @@ def test_neither_names_nor_the_order_of_samples_matter(pairs, classes, clusters,
         assert measure(other_y, other_labels) == pytest.approx(value, abs=1e-12)
 
 
+@settings(max_examples=40)
 @given(partitions)
 def test_bounds(pairs):
     y, labels = np.array(pairs).T

@@ -2,11 +2,9 @@
 
 import warnings
 
-import array_api_strict
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +16,6 @@ from featsieve.datasets import make_planted
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.distances import hat_distances
 from featsieve.jasfs.joint import solve_joint
-from featsieve.jasfs.paper import PaperProblem, solve_paper
 from featsieve.jasfs.problem import ExactProblem
 from featsieve.solvers import RowSparseRegression, forward_forms
 from featsieve.terms import NeighbourGraph, is_feasible, normalised_indicator
@@ -161,38 +158,6 @@ def test_one_fit_gives_what_separate_fits_give(small_planted):
     )
 
 
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(tables(), st.floats(0.3, 0.9))
-def test_sparse_equals_dense(table, density):
-    X, c, seed = table
-    X = X * (np.random.default_rng(seed).random(X.shape) < density)
-    X[0] = 1.0  # no empty column
-    dense = quiet_fit(X, c)
-    sparse = quiet_fit(sp.csr_array(X), c)
-    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(
-    seed=st.integers(0, 1000),
-    shape=st.sampled_from([(100, 60), (60, 150), (90, 90)]),
-    order=st.sampled_from(["C", "F"]),
-    solver=st.sampled_from(["joint", "paper"]),
-)
-def test_float32_selects_what_float64_selects_on_separated_data(seed, shape, order, solver):
-    planted = make_planted(*shape, n_informative=30, n_clusters=3, signal=5.0, random_state=seed)
-    options = {"n_features_to_select": 30, "solver": solver, "init": planted.labels}
-    double = quiet_fit(planted.X, 3, **options)
-    single = quiet_fit(np.asarray(planted.X, dtype=np.float32, order=order), 3, **options)
-    if solver == "joint":  # about one seed in six leaves a planted feature among the noise
-        assume(np.array_equal(double.support_, planted.informative))
-    np.testing.assert_array_equal(single.support_, double.support_)
-
-
 @settings(max_examples=15)
 @given(tables())
 def test_units_of_the_columns_do_not_matter_to_the_selection(table):
@@ -270,28 +235,3 @@ def joint_problem(operator, n_clusters, **options):
     graph = self_tuning_graph(hat_distances(E))
     prior = NeighbourGraph(graph, alpha=0.3, beta=1.0)
     return ExactProblem(operator, prior, n_clusters, ridge=10.0, n_features=10, **options)
-
-
-@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
-def test_joint_solver_runs_on_any_array_api_library(small_planted, w_step):
-    results = [
-        solve_joint(
-            joint_problem(as_operator(X, scale="unit"), 3, w_step=w_step), small_planted.labels
-        ).state
-        for X in (small_planted.X, array_api_strict.asarray(small_planted.X))
-    ]
-    np.testing.assert_array_equal(*(np.sort(result.support) for result in results))
-    np.testing.assert_allclose(results[0].value, results[1].value, rtol=1e-10)
-
-
-def test_paper_solver_runs_on_any_array_api_library(small_planted):
-    results = [
-        solve_paper(
-            PaperProblem(
-                as_operator(X), small_planted.labels, 3, alpha=0.3, beta=1.0, sparsity=1e-3
-            )
-        )
-        for X in (small_planted.X, array_api_strict.asarray(small_planted.X))
-    ]
-    np.testing.assert_allclose(to_numpy(results[1].state.W), results[0].state.W, atol=1e-14)
-    np.testing.assert_allclose(results[1].objective, results[0].objective, rtol=1e-12)

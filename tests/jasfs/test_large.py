@@ -171,11 +171,6 @@ def test_auto_takes_landmarks_beyond_some_number_of_samples(planted, monkeypatch
     assert adjusted_rand_score(given.labels_, fits["auto"].labels_) > 0.95
 
 
-def test_other_w_steps_are_refused_with_the_way_out(planted):
-    with pytest.raises(ValueError, match="init='spectral'"):
-        JASFS(C, n_features_to_select=8, init="landmarks", w_step="local").fit(planted.X)
-
-
 @pytest.mark.parametrize("init", ["landmarks", "k-means"])
 def test_few_different_rows_each_many_times(init, monkeypatch):
     monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 100)
