@@ -1,17 +1,19 @@
 """A selector of one's own: the features that differ most between spectral clusters."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.graphs import spectral_labels
 from featsieve.graphs.views import sample_view
 from featsieve.terms import normalised_indicator
 
 
+@estimator
 class BetweenClusters(UnsupervisedSelector):
     """Select the features whose variance lies between spectral clusters.
 
@@ -56,18 +58,10 @@ class BetweenClusters(UnsupervisedSelector):
     10
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        scale: str = "unit",
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.scale = scale
-        self.random_state = random_state
+    n_clusters: int | str = field(default=8, kw_only=False)
+    n_features_to_select: int | float | str = 0.1
+    scale: str = "unit"
+    random_state: Any = None
 
     def _fit(self, X: Any) -> None:
         """Cluster the samples, then score the features."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -38,11 +39,14 @@ from featsieve.validation import (
     check_finite,
     check_foreign_table,
     check_n_clusters,
+    check_number,
     check_option,
     constant_table,
     in_native_type,
     nonnegative,
+    one_of,
     positive_integer,
+    positive_or_auto,
     refuse_dask_frame,
     refuse_out_of_range,
     refuse_text,
@@ -66,9 +70,25 @@ COLUMN_SCALES = {
 COMMON_CHECKS: dict[str, Check] = {
     "n_neighbors": positive_integer,
     "max_iter": positive_integer,
+    "max_inner_iter": positive_integer,
+    "n_components": lambda name, m: None if m is None else positive_integer(name, m),
+    "path_length": partial(check_number, low=0, integer=True),
+    "gamma": positive_or_auto,
     "tol": nonnegative,
+    "update": one_of("safe", "paper"),
     "callback": lambda _, callback: check_callback(callback),
 }
+
+Selector = TypeVar("Selector", bound="UnsupervisedSelector")
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[Selector]) -> type[Selector]:
+    """Make the annotated attributes of a class the parameters of its ``__init__``.
+
+    Shared entries of its docstring are filled in as well.
+    """
+    return fill_doc(dataclass(eq=False, repr=False, kw_only=True)(cls))
 
 
 @contextmanager
@@ -177,10 +197,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 self._choose_count(X)
             if exponents is not None:
                 self._restore_units(exponents)
-
-    def _store(self, arguments: dict[str, Any]) -> None:
-        """Keep the arguments of ``__init__``, its ``locals()``, as attributes of their names."""
-        self.__dict__ |= {name: value for name, value in arguments.items() if name != "self"}
 
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""

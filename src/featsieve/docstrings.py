@@ -14,7 +14,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+(?:, \w+)*)\)s$", re.MULTILINE)
 
-# Entries of numpydoc sections. {default} is the default value in the signature, {name} the class.
+# Entries of numpydoc sections. {default} is the default value in the signature.
 PARAMETERS = """
 n_clusters : int or "auto", default={default}
     Number of clusters c, the columns of the label matrix. "auto" estimates it.
@@ -48,6 +48,8 @@ random_state : int, RandomState instance or None, default={default}
 ATTRIBUTES = """
 coef_ : ndarray of shape (`n_features_in_`, n_clusters)
     W, in the units of X.
+intercept_ : ndarray of shape (n_clusters,)
+    b: F is approximated by ``X @ coef_ + intercept_``.
 labels_ : ndarray of shape (n_samples,)
     Pseudo-label of every sample.
 scores_ : ndarray of shape (`n_features_in_`,)
@@ -64,6 +66,11 @@ n_iter_ : int
     Number of iterations.
 status_ : Status
     How the solver ended; ``status_.value`` explains it.
+beta_ : float
+    The β that was used.
+eigengap_ : float
+    Smallest relative distance of the eigenvalues inside W from those outside; there is a warning
+    where it vanishes.
 n_clusters_ : int
     The number of clusters that was used; ``cluster_count_`` says how "auto" found it.
 path_ : RankedPath
@@ -77,14 +84,24 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features seen in ``fit``; only if X had string column names.
 """
 
-EXAMPLE = """
+# Entries under other names, where the usual one would say something else.
+VARIANTS = {
+    "spectral_neighbors": """\
+n_neighbors : int, default={default}
+    Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.""",
+    "selected_first": """\
+ranking_ : ndarray of shape (`n_features_in_`,)
+    Rank of every feature, 1 is the best; the selected ones come first.""",
+    "example": """\
 >>> from featsieve import {name}
 >>> from featsieve.datasets import make_planted
 >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
->>> sieve = {name}(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
+>>> sieve = {name}({settings}).fit(planted.X)
 >>> int((sieve.support_ & planted.informative).sum())
-10
-"""
+10""",
+}
+# The settings of the example: those that an estimator has (unless its n_clusters is None).
+SETTINGS = {"n_clusters": 4, "n_features_to_select": 10, "random_state": 0}
 
 # Entries that usually come together.
 GROUPS = {
@@ -101,7 +118,7 @@ def _split(text: str) -> dict[str, str]:
     return {entry.partition(" :")[0]: entry for entry in entries}
 
 
-ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES), "example": EXAMPLE.strip()}
+ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES), **VARIANTS}
 ENTRIES |= {group: "\n".join(ENTRIES[name] for name in names) for group, names in GROUPS.items()}
 
 
@@ -110,11 +127,17 @@ def fill_doc(thing: Documented) -> Documented:
     if thing.__doc__ is None:  # python -OO
         return thing
     parameters = inspect.signature(thing).parameters
+    settings = [
+        f"{name}={value}"
+        for name, value in SETTINGS.items()
+        if name in parameters and (name, parameters[name].default) != ("n_clusters", None)
+    ]
 
-    def entry(name: str) -> str:
+    def entry(key: str) -> str:
+        name = ENTRIES[key].partition(" :")[0]
         default = parameters[name].default if name in parameters else None
         shown = f'"{default}"' if isinstance(default, str) else re.sub("e-0", "e-", repr(default))
-        return ENTRIES[name].format(default=shown, name=thing.__name__)
+        return ENTRIES[key].format(default=shown, name=thing.__name__, settings=", ".join(settings))
 
     def indented(match: re.Match[str]) -> str:
         indent, names = match.groups()

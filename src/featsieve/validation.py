@@ -72,7 +72,7 @@ def check_auto_number(name: str, value: Any, *, low: float) -> None:
 
 
 # Checks of one parameter, called with its name and value: what the tables of the estimators hold.
-Check = Callable[[str, Any], None]
+Check = Callable[[str, Any], object]
 positive: Check = partial(check_number, low=0.0, strict=True)
 nonnegative: Check = partial(check_number, low=0.0)
 positive_integer: Check = partial(check_number, low=1, integer=True)

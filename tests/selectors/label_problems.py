@@ -13,14 +13,12 @@ from featsieve.graphs.affinity import (
     row_normalised_laplacian,
     sample_graph,
 )
-from featsieve.selectors.label_regression import solve
+from featsieve.selectors.common import solve
 from featsieve.selectors.ndfs import NDFSProblem, PublishedNDFS
 from featsieve.selectors.rsfs import PublishedRSFS, RSFSProblem
-from featsieve.selectors.rufs_paper import PublishedRUFS
-from featsieve.selectors.rufs_problem import RUFSProblem
-from featsieve.selectors.urafs import centred_frame
-from featsieve.selectors.urafs_problem import PublishedURAFS, URAFSProblem
-from featsieve.selectors.usfs_problem import ReleasedUSFS, USFSProblem
+from featsieve.selectors.rufs import PublishedRUFS, RUFSProblem
+from featsieve.selectors.urafs import PublishedURAFS, URAFSProblem, centred_frame
+from featsieve.selectors.usfs import ReleasedUSFS, USFSProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix
 from featsieve.terms import indicator, normalised_indicator
 

@@ -13,7 +13,8 @@ import featsieve
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.local_models import local_learning_laplacian
-from featsieve.selectors.label_regression import resolve_penalty, solve
+from featsieve.selectors.common import solve
+from featsieve.selectors.label_regression import resolve_penalty
 from featsieve.solvers import Status
 from featsieve.solvers.reweighted_ridge import largest_penalty
 from featsieve.terms import indicator, normalised_indicator
@@ -103,7 +104,7 @@ def descents(draw, name, **fixed):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_no_block_ever_raises_the_objective(name, data):
     problem, F = data.draw(descents(name))
@@ -111,7 +112,7 @@ def test_no_block_ever_raises_the_objective(name, data):
     floor = 0.0 if name in NONNEGATIVE else 1.0
     state = problem.start(F)
     with np.errstate(all="raise", under="ignore"):
-        for iteration in range(4 if name == "RUFS" else 7):
+        for iteration in range(4):
             for block in problem.blocks:
                 before = problem.objective(state) if iteration else np.inf
                 state = getattr(problem, f"update_{block}")(state)
@@ -131,7 +132,7 @@ def test_no_block_ever_raises_the_objective(name, data):
     ("name", "blocks"),
     [("RSFS", ("weights", "noise")), ("RUFS", ("weights", "labels", "basis"))],
 )
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_published_blocks_that_never_raise_it_either(name, blocks, data):
     # The rescaled label step of RSFS may; its columns have unit length.
@@ -160,7 +161,7 @@ def test_the_two_forms_and_sparse_tables_agree(name, published, shape):
     X[:, 0] = 1.0
     labels = random_labels(rng, shape[0], 3)
     more = {"orthogonality": 20.0} if name in ("NDFS", "RSFS") else {}
-    n_iter = {"RUFS": 1 if published else 8}.get(name, 15)  # line searches magnify rounding
+    n_iter = 1 if name == "RUFS" and published else 6  # line searches magnify rounding
     solutions = []
     for table in (X, sp.csr_array(X)):
         for form in FORMS:
@@ -250,10 +251,8 @@ def test_beyond_the_largest_penalty_all_weights_vanish_with_a_warning(name):
     assert above.scores_.min() > 0.0
 
 
-def test_an_automatic_penalty_is_never_zero():
-    operator = as_operator(TABLE)
-    assert resolve_penalty("auto", operator, np.zeros((20, 2))) == 1.0
-    assert resolve_penalty(3, operator, np.zeros((20, 2))) == 3.0
+def test_an_automatic_penalty_is_never_zero(small_planted):
+    assert resolve_penalty("auto", as_operator(small_planted.X), np.zeros((80, 2))) == 1.0
 
 
 def test_a_beta_that_kills_all_weights_ranks_one_feature_at_a_time(small_planted):
@@ -287,7 +286,7 @@ def test_labels_that_vanish_are_reported(small_planted):
 
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("name", ["NDFS", "RSFS"])
-@pytest.mark.parametrize(("alpha", "tolerance"), [(1e-4, 1e-7), (1.0, 1e-7), (1e4, 4e-4)])
+@pytest.mark.parametrize(("alpha", "tolerance"), [(1.0, 1e-7), (1e4, 4e-4)])
 def test_the_published_weight_freezes_the_labels(alpha, tolerance, name, published):
     rng = np.random.default_rng(4)
     labels = random_labels(rng, 40, 3)
@@ -300,7 +299,7 @@ def test_the_published_weight_freezes_the_labels(alpha, tolerance, name, publish
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [("NDFS", {"orthogonality": 3.0}), ("RSFS", {"orthogonality": 3.0, "nu": 0.5}),
-     ("RUFS", {"orthogonality": 10.0, "max_iter": 40})],
+     ("RUFS", {"orthogonality": 10.0, "max_iter": 20})],
 )  # fmt: skip
 def test_a_small_weight_lets_labels_move_and_repairs_a_wrong_start(name, parameters):
     planted = make_planted(90, 20, n_informative=10, n_clusters=3, signal=4.0, random_state=0)
@@ -318,23 +317,21 @@ def test_a_small_weight_lets_labels_move_and_repairs_a_wrong_start(name, paramet
 
 @pytest.mark.parametrize("name", NAMES)
 def test_given_labels_keep_their_order_and_found_ones_are_numbered_by_first_sample(name):
-    planted = make_planted(60, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=1)
+    planted = make_planted(45, 15, n_informative=6, n_clusters=3, signal=3.0, random_state=1)
     expected = np.array([2, 0, 1])[planted.labels]
     for init in (np.array(["c", "a", "b"])[planted.labels], lambda X, c, rng: expected):
-        given = fit(name, planted.X, init=init, max_iter=20)
+        given = fit(name, planted.X, init=init, max_iter=5)
         assert np.mean(given.labels_ == expected) > 0.9
     for init in ("spectral", "k-means"):
-        labels = fit(name, planted.X, init=init, max_iter=20).labels_
+        labels = fit(name, planted.X, init=init, max_iter=5).labels_
         _, first = np.unique(labels, return_index=True)
         assert np.all(np.diff(first) > 0)
 
 
-@BOTH
-def test_random_starts_are_seeded(name, variant, small_planted):
-    if name in NONNEGATIVE:
-        with pytest.raises(ValueError, match="init must be one of 'spectral', 'k-means'"):
-            fit(name, small_planted.X, init="random")
-        return
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("name", ["URAFS", "USFS"])
+def test_random_starts_are_seeded(name, published, small_planted):
+    variant = OTHER[name] if published else {}
     first, again, other = (
         fit(name, small_planted.X, init="random", max_iter=5, random_state=seed, **variant)
         for seed in (0, 0, 1)
@@ -381,36 +378,30 @@ def test_the_first_labels_of_raw_columns_do_not_depend_on_the_origin():
     ],
 )
 def test_the_toy_of_the_specification(name, parameters):
-    tables = [toy(seed) for seed in range(10)]
-    found = [fit(name, X, n_features_to_select=4, **parameters).support_[:4].sum() for X in tables]
-    assert found.count(4) >= 9
-    assert min(found) >= 3
+    for seed in range(3):
+        model = fit(name, toy(seed), n_features_to_select=4, **parameters)
+        assert model.support_[:4].all()
 
 
 # In a wide table of unit variances the noise hides the clusters; in its own units it does not.
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("name", "shape", "planted", "n_selected", "least"),
+    ("name", "shape", "n_redundant", "signal"),
     [
-        ("NDFS", (150, 60), {"n_informative": 8, "n_redundant": 4, "signal": 4.0}, 12, 10),
-        ("NDFS", (60, 150), {"n_informative": 8, "n_redundant": 4, "signal": 4.0}, 12, 10),
-        ("RSFS", (120, 50), {"n_informative": 10, "n_redundant": 5, "signal": 4.0}, 15, 13),
-        ("RSFS", (100, 150), {"n_informative": 10, "n_redundant": 5, "signal": 4.0}, 15, 13),
-        ("RUFS", (120, 50), {"n_informative": 10, "n_redundant": 5, "signal": 4.0}, 15, 13),
-        ("RUFS", (100, 150), {"n_informative": 10, "n_redundant": 5, "signal": 4.0}, 15, 13),
-        ("URAFS", (120, 50), {"n_clusters": 4, "n_redundant": 6, "signal": 2.0}, 10, 9),
-        ("URAFS", (60, 300), {"n_redundant": 6, "signal": 3.0}, 10, 9),
-        ("USFS", (120, 50), {"n_clusters": 4, "n_redundant": 6, "signal": 2.0}, 10, 9),
-        ("USFS", (60, 300), {"n_redundant": 6, "signal": 4.0}, 10, 9),
+        ("NDFS", (60, 150), 5, 4.0),
+        ("RSFS", (100, 150), 5, 4.0),
+        ("RUFS", (100, 150), 5, 4.0),
+        ("URAFS", (60, 300), 6, 3.0),
+        ("USFS", (60, 300), 6, 4.0),
     ],
 )
-def test_planted_features_are_found(name, shape, planted, n_selected, least, seed):
-    planted = {"n_clusters": 3, "n_informative": 10} | planted
-    made = make_planted(*shape, random_state=seed, **planted)
-    scale = "none" if (name, shape) == ("NDFS", (60, 150)) else "unit"
-    options = {"n_features_to_select": n_selected, "scale": scale}
-    model = fit(name, made.X, planted["n_clusters"], **options)
-    assert (made.informative | made.redundant)[model.support_].sum() >= least
+def test_planted_features_are_found_in_wide_tables(name, shape, n_redundant, signal):
+    made = make_planted(
+        *shape, n_clusters=3, n_informative=10, n_redundant=n_redundant, signal=signal,
+        random_state=0,
+    )  # fmt: skip
+    scale = "none" if name == "NDFS" else "unit"
+    model = fit(name, made.X, n_features_to_select=12, scale=scale)
+    assert (made.informative | made.redundant)[model.support_].sum() >= 10
     if name == "NDFS":
         assert adjusted_rand_score(made.labels, model.labels_) > 0.9
 
@@ -452,15 +443,13 @@ def assert_finite(model):
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("n", "d", "c"), [(2, 1, 1), (2, 1, 2), (5, 3, 5), (6, 1, 3), (4, 50, 2), (9, 4, 1)]
-)
+@pytest.mark.parametrize(("n", "d", "c"), [(2, 1, 1), (5, 3, 5), (4, 30, 2)])
 def test_small_and_odd_problems_give_finite_answers(n, d, c, name, variant):
     X = np.random.default_rng(0).integers(0, 3, (n, d)).astype(np.float32)
     X[0] += 1.0
     settings = [{"orthogonality": gamma} for gamma in (0.0, 1.0, 1e8)]
     for more in settings if name in NONNEGATIVE else [{}]:
-        model = fit(name, X, c, init=np.arange(n) % c, max_iter=20, **variant, **more)
+        model = fit(name, X, c, init=np.arange(n) % c, max_iter=8, **variant, **more)
         assert_finite(model)
         assert model.support_.sum() == 1
         assert model.labels_.shape == (n,)
@@ -483,84 +472,7 @@ def test_extreme_parameters_give_finite_answers(value, name, variant):
     for parameter in EXTREME[name]:
         if (name, parameter) == ("URAFS", "beta"):
             value = value**25
-        options = {"init": np.arange(15) % 3, "max_iter": 10, parameter: value} | variant
+        options = {"init": np.arange(15) % 3, "max_iter": 5, parameter: value} | variant
         model = fit(name, X, **options)
         assert_finite(model)
         assert not model.support_[0]  # it does not vary
-
-
-# Refusals -----------------------------------------------------------------------------------------
-
-TABLE = np.random.default_rng(0).standard_normal((20, 5))
-COMMON = [
-    ({"scale": "std"}, ValueError, "scale must be one of 'unit', 'none', 'raw'"),
-    ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer of at least 1"),
-    ({"n_neighbors": 2.5}, TypeError, "n_neighbors must be an integer of at least 1"),
-    ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
-    ({"max_iter": 2.5}, TypeError, "max_iter must be an integer"),
-    ({"tol": -1e-9}, ValueError, "tol must be a number of at least 0"),
-    ({"callback": 3}, TypeError, "callback must be callable or None"),
-    ({"init": "best"}, ValueError, "init must be one of 'spectral', 'k-means'"),
-    ({"init": None}, ValueError, "init must be one of"),
-    ({"init": [0, 1] * 4}, ValueError, "one label per sample"),
-    ({"init": [0, 1] * 10}, ValueError, "pass n_clusters=2"),
-    ({"n_clusters": 100}, ValueError, "n_clusters=100 is more than n_samples=20"),
-    ({"n_clusters": 0}, ValueError, "n_clusters must be an integer of at least 1"),
-    ({"n_features_to_select": None}, ValueError, "does not decide how many to keep"),
-    ({"n_features_to_select": 6}, ValueError, "between 1 and 5"),
-]
-PENALTIES = [
-    ({"alpha": 0.0}, ValueError, "alpha must be a number above 0; got 0.0"),
-    ({"alpha": "one"}, TypeError, "alpha must be a number above 0"),
-    ({"beta": 0.0}, ValueError, "beta must be a number above 0"),
-    ({"beta": np.inf}, ValueError, "beta must be a number above 0; got inf"),
-    ({"beta": "1"}, ValueError, "beta must be 'auto' or a number above 0"),
-    ({"beta": None}, TypeError, "beta must be a number above 0"),
-]
-SPECTRAL = [
-    ({"orthogonality": -1.0}, ValueError, "orthogonality must be a number of at least 0"),
-    ({"orthogonality": np.inf}, ValueError, "orthogonality must be a number of at least 0"),
-    ({"update": "fast"}, ValueError, "update must be one of 'safe', 'paper'"),
-    ({"affinity": "cosine"}, ValueError, "affinity must be one of 'heat', 'binary'"),
-    ({"affinity": np.ones((8, 8))}, ValueError, r"here \(20, 20\)"),
-]
-REFUSED = {
-    "NDFS": [*COMMON, *PENALTIES, *SPECTRAL],
-    "RSFS": [
-        *PENALTIES,
-        *SPECTRAL,
-        ({"nu": 0.0}, ValueError, "nu must be a number above 0"),
-        ({"nu": "some"}, ValueError, "nu must be 'auto' or a number above 0"),
-    ],
-    "RUFS": [
-        *PENALTIES,
-        *SPECTRAL[:-1],
-        ({"nu": -1.0}, ValueError, "nu must be a number of at least 0"),
-        ({"label_penalty": -0.1}, ValueError, "label_penalty must be a number of at least 0"),
-        ({"basis_penalty": np.nan}, ValueError, "basis_penalty must be a number of at least 0"),
-        ({"laplacian": "normalised"}, ValueError, "laplacian must be one of"),
-    ],
-    "URAFS": [
-        *COMMON,
-        ({"update": "published"}, ValueError, "update must be one of 'safe', 'paper'"),
-        ({"alpha": -1.0}, ValueError, "alpha must be a number of at least 0"),
-        ({"beta": 0.0}, ValueError, "beta must be a number above 0"),
-        ({"sparsity": 0.0}, ValueError, "sparsity must be a number above 0"),
-    ],
-    "USFS": [
-        *PENALTIES,
-        ({"variant": "paper"}, ValueError, "variant must be one of 'consistent', 'released'"),
-        ({"gamma": -1.0}, ValueError, "gamma must be a number above 0"),
-        ({"n_components": 0}, ValueError, "n_components must be an integer of at least 1"),
-        ({"n_components": 6}, ValueError, "n_components=6 is more than the 5 features"),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "error", "message"),
-    [(name, *case) for name, cases in REFUSED.items() for case in cases],
-)
-def test_bad_values_are_refused_with_the_fix(name, parameters, error, message):
-    with pytest.raises(error, match=message):
-        fit(name, TABLE, **{"n_clusters": 3, **parameters})

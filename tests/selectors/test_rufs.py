@@ -13,7 +13,7 @@ from featsieve import RUFS, defaults
 from featsieve.arrays import as_operator
 from featsieve.graphs.affinity import smoothness
 from featsieve.graphs.local_models import local_learning_laplacian
-from featsieve.selectors.rufs_problem import REGRESSION
+from featsieve.selectors.rufs import REGRESSION
 from featsieve.solvers.nonnegative_labels import first_label_matrix
 from featsieve.terms import normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING
@@ -251,8 +251,7 @@ def test_the_objective_is_the_one_of_the_docstring(shifted, container, shape):
 
 @SHAPES
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("zeta", [1.0, 1e3, 1e7])
-@pytest.mark.parametrize("L", ["graph", "local_learning"])
+@pytest.mark.parametrize(("L", "zeta"), [("graph", 1.0), ("local_learning", 1e7)])
 def test_every_iteration_is_that_of_the_textbook(L, zeta, form, shape):
     rng = np.random.default_rng(3)
     X = rng.standard_normal(shape)
@@ -263,9 +262,9 @@ def test_every_iteration_is_that_of_the_textbook(L, zeta, form, shape):
     problem = make_problem(X, form=form, **numbers, **given)
     G = first_label_matrix(random_labels(rng, shape[0], 3), 3, orthogonality=zeta)
     start = problem.start(G)
-    solution, states = iterate(problem, start, 6)
+    solution, states = iterate(problem, start, 4)
     for state, value, (W, G, F) in zip(
-        states, solution.objective[1:], textbook(problem, start, 6), strict=True
+        states, solution.objective[1:], textbook(problem, start, 4), strict=True
     ):
         np.testing.assert_allclose(state.W, W, atol=1e-8)
         np.testing.assert_allclose(state.F, G, atol=1e-8)
@@ -289,8 +288,7 @@ def test_rows_of_the_basis_in_turn_end_at_nonnegative_least_squares():
     assert (state.basis == 0.0).any()
 
 
-@pytest.mark.parametrize("update", ["safe", "paper"])
-@pytest.mark.parametrize("laplacian", ["local_learning", "graph"])
+@pytest.mark.parametrize(("laplacian", "update"), [("local_learning", "safe"), ("graph", "paper")])
 def test_labels_of_separated_clusters_are_those_of_kmeans(laplacian, update):
     X = toy(0)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -306,11 +304,10 @@ def test_labels_of_separated_clusters_are_those_of_kmeans(laplacian, update):
     assert model.support_[:4].all()
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("scale", ["unit", "none", "raw"])
+@pytest.mark.parametrize("scale", ["unit", "raw"])
 @pytest.mark.parametrize("update", ["safe", "paper"])
-def test_an_outlying_sample_gets_the_smallest_weight(update, scale, seed):
-    X = toy(seed)
+def test_an_outlying_sample_gets_the_smallest_weight(update, scale):
+    X = toy(0)
     X[7] *= 50.0
     states = []
     model = RUFS(

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from featsieve import SOGFS, defaults
 from featsieve.arrays import as_operator
-from featsieve.datasets import make_planted
 from featsieve.graphs.adaptive_neighbours import (
     best_weights,
     first_neighbours,
@@ -26,22 +24,15 @@ from featsieve.graphs.adaptive_neighbours import (
 from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.distances import EuclideanDistances
 from featsieve.selectors import sogfs as module
-from featsieve.selectors.sogfs import SOGFSProblem, SOGFSState, graph_labels, solve_sogfs
+from featsieve.selectors.common import solve
+from featsieve.selectors.sogfs import SOGFSProblem, SOGFSState, graph_labels
 from featsieve.solvers import Status
 from featsieve.solvers.sparse_projection import solve_projection
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
 from featsieve.terms.simplex import project_rows
 from tests.selectors.test_laplacian_score import toy
-from tests.selectors.test_udfs import LUNG, needs_lung
+from tests.selectors.test_udfs import planted, quiet
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
-
-quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def planted(shape, seed=0, n_informative=6, **settings):
-    return make_planted(
-        *shape, n_informative=n_informative, n_clusters=3, signal=3.0, random_state=seed, **settings
-    )
 
 
 def published(X, *, c, m, gamma, k=5, n_inner=6, max_iter=50):
@@ -98,19 +89,22 @@ def published(X, *, c, m, gamma, k=5, n_inner=6, max_iter=50):
     return W, L, t, lam
 
 
-def make_problem(X, *, c=3, m=6, share=1.0, form="auto", scale="std", k=5):
+def make_problem(X, *, c=3, m=6, share=1.0, scale="std", **settings):
     operator = as_operator(X, scale=scale)
-    neighbours, weights, a = first_neighbours(EuclideanDistances(operator), k)
+    neighbours, weights, a = first_neighbours(EuclideanDistances(operator), 5)
     S = mean_graph(neighbours, weights)
     gamma = share * float(np.mean(operator.column_forms(laplacian(S))))
-    return SOGFSProblem(operator, c, m, gamma, neighbours, a, form), S
+    return SOGFSProblem(operator, c, m, gamma, neighbours, a, **settings), S
 
 
-def states_of(problem, S, **settings):
+def states_of(problem, S, max_iter=50):
     """Run the solver; return its solution and the states after every iteration."""
     states = []
-    solution = solve_sogfs(
-        problem, S, callback=lambda i, value, state: states.append(state), **settings
+    solution = solve(
+        problem,
+        problem.start(S),
+        max_iter=max_iter,
+        callback=lambda i, value, state: states.append(state),
     )
     return solution, states
 
@@ -119,8 +113,8 @@ def states_of(problem, S, **settings):
 
 
 @quiet
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("gamma", [1e-3, 1.0])
 @pytest.mark.filterwarnings("ignore:gamma=")
 def test_same_as_the_published_program(gamma, seed):
     X = planted((60, 15), seed, n_informative=5).X
@@ -143,16 +137,6 @@ def test_same_as_the_published_program(gamma, seed):
         assert adjusted_rand_score(sieve.labels_, component) == 1.0
 
 
-def test_units_of_the_columns_and_gamma_go_together():
-    X = planted((50, 12)).X
-    for share in (0.1, 2.0):
-        norm, S = make_problem(X, share=share, scale="unit")
-        std, S_std = make_problem(X, share=share, scale="std")
-        assert std.gamma == pytest.approx(50 * norm.gamma)
-        first, second = solve_sogfs(norm, S).state, solve_sogfs(std, S_std).state
-        np.testing.assert_allclose((second.W**2).sum(axis=1), (first.W**2).sum(axis=1), atol=1e-7)
-
-
 @quiet
 @pytest.mark.parametrize("shape", [(40, 15), (20, 45)])
 def test_both_forms_of_the_projection(shape):
@@ -160,7 +144,7 @@ def test_both_forms_of_the_projection(shape):
     outcomes = []
     for form in ("gram", "sample"):
         problem, S = make_problem(X, form=form)
-        outcomes.append(solve_sogfs(problem, S, max_iter=8))
+        outcomes.append(states_of(problem, S, max_iter=8)[0])
     one, other = (outcome.state.W for outcome in outcomes)
     assert outcomes[0].n_iter == outcomes[1].n_iter
     np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-6)
@@ -179,7 +163,7 @@ def total(problem, near, weights, W, F, lam):
     return smooth + problem.smoothing * (weights**2).sum() + penalty + rank
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     n=st.integers(10, 25),
     d=st.integers(3, 30),
@@ -209,7 +193,7 @@ def test_no_block_raises_the_whole_objective_at_fixed_lam_and_neighbours(n, d, s
 
 
 @quiet
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     n=st.integers(6, 25),
     d=st.integers(2, 30),
@@ -220,8 +204,9 @@ def test_no_block_raises_the_whole_objective_at_fixed_lam_and_neighbours(n, d, s
 )
 def test_no_search_for_w_raises_its_objective(n, d, m, share, reuse, seed):
     X = np.random.default_rng(seed).standard_normal((n, d))
-    problem, S = make_problem(X, m=min(m, max(d - 1, 1)), share=10.0**share)
-    solution = solve_sogfs(problem, S, reuse_weights=reuse, max_iter=6, max_inner_iter=15)
+    settings = {"reuse_weights": reuse, "max_inner_iter": 15}
+    problem, S = make_problem(X, m=min(m, max(d - 1, 1)), share=10.0**share, **settings)
+    solution, _ = states_of(problem, S, max_iter=6)
     state = solution.state
     assert len(state.inner) == solution.n_iter + 1
     for values in state.inner:
@@ -303,21 +288,19 @@ def test_labels_of_a_graph():
 # Defaults -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(120, 40), (100, 150)])
+@pytest.mark.parametrize("shape", [(90, 30), (100, 150)])
 def test_planted_features_and_clusters_are_found(shape):
-    for seed in range(3):
-        truth = planted(shape, seed, n_informative=12, n_redundant=4)
-        sieve = SOGFS(3, n_features_to_select=16).fit(truth.X)
-        assert (truth.informative | truth.redundant)[sieve.support_].sum() >= 15
-        assert adjusted_rand_score(sieve.labels_, truth.labels) > 0.9
-        assert sieve.status_ is Status.CONVERGED
-        assert sieve.n_parts_ == 3
+    truth = planted(shape, n_informative=12, n_redundant=4)
+    sieve = SOGFS(3, n_features_to_select=16).fit(truth.X)
+    assert (truth.informative | truth.redundant)[sieve.support_].sum() >= 15
+    assert adjusted_rand_score(sieve.labels_, truth.labels) > 0.9
+    assert sieve.status_ is Status.CONVERGED
+    assert sieve.n_parts_ == 3
 
 
 def test_known_ranking():
-    for seed in range(3):
-        sieve = SOGFS(3, n_features_to_select=4).fit(toy(seed))
-        assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
+    sieve = SOGFS(3, n_features_to_select=4).fit(toy(0))
+    assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
 
 
 def test_defaults_know_no_units():
@@ -328,9 +311,6 @@ def test_defaults_know_no_units():
     plain, scaled = (SOGFS(3, scale="none").fit(table) for table in (X, 1e5 * X))
     np.testing.assert_allclose(scaled.scores_, plain.scores_, atol=1e-7)
     assert scaled.gamma_ == pytest.approx(1e10 * plain.gamma_)
-
-
-# What must hold whatever the table ----------------------------------------------------------------
 
 
 # Warnings and errors ------------------------------------------------------------------------------
@@ -350,14 +330,6 @@ def test_fewer_columns_of_w_than_features_to_select():
         assert SOGFS(3, n_features_to_select=20).fit(X).n_components_ == 19
         low = SOGFS(3, n_features_to_select=8, n_components=3, gamma=1e-3).fit(X)
     assert np.count_nonzero(low.scores_ > 1e-4) > 8
-
-
-@quiet
-def test_an_undecided_projection_is_reported():
-    X = planted((20, 60)).X
-    with pytest.warns(UserWarning, match="not unique"):
-        sieve = SOGFS(3, init="identity").fit(X)
-    assert sieve.eigengap_ < 1e-10
 
 
 def test_many_clusters_end_at_the_limit():
@@ -390,30 +362,23 @@ def blobs_and_noise():
     """Return six separate clusters in ten columns, and ten columns of noise."""
     rng = np.random.default_rng(3)
     centres = rng.uniform(-15.0, 15.0, (6, 10))
-    labels = np.repeat(np.arange(6), 30)
+    labels = np.repeat(np.arange(6), 15)
     return np.hstack(
-        [centres[labels] + rng.standard_normal((180, 10)), rng.standard_normal((180, 10))]
+        [centres[labels] + rng.standard_normal((90, 10)), rng.standard_normal((90, 10))]
     )
 
 
 def equal_steps():
     """Return five copies of one block at equal distances: which to join is a tie."""
-    noise = np.random.default_rng(3).standard_normal((40, 15))
+    noise = np.random.default_rng(3).standard_normal((20, 15))
     return np.vstack([noise + 1e3 * step for step in range(5)])
 
 
-def large_blobs():
-    rng = np.random.default_rng(0)
-    return np.vstack([rng.standard_normal((220, 6)) + 50.0 * i * np.eye(6)[i] for i in range(5)])
-
-
-@pytest.mark.parametrize(
-    ("make", "c", "n_selected"), [(blobs_and_noise, 3, 5), (equal_steps, 2, 5), (large_blobs, 2, 2)]
-)
-def test_a_graph_in_more_parts_than_clusters(make, c, n_selected):
+@pytest.mark.parametrize(("make", "c"), [(blobs_and_noise, 3), (equal_steps, 2)])
+def test_a_graph_in_more_parts_than_clusters(make, c):
     X = make()
     with pytest.warns(ConvergenceWarning, match="Raise n_neighbors") as caught:
-        sieve = SOGFS(c, n_features_to_select=n_selected).fit(X)
+        sieve = SOGFS(c, n_features_to_select=5).fit(X)
     assert not any("max_iter" in str(warning.message) for warning in caught)
     assert sieve.n_parts_ > c
     assert sieve.n_iter_ < 50
@@ -423,12 +388,11 @@ def test_a_graph_in_more_parts_than_clusters(make, c, n_selected):
     for part in range(sieve.n_parts_):
         assert len(set(sieve.labels_[component == part])) == 1  # no part is split
     rng = np.random.default_rng(1)
-    for _ in range(3):
-        rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
-        with pytest.warns(ConvergenceWarning):
-            other = SOGFS(c, n_features_to_select=n_selected).fit(X[rows][:, columns])
-        assert adjusted_rand_score(other.labels_, sieve.labels_[rows]) == 1.0
-        np.testing.assert_allclose(other.scores_, sieve.scores_[columns], atol=1e-7)
+    rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
+    with pytest.warns(ConvergenceWarning):
+        other = SOGFS(c, n_features_to_select=5).fit(X[rows][:, columns])
+    assert adjusted_rand_score(other.labels_, sieve.labels_[rows]) == 1.0
+    np.testing.assert_allclose(other.scores_, sieve.scores_[columns], atol=1e-7)
 
 
 def test_the_advice_on_a_graph_in_parts_helps():
@@ -437,7 +401,7 @@ def test_the_advice_on_a_graph_in_parts_helps():
         SOGFS(3, n_features_to_select=5).fit(X)
     sieve = SOGFS(6, n_features_to_select=5).fit(X)
     assert sieve.status_ is Status.CONVERGED
-    assert adjusted_rand_score(sieve.labels_, np.repeat(np.arange(6), 30)) == 1.0
+    assert adjusted_rand_score(sieve.labels_, np.repeat(np.arange(6), 15)) == 1.0
 
 
 def test_a_stopped_run_is_not_lectured():
@@ -460,46 +424,14 @@ def test_the_objective_is_the_smoothed_one():
     assert sieve.objective_[-1] == pytest.approx(scatter + sieve.gamma_ * lengths.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"gamma": 0.0}, ValueError, "gamma must be a number above 0"),
-        ({"gamma": "large"}, ValueError, "gamma must be 'auto' or a number"),
-        ({"n_components": 0}, ValueError, "n_components must be an integer"),
-        ({"n_components": 2.0}, TypeError, "n_components must be an integer"),
-        ({"n_components": 10}, ValueError, "n_components=10 must be less .* at most 9"),
-        ({"init": "random"}, ValueError, "init must be one of 'roughness', 'identity'"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer"),
-        ({"scale": "minmax"}, ValueError, "scale must be one of"),
-        ({"max_iter": 0}, ValueError, "max_iter must be an integer"),
-        ({"max_inner_iter": 0}, ValueError, "max_inner_iter must be an integer"),
-        ({"tol": -1.0}, ValueError, "tol must be a number"),
-        ({"callback": 3}, TypeError, "callback must be callable"),
-        ({"n_clusters": 0}, ValueError, "n_clusters must be an integer"),
-    ],
-)
-def test_bad_settings(settings, error, message):
-    with pytest.raises(error, match=message):
-        SOGFS(**settings).fit(planted((20, 10)).X)
-
-
 # Size ---------------------------------------------------------------------------------------------
 
 
 @quiet
 def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    X = table((203, 3312), n_shifted=20)
-    refuse_matrices_beyond(monkeypatch, 203)
+    X = table((60, 900), n_shifted=20)
+    refuse_matrices_beyond(monkeypatch, 60)
     sieve = SOGFS(3, n_features_to_select=20, max_iter=3).fit(X)
     assert sieve.support_[:20].sum() >= 10  # some of the twenty hardly differ
     for values in sieve.inner_objective_:
         assert (np.diff(values) <= 0.0).all()
-
-
-@needs_lung
-def test_lung(monkeypatch):
-    X = scipy.io.loadmat(LUNG)["fea"]
-    refuse_matrices_beyond(monkeypatch, len(X))
-    sieve = SOGFS(5, n_features_to_select=20).fit(X)
-    assert sieve.status_ is Status.CONVERGED
-    assert sieve.n_parts_ == len(set(sieve.labels_)) == 5

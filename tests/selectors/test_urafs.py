@@ -5,8 +5,7 @@ import pytest
 import scipy.linalg
 
 from featsieve import URAFS
-from featsieve.selectors.urafs import centred_frame, label_rows
-from featsieve.selectors.urafs_problem import LabelGraph
+from featsieve.selectors.urafs import LabelGraph, centred_frame, label_rows
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.selectors import label_problems
@@ -66,15 +65,6 @@ def test_root_free_weights_are_the_root_based_ones(shape, form, sparsity):
     np.testing.assert_allclose(pull, Z @ W, atol=1e-9)
 
 
-def test_one_column_has_the_formula_of_a_quotient():
-    X, F = table((10, 4)), frame(10, 1)
-    problem = make_problem(X, sparsity=2.0)
-    W = problem.best_weights(F, np.ones(4))[0]
-    Z = centred(X)
-    solved = np.linalg.solve(Z.T @ Z + 2.0 * np.eye(4), Z.T @ F)
-    np.testing.assert_allclose(W, solved / np.sqrt(F.T @ Z @ solved), rtol=1e-10)
-
-
 def test_a_direction_that_no_column_predicts_gets_no_weight():
     X = np.zeros((12, 2))
     X[:6, 0], X[3:9, 1] = 1.0, 1.0
@@ -91,7 +81,7 @@ def test_a_direction_that_no_column_predicts_gets_no_weight():
 
 
 @SHAPES
-@pytest.mark.parametrize("sparsity", [0.1, 10.0, 1e3])
+@pytest.mark.parametrize("sparsity", [0.1, 1e3])
 def test_reweighting_lowers_the_objective_with_w_eliminated(shape, sparsity):
     """phi(q) = -2 tr G(q)^(1/2) + lam/4 sum 1/q, by dense roots."""
     X, F = table(shape), frame(shape[0], 3)

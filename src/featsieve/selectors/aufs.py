@@ -1,8 +1,6 @@
 """AUFS: a row-sparse regression of pseudo-labels under an adaptive loss (a reconstruction)."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,26 +9,19 @@ import scipy.sparse as sp
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import in_double, is_single
-from featsieve.base import COLUMN_SCALES
-from featsieve.docstrings import fill_doc
+from featsieve.base import COLUMN_SCALES, estimator
+from featsieve.graphs.affinity import laplacian
 from featsieve.selectors.label_support import LabelSupportSelector
 from featsieve.solvers.forward_selection import ForwardSelection
 from featsieve.solvers.label_support import SupportProblem, row_lengths
-from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import W_STEPS, largest_sparsity
-from featsieve.validation import (
-    BOTH_SET,
-    Check,
-    check_number,
-    nonnegative,
-    one_of,
-    positive_or_auto,
-)
+from featsieve.terms.orthogonality import normalised_indicator
+from featsieve.validation import BOTH_SET, one_of, positive_or_auto
 
 
-@fill_doc
+@estimator
 class AUFS(LabelSupportSelector):
     """Adaptive unsupervised feature selection: pseudo-labels, adaptive loss and l2,0 penalty.
 
@@ -95,9 +86,7 @@ class AUFS(LabelSupportSelector):
     ----------
     coef_ : ndarray of shape (`n_features_in_`, n_clusters)
         W, in the units of X; zero for features that are not selected.
-    intercept_ : ndarray of shape (n_clusters,)
-        b: F is approximated by ``X @ coef_ + intercept_``.
-    %(labels_)s
+    %(intercept_, labels_)s
     label_matrix_ : ndarray of shape (n_samples, n_clusters)
         F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
         ``labels_`` by first sample unless ``init`` gave labels.
@@ -106,9 +95,7 @@ class AUFS(LabelSupportSelector):
     scores_ : ndarray of shape (`n_features_in_`,)
         Along ``path_`` the largest λ that still selects the feature, behind it what the feature
         would add; 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best; the selected ones come first.
-    %(support_, n_features_selected_)s
+    %(selected_first, support_, n_features_selected_)s
     path_ : SelectionPath
         Nested selections of every size for the final labels, in units of the objective. It passes
         through the selected features.
@@ -168,68 +155,25 @@ class AUFS(LabelSupportSelector):
 
     Examples
     --------
-    >>> from featsieve import AUFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = AUFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
+    n_features_to_select: int | float | str | None = None
+    sparsity: float | str = "auto"
+    sigma: float | str = "auto"
+    w_step: str = "forward"
+    max_iter: int = 100
+
     _price = "sparsity"
-    _checks: ClassVar[dict[str, Check]] = {
+    _checks: ClassVar = {
+        **LabelSupportSelector._checks,
         "w_step": one_of(*W_STEPS),
         "sparsity": positive_or_auto,
         "sigma": positive_or_auto,
-        "alpha": nonnegative,
-        "ridge": nonnegative,
-        "path_length": partial(check_number, low=0, integer=True),
     }
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        sparsity: float | str = "auto",
-        alpha: float = 0.01,
-        sigma: float | str = "auto",
-        ridge: float = 10.0,
-        orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4),
-        w_step: str = "forward",
-        init: Any = "spectral",
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        path_length: int = 300,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.sparsity = sparsity
-        self.alpha = alpha
-        self.sigma = sigma
-        self.ridge = ridge
-        self.orthogonality = orthogonality
-        self.w_step = w_step
-        self.init = init
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.path_length = path_length
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the features that predict them."""
-        penalty_sequence(self.orthogonality)  # a wrong one is refused before anything is done
         operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
         lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
@@ -238,8 +182,8 @@ class AUFS(LabelSupportSelector):
             operator = as_operator(X, scale=scale)
         k = None if self.n_features_to_select is None else self._n_to_select()
         start = self._first_labels(X, operator)
-        F = start.F
-        problem = self._problem(operator, start.laplacian, F=F, n_features=k)
+        F = normalised_indicator(start.labels, start.n_clusters)
+        problem = self._problem(operator, laplacian(start.graph), F=F, n_features=k)
         solution = self._solve(problem, F)
         state = solution.state
         if len(state.support) == 0:
@@ -250,8 +194,7 @@ class AUFS(LabelSupportSelector):
                 "largest value that selects something for the first labels here is "
                 f"{largest!r}. Decrease sparsity, or set n_features_to_select."
             )
-        labels = self._set_fitted(problem, solution, len(state.support) if k is None else k)
-        self._set_labels(labels, given=start.given)
+        self._set_fitted(problem, solution, len(state.support) if k is None else k, start)
         self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
         self.sample_weights_ = problem.weights(state)
 

@@ -1,70 +1,40 @@
 """What AUFS and UGFS share as estimators: labels and a support that predicts them, in turn."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.graphs.initial_labels import first_labels
-from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.solvers.forward_selection import SelectionPath
+from featsieve.base import estimator
+from featsieve.selectors.common import LabelSelector, Start
 from featsieve.solvers.label_support import SupportProblem, SupportState, solve_support
 from featsieve.solvers.nonnegative_labels import label_of_row
 from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.protocol import Solution
 from featsieve.solvers.supports import rank_features
-from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.regression import square
-from featsieve.validation import warn
+from featsieve.validation import Check, nonnegative, warn
 
 
-class Start(NamedTuple):
-    """The first labels, and the graph of the samples."""
-
-    laplacian: sp.csr_array
-    labels: np.ndarray
-    F: np.ndarray
-    given: bool  # by the user
-    random_state: np.random.RandomState
-
-
-class LabelSupportSelector(UnsupervisedSelector):
+@estimator
+class LabelSupportSelector(LabelSelector):
     """A selector that finds pseudo-labels and the few features that predict them."""
 
+    alpha: float = 0.01
+    ridge: float = 10.0
+    orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4)
+    affinity: Any = "heat"
+    path_length: int = 300
+
     _follows_count = True
-
-    path_: SelectionPath
-    intercept_: np.ndarray
-    label_matrix_: np.ndarray
-    labels_: np.ndarray
-    ridge_: float
-    init: Any
-    affinity: Any
-    n_neighbors: int
-    orthogonality: float | Sequence[float]
-    tol: float
-    path_length: int
-    callback: Any
-    random_state: Any
-
-    def _first_labels(self, X: Any, operator: DataOperator) -> Start:
-        """Return the first labels, and the graph of the samples."""
-        n_clusters = self._count_clusters(X)
-        random_state = check_random_state(self.random_state)
-        self._progress.step("finding the first labels")
-        S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
-        labels, given = first_labels(
-            self.init, X, operator, n_clusters, graph=S, random_state=random_state
-        )
-        F = normalised_indicator(labels, n_clusters)
-        return Start(laplacian(S), labels, F, given, random_state)
+    _checks: ClassVar[dict[str, Check]] = {
+        "alpha": nonnegative,
+        "ridge": nonnegative,
+        "orthogonality": lambda _, penalties: penalty_sequence(penalties),
+    }
 
     def _solve(self, problem: SupportProblem, F: np.ndarray) -> Solution[SupportState]:
         """Run the alternation through the penalties of ``orthogonality``."""
@@ -82,14 +52,19 @@ class LabelSupportSelector(UnsupervisedSelector):
         )
 
     def _set_fitted(
-        self, problem: SupportProblem, solution: Solution[SupportState], n_selected: int
-    ) -> np.ndarray:
-        """Set what the alternation has found; return the labels as they are numbered there."""
+        self,
+        problem: SupportProblem,
+        solution: Solution[SupportState],
+        n_selected: int,
+        start: Start,
+    ) -> None:
+        """Set what the alternation has found."""
         state = solution.state
         self._set_outcome(solution)
         self.label_matrix_, self.ridge_ = state.F, problem.ridge
         labels = label_of_row(state.F, state.fitted)
         warn_collapsed(state.F, labels)
+        self._keep_labels(labels, start)
         self._set_regression(problem.operator, state.W, state.b)
         ranking = rank_features(
             problem.regression(state.F, problem.weights(state)),
@@ -99,11 +74,6 @@ class LabelSupportSelector(UnsupervisedSelector):
         )
         self.path_ = ranking.path
         self._set_selection(ranking.scores, n_selected, order=ranking.order)
-        return labels
-
-    def _set_labels(self, labels: np.ndarray, *, given: bool) -> None:
-        """Set the labels; those that the user gave keep their order."""
-        self.labels_ = labels if given else by_first_sample(labels)
 
     def _set_regression(self, operator: DataOperator, W: np.ndarray, b: np.ndarray) -> None:
         """Set W and b in the units of X."""
@@ -118,15 +88,13 @@ def warn_collapsed(F: np.ndarray, labels: np.ndarray) -> None:
     """
     n_clusters = F.shape[1]
     n_used = len(np.unique(labels))
-    vanished = (
-        square(F - F.mean(axis=0)) < defaults.VANISHED_LABELS * n_clusters
-    )  # orthonormal ones have c - 1
+    # Of orthonormal labels this is c - 1.
+    vanished = square(F - F.mean(axis=0)) < defaults.VANISHED_LABELS * n_clusters
     if n_clusters == 1 or not (vanished or n_used < n_clusters):
         return
     what = "are the same for all samples" if vanished else f"use {n_used} of {n_clusters} clusters"
     fewer = "" if vanished else ", or choose a smaller n_clusters"
     warn(
         f"The pseudo-labels have collapsed: they {what}, so that the ranking means little. "
-        f"Decrease alpha, or increase orthogonality{fewer}.",
-        UserWarning,
+        f"Decrease alpha, or increase orthogonality{fewer}."
     )

@@ -1,5 +1,6 @@
 """The Laplacian score: how smoothly a feature varies over the neighbour graph of the samples."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,8 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.graphs.affinity import degrees, sample_graph
-from featsieve.validation import check_number
 
 # A graph-weighted variance below this share of the plain one is what rounding leaves.
 NEGLIGIBLE = 1e-12
@@ -18,7 +17,7 @@ NEGLIGIBLE = 1e-12
 WORST = 2.0
 
 
-@fill_doc
+@estimator
 class LaplacianScore(UnsupervisedSelector):
     """Rank features by how little they change between neighbouring samples.
 
@@ -71,30 +70,13 @@ class LaplacianScore(UnsupervisedSelector):
 
     Examples
     --------
-    >>> from featsieve import LaplacianScore
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = LaplacianScore(n_features_to_select=10).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.1,
-        *,
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "none",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+    n_features_to_select: int | float | str = field(default=0.1, kw_only=False)
+    affinity: Any = "heat"
+    n_neighbors: int = 5
+    scale: str = "none"
 
     def _fit(self, X: Any) -> None:
         """Score the features."""

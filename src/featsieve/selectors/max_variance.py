@@ -1,14 +1,14 @@
 """The features of largest variance: the simplest control."""
 
+from dataclasses import field
 from typing import Any
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import UnsupervisedSelector, estimator
 
 
-@fill_doc
+@estimator
 class MaxVariance(UnsupervisedSelector):
     """Select the features of largest variance.
 
@@ -42,18 +42,12 @@ class MaxVariance(UnsupervisedSelector):
 
     Examples
     --------
-    >>> from featsieve import MaxVariance
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = MaxVariance(n_features_to_select=10).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
-    _standardises = False
+    n_features_to_select: int | float | str = field(default=0.1, kw_only=False)
 
-    def __init__(self, n_features_to_select: int | float | str = 0.1) -> None:
-        self.n_features_to_select = n_features_to_select
+    _standardises = False
 
     def _fit(self, X: Any) -> None:
         """Compute the variances."""

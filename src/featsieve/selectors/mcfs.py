@@ -1,20 +1,20 @@
 """MCFS: few features that together predict the spectral embedding of the samples."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import estimator
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.embedding import spectral_embedding
+from featsieve.selectors.common import ClusterSelector
 from featsieve.solvers.lars import LarsPath, lasso_lars
-from featsieve.validation import check_number
+from featsieve.validation import check_number, nonnegative
 
 
-@fill_doc
-class MCFS(UnsupervisedSelector):
+@estimator
+class MCFS(ClusterSelector):
     """Multi-cluster feature selection.
 
     The K smoothest non-constant functions on the neighbour graph, L y = λ D y, show the clusters.
@@ -93,39 +93,15 @@ class MCFS(UnsupervisedSelector):
 
     Examples
     --------
-    >>> from featsieve import MCFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = MCFS(n_clusters=4, n_features_to_select=8).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    8
+    %(example)s
     """
 
+    n_eigenvectors: int | None = None
+    ridge: float = 1e-3
+    affinity: Any = "heat"
+
     _follows_count = True
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        n_eigenvectors: int | None = None,
-        ridge: float = 1e-3,
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.n_eigenvectors = n_eigenvectors
-        self.ridge = ridge
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_number("ridge", self.ridge, low=0.0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+    _checks: ClassVar = {"ridge": nonnegative}
 
     def _fit(self, X: Any) -> None:
         """Embed the samples and find the features that predict the embedding."""

@@ -2,31 +2,26 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.docstrings import fill_doc
+from featsieve.base import estimator
 from featsieve.graphs.affinity import normalised_laplacian, smoothness, split_by_sign
+from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import (
     LabelRegression,
-    LabelRegressionSelector,
     LabelState,
-    Start,
+    NonnegativeLabelSelector,
 )
-from featsieve.solvers.nonnegative_labels import (
-    majorised_step,
-    orthogonality_gap,
-    unit_columns,
-)
+from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap, unit_columns
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
-from featsieve.validation import nonnegative, one_of, positive, positive_or_auto
 
 
-@fill_doc
-class NDFS(LabelRegressionSelector):
+@estimator
+class NDFS(NonnegativeLabelSelector):
     """Nonnegative discriminative feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -61,10 +56,8 @@ class NDFS(LabelRegressionSelector):
 
     Attributes
     ----------
-    %(coef_)s
-    beta_ : float
-        The β that was used.
-    %(labels_, scores_, selection, objective_, outcome, n_clusters_, automatic, input)s
+    %(coef_, beta_, labels_, scores_, selection, objective_, outcome, n_clusters_)s
+    %(automatic, input)s
 
     See Also
     --------
@@ -96,35 +89,6 @@ class NDFS(LabelRegressionSelector):
     --------
     %(example)s
     """
-
-    _starts_hard = True
-    _checks: ClassVar = {
-        "update": one_of("safe", "paper"),
-        "alpha": positive,
-        "beta": positive_or_auto,
-        "orthogonality": nonnegative,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        alpha: float = 1.0,
-        beta: float | str = "auto",
-        orthogonality: float = 1e8,
-        update: str = "safe",
-        init: Any = "spectral",
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
 
     def _problem(self, start: Start, F: np.ndarray) -> "NDFSProblem":
         """Return the objective."""

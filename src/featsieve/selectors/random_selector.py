@@ -1,5 +1,6 @@
 """A random subset of the features: the control that every comparison needs."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,10 @@ from sklearn.utils import check_random_state
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import UnsupervisedSelector, estimator
 
 
-@fill_doc
+@estimator
 class RandomSelector(UnsupervisedSelector):
     """Select features at random.
 
@@ -51,9 +51,8 @@ class RandomSelector(UnsupervisedSelector):
     10
     """
 
-    def __init__(self, n_features_to_select: int | float | str = 0.1, *, random_state: Any = None):
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
+    n_features_to_select: int | float | str = field(default=0.1, kw_only=False)
+    random_state: Any = None
 
     def _fit(self, X: Any) -> None:
         """Draw the scores."""

@@ -7,19 +7,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
-from featsieve.docstrings import fill_doc
+from featsieve.base import estimator
 from featsieve.graphs.affinity import row_normalised_laplacian, smoothness
-from featsieve.selectors.label_regression import LabelRegressionSelector, Start
+from featsieve.selectors.common import Start
+from featsieve.selectors.label_regression import NonnegativeLabelSelector
 from featsieve.selectors.ndfs import NDFSProblem, NDFSState
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import nonnegative, one_of, positive, positive_or_auto
+from featsieve.validation import positive_or_auto
 
 
-@fill_doc
-class RSFS(LabelRegressionSelector):
+@estimator
+class RSFS(NonnegativeLabelSelector):
     """Robust spectral feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -104,38 +105,9 @@ class RSFS(LabelRegressionSelector):
     %(example)s
     """
 
-    _starts_hard = True
-    _checks: ClassVar = {
-        "update": one_of("safe", "paper"),
-        "alpha": positive,
-        "beta": positive_or_auto,
-        "nu": positive_or_auto,
-        "orthogonality": nonnegative,
-    }
+    nu: float | str = "auto"
 
-    nu: float | str
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        alpha: float = 1.0,
-        beta: float | str = "auto",
-        nu: float | str = "auto",
-        orthogonality: float = 1e8,
-        update: str = "safe",
-        init: Any = "spectral",
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
+    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "nu": positive_or_auto}
 
     def _problem(self, start: Start, F: np.ndarray) -> "RSFSProblem":
         """Return the objective."""
@@ -179,7 +151,7 @@ class RSFSProblem(NDFSProblem):
     def start(self, F: np.ndarray) -> NDFSState:
         """Return the labels with W = 0 and Z = 0."""
         zeros = np.zeros_like(F)
-        W = self.on_device(np.zeros((self.operator.shape[1], F.shape[1])))
+        W = self.operator.place(np.zeros((self.operator.shape[1], F.shape[1])))
         return NDFSState(F, self.ones, W=W, fitted=zeros, Z=zeros)
 
     def value(self, state: NDFSState) -> float:

@@ -1,27 +1,60 @@
-"""RUFS: features that predict cluster labels, with losses that outlying samples cannot dominate."""
+"""RUFS: features that predict cluster labels, with losses that outlying samples cannot dominate.
 
+    J = sum_i ||x_i - g_i F|| + nu tr(G'LG) + alpha sum_i ||z_i W - g_i|| + beta sum_j ||w_j||
+        + zeta/4 ||G'G - I||^2 + mu sum_il g_il + phi sum_j ||F_.j||,      G >= 0, F >= 0,
+
+z_i being samples as the regression sees them, x_i the same with columns shifted to minimum 0. All
+lengths are smoothed, sqrt(||.||^2 + small), so that J has a gradient and its majorisers no pole.
+In the code the labels G are ``state.F``, as in the other methods, and F' is ``state.basis``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.derived import shifted_to_zero, unshifted
-from featsieve.arrays.namespace import is_sparse
-from featsieve.docstrings import fill_doc
-from featsieve.graphs.affinity import laplacian
+from featsieve.arrays.derived import ShiftedTable, shifted_to_zero, unshifted
+from featsieve.arrays.namespace import Array, is_sparse, to_numpy
+from featsieve.base import estimator
+from featsieve.graphs.affinity import laplacian, smoothness, split_by_sign
 from featsieve.graphs.local_models import local_learning_laplacian
-from featsieve.selectors.label_regression import LabelRegressionSelector, Start
-from featsieve.selectors.rufs_paper import PublishedRUFS
-from featsieve.selectors.rufs_problem import RUFSProblem
-from featsieve.solvers.nonnegative_labels import unit_columns
-from featsieve.validation import check_option, nonnegative, one_of, positive, positive_or_auto
+from featsieve.selectors.common import Start
+from featsieve.selectors.label_regression import (
+    LabelRegression,
+    LabelState,
+    NonnegativeLabelSelector,
+)
+from featsieve.solvers.alternate import relative_change
+from featsieve.solvers.nonnegative_labels import (
+    fixed_length_step,
+    majorised_step,
+    orthogonality_gap,
+    unit_columns,
+)
+from featsieve.solvers.projected_lbfgs import Function, ProjectedLBFGS
+from featsieve.solvers.reweighted_ridge import ReweightedRidge
+from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.row_sparsity import row_norms
+from featsieve.validation import check_option, nonnegative
 
-LAPLACIANS = ("local_learning", "graph")
+# Squares of the lengths below which a residual counts as zero: of the regression, whose targets are
+# of order 1, and of the reconstruction, relative to the samples' mean squared length. The latter
+# comes out of a difference of squares, which in float32 keeps fewer digits.
+REGRESSION = 1e-12
+RECONSTRUCTION = {"float32": 1e-6, "float64": 1e-12}
+# The tolerances of the public program: of J in every block, of the gradient in two of them.
+WEIGHTS = ProjectedLBFGS(nonnegative=False, gradient_tol=1e-3, value_tol=1e-4)
+LABELS = ProjectedLBFGS(nonnegative=True, gradient_tol=1e-3, relative=True, value_tol=1e-3)
+BASIS = ProjectedLBFGS(nonnegative=True, value_tol=1e-3)
 
 
-@fill_doc
-class RUFS(LabelRegressionSelector):
+@estimator
+class RUFS(NonnegativeLabelSelector):
     """Robust unsupervised feature selection.
 
     Non-negative labels G that (nearly) orthonormal clusters and their basis F reconstruct the table
@@ -83,9 +116,7 @@ default="local_learning"
 
     Attributes
     ----------
-    %(coef_)s
-    beta_ : float
-        The β that was used.
+    %(coef_, beta_)s
     basis_ : ndarray of shape (n_clusters, `n_features_in_`)
         F, for the columns that the reconstruction sees.
     sample_weights_ : ndarray of shape (n_samples,)
@@ -135,52 +166,22 @@ default="local_learning"
     %(example)s
     """
 
+    nu: float = 1.0
+    orthogonality: float = 1e7
+    label_penalty: float = 0.1
+    basis_penalty: float = 1e-4
+    laplacian: Any = "local_learning"
+
+    _starts_hard = False
     _checks: ClassVar = {
-        "update": one_of("safe", "paper"),
+        **NonnegativeLabelSelector._checks,
         "nu": nonnegative,
-        "alpha": positive,
-        "beta": positive_or_auto,
-        "orthogonality": nonnegative,
         "label_penalty": nonnegative,
         "basis_penalty": nonnegative,
+        "laplacian": lambda name, L: (
+            check_option(name, L, ("local_learning", "graph")) if isinstance(L, str) else None
+        ),
     }
-
-    nu: float
-    label_penalty: float
-    basis_penalty: float
-    laplacian: Any
-    sample_weights_: np.ndarray
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        nu: float = 1.0,
-        alpha: float = 1.0,
-        beta: float | str = "auto",
-        orthogonality: float = 1e7,
-        label_penalty: float = 0.1,
-        basis_penalty: float = 1e-4,
-        laplacian: Any = "local_learning",
-        update: str = "safe",
-        init: Any = "spectral",
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
-
-    def _check_parameters(self) -> None:
-        """Validate the parameters; a Laplacian may be a matrix."""
-        super()._check_parameters()
-        if isinstance(self.laplacian, str):
-            check_option("laplacian", self.laplacian, LAPLACIANS)
 
     def _graph(self, operator: DataOperator) -> sp.csr_array | None:
         """Return the graph, if first labels or Laplacian need it."""
@@ -188,7 +189,7 @@ default="local_learning"
         wanted += [isinstance(self.laplacian, str) and self.laplacian == "graph"]
         return super()._graph(operator) if any(wanted) else None
 
-    def _problem(self, start: Start, F: np.ndarray) -> RUFSProblem:
+    def _problem(self, start: Start, F: np.ndarray) -> "RUFSProblem":
         """Return the objective."""
         operator, kind = start.operator, RUFSProblem if self.update == "safe" else PublishedRUFS
         raw = self.scale == "raw"
@@ -239,3 +240,288 @@ def given_laplacian(L: Any, n_samples: int) -> sp.csr_array:
     if abs(L - L.T).max() > 1e-10 * np.abs(L.data).max(initial=0.0):
         raise ValueError(f"{hint} matrix; got one that is not symmetric: pass (L + L.T) / 2.")
     return L
+
+
+@dataclass(frozen=True)
+class RUFSState(LabelState):
+    """The variables, with the products of the table that belong to them."""
+
+    basis: Any = None  # F', d x c
+    images: Any = None  # XF', n x c
+    before: float = 0.0  # the terms with W where the iteration began
+
+
+@dataclass(frozen=True, kw_only=True)
+class RUFSProblem(LabelRegression[RUFSState]):
+    """J by majorisation: every block minimises an upper bound, so that J never rises."""
+
+    table: ShiftedTable  # X; the operator is Z
+    laplacian: sp.csr_array
+    nu: float
+    alpha: float
+    beta: float
+    orthogonality: float  # zeta
+    label_penalty: float  # mu
+    basis_penalty: float  # phi
+
+    blocks = ("weights", "labels", "basis")
+
+    def start(self, F: np.ndarray) -> RUFSState:
+        """Return labels with their ridge regression and the (scaled) means of their clusters."""
+        ridge = ReweightedRidge(self.operator, self.form)
+        W, fitted = ridge.solve(self.operator.place(F), self.beta / self.alpha, inverse=self.ones)
+        # (G'G)^(-1) G'X where columns of G do not overlap
+        basis = np.maximum(self.table.rmatmul(F / np.maximum(row_norms(F.T), 1e-300)), 0.0)
+        return RUFSState(
+            F, inverse_weights(W), W, to_numpy(fitted), basis, self.table.matmul(basis)
+        )
+
+    # Terms ------------------------------------------------------------------------------------
+
+    @cached_property
+    def smoothing(self) -> float:
+        """What is added to squared lengths in the units of the reconstructed table."""
+        single = self.operator.dtype == self.operator.xp.float32
+        share = RECONSTRUCTION["float32" if single else "float64"]
+        return max(share * float(self.table.row_norms.mean()), np.finfo(np.float64).tiny)
+
+    def reconstruction_lengths(
+        self, G: np.ndarray, basis: np.ndarray, images: np.ndarray
+    ) -> np.ndarray:
+        """Return ||x_i - g_i F|| = sqrt(||x_i||^2 - 2 g_i.(XF')_i + g_i FF' g_i')."""
+        inner = np.einsum("ij,ij->i", G, G @ (basis.T @ basis) - 2.0 * images)
+        return np.sqrt(np.maximum(self.table.row_norms + inner, 0.0) + self.smoothing)
+
+    def regression_lengths(self, G: np.ndarray, fitted: np.ndarray) -> np.ndarray:
+        """Return ||z_i W - g_i||."""
+        return np.sqrt(row_norms(fitted - G) + REGRESSION)
+
+    def basis_lengths(self, basis: np.ndarray) -> np.ndarray:
+        """Return ||F_.j||."""
+        return np.sqrt(row_norms(basis) + self.smoothing)
+
+    def reconstruction_value(self, G: np.ndarray, basis: np.ndarray, images: np.ndarray) -> float:
+        """Return the terms of J that contain F."""
+        error = float(np.sum(self.reconstruction_lengths(G, basis, images)))
+        return error + self.basis_penalty * float(np.sum(self.basis_lengths(basis)))
+
+    def regression_value(self, G: np.ndarray, W: Array, fitted: np.ndarray) -> float:
+        """Return the terms of J that contain W."""
+        error = float(np.sum(self.regression_lengths(G, fitted)))
+        return self.alpha * error + self.beta * smoothed_norm(W)
+
+    def label_value(self, G: np.ndarray) -> float:
+        """Return the terms of J that contain nothing but G."""
+        return (
+            self.nu * smoothness(self.laplacian, G)
+            + 0.25 * self.orthogonality * orthogonality_gap(G)
+            + self.label_penalty * float(np.sum(G))
+        )
+
+    def value(self, state: RUFSState) -> float:
+        """Return J."""
+        return (
+            self.reconstruction_value(state.F, state.basis, state.images)
+            + self.regression_value(state.F, state.W, state.fitted)
+            + self.label_value(state.F)
+        )
+
+    # Steps ------------------------------------------------------------------------------------
+
+    def update_weights(self, state: RUFSState) -> RUFSState:
+        """Take a few reweighted steps."""
+        before = self.regression_value(state.F, state.W, state.fitted)
+        state = replace(state, before=before)
+        for _ in range(defaults.RUFS_PASSES):
+            trial = self.weights_step(state)
+            value = self.regression_value(trial.F, trial.W, trial.fitted)
+            if not value < before:
+                break  # as good as rounding allows
+            state, before = trial, value
+        return state
+
+    def weights_step(self, state: RUFSState) -> RUFSState:
+        """Minimise alpha sum_i ||z_i W - g_i||^2/(2 r_i) + beta sum_j ||w_j||^2/e_j."""
+        q = 0.5 / self.regression_lengths(state.F, state.fitted)
+        rho = self.beta / self.alpha
+        return self.regress(state, state.F, rho, sample_weights=self.operator.place(q))
+
+    def update_labels(self, state: RUFSState) -> RUFSState:
+        """Take a few majorised steps, each with one that trades length inside the columns of G.
+
+        The second step, which the penalty cannot slow down, does not see what it does to overlaps
+        of columns: it must lower J.
+        """
+        half = 0.5 * self.orthogonality  # zeta/4 ||G'G - I||^2 is half/2 ||G'G - I||^2
+        for _ in range(defaults.RUFS_PASSES):
+            state = replace(state, F=majorised_step(state.F, *self.pulls(state), half))
+            trial = replace(state, F=fixed_length_step(state.F, *self.pulls(state)))
+            state = trial if self.value(trial) < self.value(state) else state
+        return state
+
+    @cached_property
+    def signs(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """The positive and the negative part of the Laplacian."""
+        return split_by_sign(self.laplacian)
+
+    def pulls(self, state: RUFSState) -> tuple[np.ndarray, np.ndarray]:
+        """Return what raises and what lowers the entries of G, without the penalty.
+
+        The parts by sign of A = p FF' + nu L + alpha q I and B = p XF' + alpha q ZW - mu/2; p and q
+        are half the inverse residuals.
+        """
+        positive, negative = self.signs
+        G, images, fitted = state.F, state.images, state.fitted
+        p = 0.5 / self.reconstruction_lengths(G, state.basis, images)[:, None]
+        q = 0.5 * self.alpha / self.regression_lengths(G, fitted)[:, None]
+        attraction = (
+            p * np.maximum(images, 0.0) + self.nu * (negative @ G) + q * np.maximum(fitted, 0.0)
+        )
+        repulsion = (
+            p * (G @ (state.basis.T @ state.basis) + np.maximum(-images, 0.0))
+            + self.nu * (positive @ G)
+            + q * (G + np.maximum(-fitted, 0.0))
+            + 0.5 * self.label_penalty
+        )
+        return attraction, repulsion
+
+    def update_basis(self, state: RUFSState) -> RUFSState:
+        """Minimise sum_i p_i ||x_i - g_i F||^2 + phi sum_j ||F_.j||^2/(2 f_j), one row at a time.
+
+        Row l, the others standing still, is max(0, (N - HF + diag(H)F)_l)/(H_ll + phi/(2f)) with
+        N = G'PX and H = G'PG; all rows at once where the columns of G do not overlap.
+        """
+        G, basis = state.F, state.basis.copy()
+        weighted = G * (0.5 / self.reconstruction_lengths(G, basis, state.images))[:, None]
+        N, H = self.table.rmatmul(weighted), weighted.T @ G
+        shrinkage = 0.5 * self.basis_penalty / self.basis_lengths(basis)
+        for row in range(G.shape[1]):
+            above = N[:, row] - basis @ H[:, row] + H[row, row] * basis[:, row]
+            below = H[row, row] + shrinkage
+            basis[:, row] = np.maximum(above, 0.0) / np.where(below > 0.0, below, 1.0)
+        return replace(state, basis=basis, images=self.table.matmul(basis))
+
+    def converged(self, state: RUFSState, history: Sequence[float], tol: float) -> bool:
+        """Say whether neither J nor its part with W, which is often far smaller, changes."""
+        after = self.regression_value(state.F, state.W, state.fitted)
+        return max(relative_change(history), relative_change((state.before, after))) < tol
+
+
+@dataclass(frozen=True)
+class PublishedState(RUFSState):
+    """The variables, with the length of the gradient where the run began."""
+
+    slope: float = 0.0
+
+
+class PublishedRUFS(RUFSProblem):
+    """J by the published search directions, step sizes and inner tolerances."""
+
+    def start(self, F: np.ndarray) -> PublishedState:
+        """Return the start of the other steps with a basis without zeros."""
+        state = PublishedState(**vars(super().start(F)))
+        slope = float(np.linalg.norm(_flat(self.gradients(state))))
+        positive = state.basis[state.basis > 0.0]
+        mean = float(positive.mean()) if positive.size else 1.0
+        basis = state.basis + defaults.RUFS_PUBLISHED_OFFSET * mean
+        return replace(state, basis=basis, images=self.table.matmul(basis), slope=slope)
+
+    def update_weights(self, state: RUFSState) -> RUFSState:
+        """Minimise J in W."""
+        W, fitted = WEIGHTS.minimise(self.of_weights(state), to_numpy(state.W))
+        return replace(state, W=self.operator.place(W), fitted=fitted)
+
+    def update_labels(self, state: RUFSState) -> RUFSState:
+        """Minimise J in G."""
+        return replace(state, F=LABELS.minimise(self.of_labels(state), state.F)[0])
+
+    def update_basis(self, state: RUFSState) -> RUFSState:
+        """Minimise J in F."""
+        basis, images = BASIS.minimise(self.of_basis(state), state.basis)
+        return replace(state, basis=basis, images=images)
+
+    def converged(self, state: RUFSState, history: Sequence[float], tol: float) -> bool:
+        """Say whether J changes by at most tol, or its projected gradient is short."""
+        if len(history) < 2:
+            return False
+        assert isinstance(state, PublishedState)
+        of_weights, of_labels, of_basis = self.gradients(state)
+        parts = (
+            of_weights,
+            LABELS.feasible(of_labels, state.F),
+            BASIS.feasible(of_basis, state.basis),
+        )
+        length = np.linalg.norm(_flat(parts))
+        return bool(abs(history[-2] - history[-1]) <= tol or length <= tol * state.slope)
+
+    def gradients(self, state: RUFSState) -> tuple[np.ndarray, ...]:
+        """Return the gradients of J in W, G and F'."""
+        return (
+            self.of_weights(state).gradient(to_numpy(state.W), state.fitted),
+            self.of_labels(state).gradient(state.F, state.F),
+            self.of_basis(state).gradient(state.basis, state.images),
+        )
+
+    def of_weights(self, state: RUFSState) -> Function:
+        """Return J as a function of W, with the product ZW."""
+        G = state.F
+
+        def gradient(W: np.ndarray, fitted: np.ndarray) -> np.ndarray:
+            # alpha Z' diag(1/r) (ZW - G) + beta diag(1/||w_j||) W
+            residual = (fitted - G) / self.regression_lengths(G, fitted)[:, None]
+            loss = to_numpy(self.operator.rmatmul(self.operator.place(residual)))
+            return self.alpha * loss + self.beta * W / np.sqrt(row_norms(W) + SMOOTHING)[:, None]
+
+        return Function(
+            image=lambda W: to_numpy(self.operator.matmul(self.operator.place(W))),
+            value=lambda W, fitted: self.regression_value(G, W, fitted),
+            gradient=gradient,
+        )
+
+    def of_labels(self, state: RUFSState) -> Function:
+        """Return J as a function of G; nothing depends on the number of features but FF'."""
+        basis, images, fitted = state.basis, state.images, state.fitted
+
+        def value(G: np.ndarray, image: np.ndarray) -> float:
+            reconstruction = self.reconstruction_lengths(G, basis, images)
+            regression = self.regression_lengths(G, fitted)
+            return (
+                float(np.sum(reconstruction))
+                + self.alpha * float(np.sum(regression))
+                + self.label_value(G)
+            )
+
+        def gradient(G: np.ndarray, image: np.ndarray) -> np.ndarray:
+            # diag(1/r)(GF - X)F' + mu + 2 nu LG + alpha diag(1/r)(G - ZW) + zeta G(G'G - I)
+            reconstruction = self.reconstruction_lengths(G, basis, images)[:, None]
+            regression = self.regression_lengths(G, fitted)[:, None]
+            return (
+                (G @ (basis.T @ basis) - images) / reconstruction
+                + self.label_penalty
+                + 2.0 * self.nu * (self.laplacian @ G)
+                + self.alpha * (G - fitted) / regression
+                + self.orthogonality * (G @ (G.T @ G) - G)
+            )
+
+        return Function(image=lambda G: G, value=value, gradient=gradient)
+
+    def of_basis(self, state: RUFSState) -> Function:
+        """Return J as a function of F', with the product XF'."""
+        G = state.F
+
+        def gradient(basis: np.ndarray, images: np.ndarray) -> np.ndarray:
+            # F'G'PG - X'PG + phi F' diag(1/||F_.j||), P = diag(1/r) of this very F
+            weighted = G / self.reconstruction_lengths(G, basis, images)[:, None]
+            shrinkage = self.basis_penalty * basis / self.basis_lengths(basis)[:, None]
+            return basis @ (G.T @ weighted) - self.table.rmatmul(weighted) + shrinkage
+
+        return Function(
+            image=self.table.matmul,
+            value=lambda basis, images: self.reconstruction_value(G, basis, images),
+            gradient=gradient,
+        )
+
+
+def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the entries of all arrays as one vector."""
+    return np.concatenate([np.ravel(array) for array in arrays])

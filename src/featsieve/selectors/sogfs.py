@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import estimator
 from featsieve.graphs.adaptive_neighbours import (
     best_weights,
     first_neighbours,
@@ -26,23 +25,17 @@ from featsieve.graphs.adaptive_neighbours import (
 from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.distances import EuclideanDistances
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
-from featsieve.selectors.projection_settings import (
-    check_positive_or_auto,
-    count_varying,
-    mean_roughness,
-    warn_of_projection,
-)
-from featsieve.solvers.alternate import Alternation, Block
-from featsieve.solvers.protocol import Callback, Solution, Status, run
+from featsieve.selectors.common import BlockProblem
+from featsieve.selectors.projection import ProjectionSelector, count_varying
+from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.sparse_projection import (
-    INITS,
     SparseProjection,
     first_inverse_weights,
     roughness,
     solve_projection,
 )
 from featsieve.terms import normalised_indicator
-from featsieve.validation import check_callback, check_number, check_option, warn
+from featsieve.validation import warn
 
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
@@ -53,8 +46,8 @@ FEW_SAMPLES = 16
 STANDSTILL = 1e-8
 
 
-@fill_doc
-class SOGFS(UnsupervisedSelector):
+@estimator
+class SOGFS(ProjectionSelector):
     """Structured optimal graph feature selection.
 
     A sparse orthonormal projection W, and a graph S with c connected components on which the
@@ -116,10 +109,7 @@ class SOGFS(UnsupervisedSelector):
         γ that was used.
     n_components_ : int
         m that was used.
-    eigengap_ : float
-        Smallest relative distance of the eigenvalues inside W from those outside; there is a
-        warning where it vanishes.
-    %(scores_, selection)s
+    %(eigengap_, scores_, selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration (with ||w|| smoothed to
         sqrt(||w||² + 2.2e-16)). Graph, neighbours and lam change in between, so it may rise;
@@ -162,94 +152,42 @@ class SOGFS(UnsupervisedSelector):
 
     Examples
     --------
-    >>> from featsieve import SOGFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = SOGFS(n_clusters=4, n_features_to_select=10).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
-    _follows_count = True
+    n_components: int | None = None
+    reuse_weights: bool = False
+    max_iter: int = 50
+    max_inner_iter: int = 100
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        n_components: int | None = None,
-        gamma: float | str = "auto",
-        init: str = "roughness",
-        reuse_weights: bool = False,
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 50,
-        max_inner_iter: int = 100,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.gamma = gamma
-        self.init = init
-        self.reuse_weights = reuse_weights
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
+    _follows_count = True
 
     def _fit(self, X: Any) -> None:
         """Find graph and projection, and the features it uses."""
         operator = self._operator(X)
-        operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
-        n_clusters = n_possible_clusters(self._count_clusters(X), X.shape[0])
-        self.n_clusters_ = n_clusters
+        self.n_clusters_ = n_possible_clusters(self._count_clusters(X), X.shape[0])
         self._progress.step("finding the neighbours")
         neighbours, weights, a = first_neighbours(EuclideanDistances(operator), self.n_neighbors)
         S = mean_graph(neighbours, weights)
-        rough = roughness(operator, laplacian(S))
-        auto = defaults.SOGFS_GAMMA * mean_roughness(rough, operator)
+        self.n_components_ = self._n_components(operator, n_selected)
         problem = SOGFSProblem(
             operator,
-            n_clusters=n_clusters,
-            n_components=self._n_components(operator, n_selected),
-            gamma=auto if self.gamma == "auto" else float(self.gamma),
+            n_clusters=self.n_clusters_,
+            n_components=self.n_components_,
+            gamma=self._resolve_gamma(defaults.SOGFS_GAMMA, laplacian(S), operator),
             neighbours=neighbours,
             smoothing=a,
-        )
-        self._progress.step(f"graph and projection in turn, at most {self.max_iter} times")
-        solution = solve_sogfs(
-            problem,
-            S,
             init=self.init,
             reuse_weights=self.reuse_weights,
-            max_iter=self.max_iter,
             max_inner_iter=self.max_inner_iter,
             tol=self.tol,
-            callback=self._progress.watch(self.callback),
         )
-        state = solution.state
-        self.gamma_, self.n_components_ = problem.gamma, problem.n_components
-        self.eigengap_, self.n_parts_ = state.gap, state.n_parts
-        self.affinity_ = state.S
+        state = self._alternate(problem, problem.start(S), "graph and projection")
+        self.n_parts_, self.affinity_ = state.n_parts, state.S
         self.inner_objective_ = [np.asarray(values) for values in state.inner]
-        self._set_outcome(solution)
-        warn_of_projection(
-            operator,
-            laplacian(state.S),
-            state.W,
-            gamma=problem.gamma,
-            gap=state.gap,
-            n_selected=n_selected,
-        )
         self.labels_ = graph_labels(problem, state)
-        self._set_weights(operator, state.W, n_selected)
+        self._set_projection(operator, laplacian(state.S), state, n_selected)
 
     def _set_outcome(self, solution: Solution[Any]) -> None:
         """Set what the solver reports; warn of a graph that more iterations would not mend."""
@@ -279,37 +217,6 @@ class SOGFS(UnsupervisedSelector):
             )
         return int(self.n_components)
 
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        if self.n_components is not None:
-            check_number("n_components", self.n_components, low=1, integer=True)
-        check_positive_or_auto("gamma", self.gamma)
-        check_option("init", self.init, INITS)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("max_inner_iter", self.max_inner_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
-
-
-@dataclass(frozen=True)
-class SOGFSProblem:
-    """What SOGFS looks at."""
-
-    operator: DataOperator
-    n_clusters: int
-    n_components: int
-    gamma: float  # of the code: half the paper's
-    neighbours: np.ndarray  # the first lists, n x k
-    smoothing: float  # a
-    form: str = "auto"  # of the projection: see SparseProjection
-
-    def projection(self, S: sp.csr_array) -> SparseProjection:
-        """Return the problem of W on a graph."""
-        return SparseProjection(
-            self.operator, laplacian(S), self.n_components, self.gamma, self.form
-        )
-
 
 @dataclass(frozen=True)
 class SOGFSState:
@@ -328,37 +235,62 @@ class SOGFSState:
     inner: tuple[tuple[float, ...], ...] = ()  # values within every search for W
 
 
-def solve_sogfs(
-    problem: SOGFSProblem,
-    S: sp.csr_array,
-    *,
-    init: str = "roughness",
-    reuse_weights: bool = False,
-    max_iter: int = 50,
-    max_inner_iter: int = 100,
-    tol: float = 1e-5,
-    callback: Callback[SOGFSState] | None = None,
-) -> Solution[SOGFSState]:
-    """Run the alternation from a symmetric graph S, until a graph has the wanted components."""
-    operator, c, a = problem.operator, problem.n_clusters, problem.smoothing
-    k = problem.neighbours.shape[1]
+@dataclass(frozen=True)
+class SOGFSProblem(BlockProblem[SOGFSState]):
+    """Graph, projection and embedding; it ends when the graph has the wanted components."""
 
-    def start(problem: SOGFSProblem) -> SOGFSState:
-        state = update_weights(problem, SOGFSState(S, lam=a, n_parts=parts(S)[0]))
-        if state.n_parts > c:
-            return replace(state, F=normalised_indicator(joined_labels(problem, state), c))
-        return replace(state, F=smooth_vectors(S, c))
+    operator: DataOperator
+    n_clusters: int
+    n_components: int
+    gamma: float  # of the code: half the paper's
+    neighbours: np.ndarray  # the first lists, n x k
+    smoothing: float  # a
+    form: str = "auto"  # of the projection: see SparseProjection
+    init: str = "roughness"
+    reuse_weights: bool = False
+    max_inner_iter: int = 100
+    tol: float = 1e-5  # of a search for W
 
-    def update_graph(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
-        points = to_numpy(operator.matmul(state.W))
-        near = problem.neighbours
+    blocks = ("graph", "weights", "embedding")
+
+    def start(self, S: sp.csr_array) -> SOGFSState:
+        """Return the first state on a symmetric graph S."""
+        state = self.update_weights(SOGFSState(S, lam=self.smoothing, n_parts=parts(S)[0]))
+        if state.n_parts > self.n_clusters:
+            F = normalised_indicator(joined_labels(self, state), self.n_clusters)
+        else:
+            F = smooth_vectors(S, self.n_clusters)
+        return replace(state, F=F)
+
+    def objective(self, state: SOGFSState) -> float:
+        """Return the last value of the last search for W."""
+        return state.inner[-1][-1]
+
+    def status(self, state: SOGFSState, history: Sequence[float], tol: float) -> Status | None:
+        """Return how the iterations end here, or None to go on."""
+        if state.n_parts == self.n_clusters and state.n_graphs > 1:
+            return Status.CONVERGED
+        if state.stands_still and state.n_graphs > defaults.SOGFS_FIXED_LISTS:
+            return Status.STATIONARY
+        return None
+
+    def projection(self, S: sp.csr_array) -> SparseProjection:
+        """Return the problem of W on a graph."""
+        return SparseProjection(
+            self.operator, laplacian(S), self.n_components, self.gamma, self.form
+        )
+
+    def update_graph(self, state: SOGFSState) -> SOGFSState:
+        """Take the best graph on the lists of neighbours."""
+        points = to_numpy(self.operator.matmul(state.W))
+        near, a = self.neighbours, self.smoothing
         if state.n_graphs >= defaults.SOGFS_FIXED_LISTS:
-            near = nearest_points(points, k)
+            near = nearest_points(points, near.shape[1])
         rough = pair_distances(points, near)
         costs = rough + state.lam * pair_distances(state.F, near)
         graph = mean_graph(near, best_weights(costs, a))
         n_parts, n_parts_free, still = parts(graph)[0], 0, False
-        if n_parts > c:
+        if n_parts > self.n_clusters:
             free = mean_graph(near, best_weights(rough, a))
             n_parts_free = parts(free)[0]
             still = max(abs(graph - other).max() for other in (free, state.S)) <= STANDSTILL
@@ -371,13 +303,14 @@ def solve_sogfs(
             n_graphs=state.n_graphs + 1,
         )
 
-    def update_weights(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
-        projection = problem.projection(state.S)
+    def update_weights(self, state: SOGFSState) -> SOGFSState:
+        """Search for W on the graph."""
+        projection = self.projection(state.S)
         inverse = state.inverse
-        if inverse is None or not reuse_weights:
-            rough = roughness(operator, projection.laplacian)
-            inverse = first_inverse_weights(rough, init, problem.n_components)
-        solution = solve_projection(projection, inverse, max_iter=max_inner_iter, tol=tol)
+        if inverse is None or not self.reuse_weights:
+            rough = roughness(self.operator, projection.laplacian)
+            inverse = first_inverse_weights(rough, self.init, self.n_components)
+        solution = solve_projection(projection, inverse, max_iter=self.max_inner_iter, tol=self.tol)
         return replace(
             state,
             W=solution.state.W,
@@ -386,33 +319,14 @@ def solve_sogfs(
             inner=(*state.inner, solution.objective[1:]),
         )
 
-    def update_embedding(problem: SOGFSProblem, state: SOGFSState) -> SOGFSState:
+    def update_embedding(self, state: SOGFSState) -> SOGFSState:
+        """Take the best F, and the next weight of the rank condition."""
+        c = self.n_clusters
         if state.n_parts > c:  # too many: this graph's F would not tie them together again
             return replace(state, lam=0.5 * state.lam)
-        lam = min(2.0 * state.lam, LARGEST_GROWTH * a) if state.n_parts < c else state.lam
+        largest = LARGEST_GROWTH * self.smoothing
+        lam = min(2.0 * state.lam, largest) if state.n_parts < c else state.lam
         return replace(state, F=smooth_vectors(state.S, c), lam=lam)
-
-    def value(problem: SOGFSProblem, state: SOGFSState) -> float:
-        return state.inner[-1][-1]
-
-    def stop(state: SOGFSState, history: Sequence[float]) -> Status | None:
-        if state.n_parts == c and state.n_graphs > 1:
-            return Status.CONVERGED
-        if state.stands_still and state.n_graphs > defaults.SOGFS_FIXED_LISTS:
-            return Status.STATIONARY
-        return None
-
-    solver = Alternation(
-        start=start,
-        blocks=(
-            Block("graph", update_graph),
-            Block("weights", update_weights),
-            Block("embedding", update_embedding),
-        ),
-        value=value,
-        stop=stop,
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)
 
 
 def graph_labels(problem: SOGFSProblem, state: SOGFSState) -> np.ndarray:
@@ -446,5 +360,5 @@ def n_possible_clusters(n_clusters: int, n_samples: int) -> int:
     )
     if n_samples >= FEW_SAMPLES:
         raise ValueError(f"{reason}: choose n_clusters of at most {largest}.")
-    warn(f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.", UserWarning)
+    warn(f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.")
     return largest

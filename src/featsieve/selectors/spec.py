@@ -1,18 +1,18 @@
 """SPEC: how smoothly a feature varies over the neighbour graph, with any weight of the spectrum."""
 
-from typing import Any
+from dataclasses import field
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import column_dots, sparse_product, to_numpy
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.graphs.affinity import degrees, normalised_laplacian, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
 from featsieve.selectors.laplacian_score import NEGLIGIBLE, WORST, laplacian_scores
-from featsieve.validation import check_number, check_option
+from featsieve.validation import one_of, positive
 
 CRITERIA = ("normalized", "plain", "leading")
 # Beyond this power, only the largest eigenvalue would count.
@@ -25,7 +25,7 @@ BLOCK_ELEMENTS = 2**21
 PRODUCTS = 4.0
 
 
-@fill_doc
+@estimator
 class SPEC(UnsupervisedSelector):
     """Spectral feature selection: smoothness over the neighbour graph, frequency by frequency.
 
@@ -99,32 +99,18 @@ class SPEC(UnsupervisedSelector):
 
     Examples
     --------
-    >>> from featsieve import SPEC
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = SPEC(n_features_to_select=10).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.1,
-        *,
-        criterion: str = "normalized",
-        power: float = 1.0,
-        n_clusters: int | str | None = None,
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "none",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.criterion = criterion
-        self.power = power
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
+    n_features_to_select: int | float | str = field(default=0.1, kw_only=False)
+    criterion: str = "normalized"
+    power: float = 1.0
+    n_clusters: int | str | None = None
+    affinity: Any = "heat"
+    n_neighbors: int = 5
+    scale: str = "none"
+
+    _checks: ClassVar = {"criterion": one_of(*CRITERIA), "power": positive}
 
     def _fit(self, X: Any) -> None:
         """Score the features."""
@@ -150,9 +136,8 @@ class SPEC(UnsupervisedSelector):
         self._set_selection(scores, n_selected)
 
     def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_option("criterion", self.criterion, CRITERIA)
-        check_number("power", self.power, low=0.0, strict=True)
+        """Validate the parameters."""
+        super()._check_parameters()
         if self.power > LARGEST_POWER:
             raise ValueError(
                 f"power must be at most {LARGEST_POWER:g}: beyond, only the largest frequency "
@@ -160,7 +145,6 @@ class SPEC(UnsupervisedSelector):
             )
         if self.criterion == "leading" and self.n_clusters is None:
             raise ValueError("criterion='leading' needs n_clusters: pass the number of clusters.")
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
 
 
 def smoothness_scores(
@@ -208,8 +192,7 @@ def column_weights(
     """Return x'Dx, the same less the D-weighted mean, and whether 1 - α_1² is not just rounding."""
     degree = degrees(S)
     weighted = to_numpy(operator.column_forms(degree))
-    right = operator.xp.asarray(degree[:, None], device=operator.device)
-    sums = to_numpy(operator.rmatmul(right))[:, 0]
+    sums = to_numpy(operator.rmatmul(operator.place(degree[:, None])))[:, 0]
     spread = weighted - sums**2 / degree.sum()
     norms = to_numpy(operator.column_norms()) * (degree.sum() / operator.shape[0])
     scored = to_numpy(operator.varies) & (spread > NEGLIGIBLE * np.maximum(norms, weighted))

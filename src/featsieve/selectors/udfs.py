@@ -1,37 +1,28 @@
 """UDFS: a sparse projection in which neighbours can be told apart."""
 
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.base import UnsupervisedSelector
-from featsieve.docstrings import fill_doc
+from featsieve.base import estimator
 from featsieve.graphs.local_models import (
     local_discriminant_matrix,
     local_grams,
     mean_scatter,
     neighbourhoods,
 )
-from featsieve.selectors.projection_settings import (
-    check_positive_or_auto,
-    count_varying,
-    mean_roughness,
-    warn_of_projection,
-)
+from featsieve.selectors.projection import ProjectionSelector, count_varying
 from featsieve.solvers.sparse_projection import (
-    INITS,
     SparseProjection,
     first_inverse_weights,
     roughness,
     solve_projection,
 )
-from featsieve.validation import check_callback, check_number, check_option, warn
+from featsieve.validation import positive_or_auto, warn
 
 
-@fill_doc
-class UDFS(UnsupervisedSelector):
+@estimator
+class UDFS(ProjectionSelector):
     """Unsupervised discriminative feature selection.
 
     A sparse orthonormal projection W of the samples in which every neighbourhood keeps as little
@@ -74,10 +65,7 @@ class UDFS(UnsupervisedSelector):
     %(coef_)s
     gamma_, local_ridge_ : float
         γ and λ that were used.
-    eigengap_ : float
-        Smallest relative distance of the eigenvalues inside W from those outside; there is a
-        warning where it vanishes.
-    %(scores_, selection, objective_)s
+    %(eigengap_, scores_, selection, objective_)s
         It never rises.
     %(outcome, n_clusters_, automatic, input)s
 
@@ -118,78 +106,36 @@ class UDFS(UnsupervisedSelector):
     8
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        gamma: float | str = "auto",
-        local_ridge: float | str = "auto",
-        init: str = "roughness",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.gamma = gamma
-        self.local_ridge = local_ridge
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
+    local_ridge: float | str = "auto"
+    max_iter: int = 100
+
+    _checks: ClassVar = {**ProjectionSelector._checks, "local_ridge": positive_or_auto}
 
     def _fit(self, X: Any) -> None:
         """Find the projection and the features it uses."""
         operator = self._operator(X)
-        operator = operator.centred()  # L1 = 0: an origin changes nothing, and costs digits
         n_selected = self._n_to_select()
         n_clusters = self._count_clusters(X)
         self._progress.step("measuring the scatter among neighbours")
         members = neighbourhoods(operator, self.n_neighbors)
         grams = local_grams(operator, members)
-        ridge = mean_scatter(grams) if self.local_ridge == "auto" else float(self.local_ridge)
-        L = local_discriminant_matrix(members, grams, ridge=ridge)
-        rough = roughness(operator, L)
-        gamma = self._gamma(operator, rough)
+        given = not isinstance(self.local_ridge, str)
+        self.local_ridge_ = float(self.local_ridge) if given else mean_scatter(grams)
+        L = local_discriminant_matrix(members, grams, ridge=self.local_ridge_)
+        tall = count_varying(operator) < operator.shape[0]
+        share = defaults.UDFS_GAMMA_TALL if tall else defaults.UDFS_GAMMA_WIDE
+        gamma = self._resolve_gamma(share, L, operator)
         m = n_columns(n_clusters, operator)
         self._progress.step(f"finding a sparse projection, at most {self.max_iter} iterations")
         solution = solve_projection(
             SparseProjection(operator, L, m, gamma),
-            first_inverse_weights(rough, self.init, m),
+            first_inverse_weights(roughness(operator, L), self.init, m),
             max_iter=self.max_iter,
             tol=self.tol,
             callback=self._progress.watch(self.callback),
         )
-        state = solution.state
-        self.gamma_, self.local_ridge_, self.eigengap_ = gamma, ridge, state.gap
         self._set_outcome(solution)
-        warn_of_projection(operator, L, state.W, gamma=gamma, gap=state.gap, n_selected=n_selected)
-        self._set_weights(operator, state.W, n_selected)
-
-    def _gamma(self, operator: DataOperator, rough: np.ndarray) -> float:
-        """Return gamma as a number."""
-        if self.gamma != "auto":
-            return float(self.gamma)
-        tall = count_varying(operator) < operator.shape[0]
-        share = defaults.UDFS_GAMMA_TALL if tall else defaults.UDFS_GAMMA_WIDE
-        return share * mean_roughness(rough, operator)
-
-    def _check_parameters(self) -> None:
-        """Refuse values that cannot be meant."""
-        check_positive_or_auto("gamma", self.gamma)
-        check_positive_or_auto("local_ridge", self.local_ridge)
-        check_option("init", self.init, INITS)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0.0)
-        check_callback(self.callback)
+        self._set_projection(operator, L, solution.state, n_selected)
 
 
 def n_columns(n_clusters: int, operator: DataOperator) -> int:
@@ -201,7 +147,6 @@ def n_columns(n_clusters: int, operator: DataOperator) -> int:
     if n_clusters > largest:
         warn(
             f"n_clusters={n_clusters} needs more than as many features that vary; there are only "
-            f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller n_clusters.",
-            UserWarning,
+            f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller n_clusters."
         )
     return min(n_clusters, largest)

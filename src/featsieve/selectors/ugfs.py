@@ -1,32 +1,50 @@
-"""UGFS: the group of exactly k features that predicts smooth pseudo-labels best."""
+"""UGFS: the group of exactly k features that predicts smooth pseudo-labels best.
 
-from collections.abc import Sequence
-from functools import partial
+The released solver (``solver="paper"``) is an augmented Lagrangian with three splittings:
+
+    min ||E||^2 + alpha tr(F'LG)   s.t.  E = ZW - F,  B = W,  G = F,
+                                         F'F = I,  ||B||_{2,0} = k,  G >= 0
+
+with multipliers Lam, Sig, Om and one penalty mu that grows. The graph term is bilinear in F and its
+non-negative copy G (called Z by the authors). Every block update is the exact minimiser of
+
+    ||E||^2 + alpha tr(F'LG) + <Lam, E - ZW + F> + <Sig, W - B> + <Om, F - G>
+        + (mu/2) (||E - ZW + F||^2 + ||W - B||^2 + ||F - G||^2)
+
+in that block, but on this non-convex set nothing makes the objective fall: watch the residuals.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import in_double, is_single
-from featsieve.base import COLUMN_SCALES
-from featsieve.docstrings import fill_doc
-from featsieve.selectors.label_support import LabelSupportSelector, Start
-from featsieve.selectors.ugfs_paper import (
-    SETTINGS,
-    SplitProblem,
-    first_state,
-    ridge_solver,
-    solve_split,
-)
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.linalg import polar
+from featsieve.arrays.namespace import in_double, is_single, to_numpy
+from featsieve.base import COLUMN_SCALES, estimator
+from featsieve.graphs.affinity import laplacian, smoothness
+from featsieve.selectors.common import BlockProblem, Start
+from featsieve.selectors.label_support import LabelSupportSelector
+from featsieve.solvers.alternate import relative_change
 from featsieve.solvers.label_support import SupportProblem
 from featsieve.solvers.nonnegative_labels import label_of_row
-from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.validation import Check, check_number, nonnegative, one_of
+from featsieve.terms.orthogonality import normalised_indicator
+from featsieve.terms.regression import square
+from featsieve.validation import one_of
+
+# The penalty grows by this factor in every iteration, up to the second value.
+GROWTH, LARGEST_PENALTY = 1.05, 1e10
+# Beside sums of squares that are larger, nothing is left of the ridge of 1: the inverse is noise.
+LARGEST_SQUARE = 1e24
 
 
-@fill_doc
+@estimator
 class UGFS(LabelSupportSelector):
     """Unsupervised group feature selection: exactly k features, chosen together.
 
@@ -83,9 +101,7 @@ class UGFS(LabelSupportSelector):
     coef_ : ndarray of shape (`n_features_in_`, n_clusters)
         W (with ``solver="paper"`` its row-sparse copy), in the units of X; zero for features that
         are not selected.
-    intercept_ : ndarray of shape (n_clusters,)
-        b: F is approximated by ``X @ coef_ + intercept_``.
-    %(labels_)s
+    %(intercept_, labels_)s
     label_matrix_ : ndarray of shape (n_samples, n_clusters)
         F (with ``solver="paper"`` its non-negative copy). Its columns are those of ``coef_``; a
         sample's label is its largest entry, numbered in ``labels_`` by first sample unless ``init``
@@ -94,9 +110,7 @@ class UGFS(LabelSupportSelector):
         Alternation: along ``path_`` by how much the feature lowers the objective (at most as much
         as those before it), behind it what the feature would add. Paper: norm of the feature's row
         of W + Σ/μ, by which rows are kept. 0 for columns that do not vary.
-    ranking_ : ndarray of shape (`n_features_in_`,)
-        Rank of every feature, 1 is the best; the selected ones come first.
-    %(support_)s
+    %(selected_first, support_)s
     n_features_selected_ : int
         Their number, k.
     path_ : SelectionPath
@@ -152,64 +166,17 @@ class UGFS(LabelSupportSelector):
 
     Examples
     --------
-    >>> from featsieve import UGFS
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=50, n_informative=10, random_state=0)
-    >>> sieve = UGFS(n_clusters=4, n_features_to_select=10, random_state=0).fit(planted.X)
-    >>> int((sieve.support_ & planted.informative).sum())
-    10
+    %(example)s
     """
 
-    _checks: ClassVar[dict[str, Check]] = {
-        "solver": one_of("alternation", "paper"),
-        "update": one_of(*SETTINGS),
-        "alpha": nonnegative,
-        "ridge": nonnegative,
-        "path_length": partial(check_number, low=0, integer=True),
-    }
+    solver: str = "alternation"
+    update: str = "safe"
+    max_iter: int = 500
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        alpha: float = 0.01,
-        solver: str = "alternation",
-        update: str = "safe",
-        ridge: float = 10.0,
-        orthogonality: float | Sequence[float] = (10.0, 100.0, 1e3, 1e4),
-        init: Any = "spectral",
-        affinity: Any = "heat",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        path_length: int = 300,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.solver = solver
-        self.update = update
-        self.ridge = ridge
-        self.orthogonality = orthogonality
-        self.init = init
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.path_length = path_length
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    _checks: ClassVar = {**LabelSupportSelector._checks, "solver": one_of("alternation", "paper")}
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the group of features that predicts them."""
-        penalty_sequence(self.orthogonality)  # a wrong one is refused before anything is done
         operator = self._operator(X)
         scale, center = COLUMN_SCALES[self.scale]
         if is_single(X) and (self.solver == "paper" or self.ridge < defaults.SMALL_RIDGE):
@@ -217,46 +184,205 @@ class UGFS(LabelSupportSelector):
             operator = as_operator(X, scale=scale, center=center)
         k = self._n_to_select()
         start = self._first_labels(X, operator)
-        if self.solver == "alternation":
-            if not center:  # the intercept of the model is a centring
-                operator = as_operator(X, scale=scale)
-            problem = SupportProblem(
-                operator,
-                start.laplacian,
-                self.alpha,
-                ridge=self.ridge * mean_column_norm(operator),
-                n_features=k,
-                w_step="exchange",
-            )
-            labels = self._set_fitted(problem, self._solve(problem, start.F), k)
-        else:
-            split = SplitProblem(operator, start.laplacian, self.alpha, k, ridge_solver(operator))
-            labels = self._fit_paper(split, start)
-        self._set_labels(labels, given=start.given)
+        if self.solver == "paper":
+            self._fit_paper(start, k)
+            return
+        if not center:  # the intercept of the model is a centring
+            operator = as_operator(X, scale=scale)
+        problem = SupportProblem(
+            operator,
+            laplacian(start.graph),
+            self.alpha,
+            ridge=self.ridge * mean_column_norm(operator),
+            n_features=k,
+            w_step="exchange",
+        )
+        F = normalised_indicator(start.labels, start.n_clusters)
+        self._set_fitted(problem, self._solve(problem, F), k, start)
 
-    def _fit_paper(self, problem: SplitProblem, begun: Start) -> np.ndarray:
-        """Fit by the method of multipliers; return the labels."""
-        n_clusters = begun.F.shape[1]
-        start = first_state(
-            problem,
-            begun.labels,
-            n_clusters,
-            settings=SETTINGS[self.update],
-            random_state=begun.random_state,
-        )
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
-        solution = solve_split(
-            problem,
-            start,
-            update=self.update,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        state = solution.state
-        self._set_outcome(solution)
+    def _fit_paper(self, start: Start, k: int) -> None:
+        """Fit by the method of multipliers."""
+        kind = SplitProblem if self.update == "safe" else ReleasedUGFS
+        problem = kind(start.operator, laplacian(start.graph), self.alpha, k)
+        first = problem.start(start.labels, start.n_clusters, random_state=start.random_state)
+        state = self._alternate(problem, first, "labels and features")
         self.label_matrix_ = state.G
-        self._set_regression(problem.operator, state.B, np.zeros(n_clusters))
+        self._set_regression(start.operator, state.B, np.zeros(start.n_clusters))
         order = np.argsort(-state.scores, kind="stable")
-        self._set_selection(np.maximum(state.scores, 0.0), problem.n_features, order=order)
-        return label_of_row(state.G, state.F)
+        self._set_selection(np.maximum(state.scores, 0.0), k, order=order)
+        self._keep_labels(label_of_row(state.G, state.F), start)
+
+
+@dataclass(frozen=True)
+class SplitState:
+    """Variables, copies, multipliers and penalty."""
+
+    W: np.ndarray
+    F: np.ndarray
+    G: np.ndarray
+    fitted: np.ndarray  # ZW
+    E: np.ndarray
+    B: np.ndarray
+    Lam: np.ndarray
+    Sig: np.ndarray
+    Om: np.ndarray
+    mu: float
+    scores: np.ndarray  # row norms of W + Sig/mu, by which B was chosen
+
+    def residuals(self) -> tuple[float, float, float]:
+        """Return ||W - B||, ||F - G|| and ||E - ZW + F||, relative to W, F and F."""
+        size_w = max(square(self.W), square(self.B), 1e-300) ** 0.5
+        size_f = max(square(self.F), 1e-300) ** 0.5
+        return (
+            square(self.W - self.B) ** 0.5 / size_w,
+            square(self.F - self.G) ** 0.5 / size_f,
+            square(self.E - self.fitted + self.F) ** 0.5 / size_f,
+        )
+
+
+@dataclass(frozen=True)
+class SplitProblem(BlockProblem[SplitState]):
+    """The method of multipliers; every block but the last minimises the augmented Lagrangian."""
+
+    operator: DataOperator
+    laplacian: sp.csr_array
+    alpha: float
+    n_features: int
+    form: str = "auto"  # of the ridge regression
+
+    blocks = ("errors", "rows", "weights", "labels", "copies", "multipliers")
+    multiplier: ClassVar[float] = 0.0  # the first ones
+    penalty: ClassVar[float] = 1.0  # the first mu
+    norm: ClassVar[int] = 2  # by which rows are kept
+
+    def objective(self, state: SplitState) -> float:
+        """Return ||ZW - F||^2 + alpha tr(F'LF), whatever the constraints say."""
+        return square(state.fitted - state.F) + self.alpha * smoothness(self.laplacian, state.F)
+
+    def converged(self, state: SplitState, history: Sequence[float], tol: float) -> bool:
+        """Say whether the objective stands still and the constraints hold."""
+        feasible = max(state.residuals()) < defaults.UGFS_FEASIBLE
+        return relative_change(history) < tol and feasible
+
+    def start(
+        self, labels: np.ndarray, n_clusters: int, *, random_state: np.random.RandomState
+    ) -> SplitState:
+        """Return the first state."""
+        d = self.operator.shape[1]
+        return self.state_of(np.zeros((d, n_clusters)), normalised_indicator(labels, n_clusters))
+
+    def state_of(self, W: np.ndarray, F: np.ndarray) -> SplitState:
+        """Return a state without errors, with the first multipliers and the first penalty."""
+        return SplitState(
+            W=W,
+            F=F,
+            G=F,
+            fitted=self.image(W),
+            E=np.zeros_like(F),
+            B=np.zeros_like(W),
+            Lam=np.full_like(F, self.multiplier),
+            Sig=np.full_like(W, self.multiplier),
+            Om=np.full_like(F, self.multiplier),
+            mu=self.penalty,
+            scores=np.zeros(len(W)),
+        )
+
+    def image(self, W: np.ndarray) -> np.ndarray:
+        """Return ZW."""
+        return to_numpy(self.operator.matmul(self.operator.place(W)))
+
+    @cached_property
+    def solve(self) -> Callable[[np.ndarray], np.ndarray]:
+        """R -> (Z'Z + I_d)^(-1) R with the smaller of the two inverses, computed once.
+
+        d > n: R - Z'(ZZ' + I_n)^(-1) Z R.
+        """
+        operator, xp = self.operator, self.operator.xp
+        n, d = operator.shape
+        wide = d > n if self.form == "auto" else self.form == "sample"
+        small = operator.sample_gram() if wide else operator.gram()
+        largest = float(xp.max(xp.linalg.diagonal(small)))
+        if largest > LARGEST_SQUARE:
+            raise ValueError(
+                f"The sums of squares of X reach {largest:.0e}, and UGFS(solver='paper') adds 1 to "
+                "them, of which nothing is left then: use scale='unit', solver='alternation', or "
+                f"divide X by {largest**0.5:.0e}."
+            )
+        eye = xp.eye(small.shape[0], dtype=small.dtype, device=operator.device)
+        inverse = xp.linalg.inv(small + eye)
+
+        def solve(R: np.ndarray) -> np.ndarray:
+            R = operator.place(R)
+            if wide:
+                return to_numpy(R - operator.rmatmul(inverse @ operator.matmul(R)))
+            return to_numpy(inverse @ R)
+
+        return solve
+
+    def update_errors(self, state: SplitState) -> SplitState:
+        """E = mu/(2 + mu) (ZW - F - Lam/mu)."""
+        E = (state.mu * (state.fitted - state.F) - state.Lam) / (2.0 + state.mu)
+        return replace(state, E=E)
+
+    def update_rows(self, state: SplitState) -> SplitState:
+        """B = the k longest rows of W + Sig/mu, the others zero; ties by the lower index.
+
+        A column that does not vary is never one of them.
+        """
+        T = state.W + state.Sig / state.mu
+        varies = to_numpy(self.operator.varies)
+        scores = np.where(varies, np.linalg.norm(T, self.norm, axis=1), -1.0)
+        keep = np.argsort(-scores, kind="stable")[: self.n_features]
+        keep = keep[scores[keep] >= 0.0]
+        B = np.zeros_like(T)
+        B[keep] = T[keep]
+        return replace(state, B=B, scores=scores)
+
+    def update_weights(self, state: SplitState) -> SplitState:
+        """W = (Z'Z + I)^(-1) (Z'(E + F + Lam/mu) + B - Sig/mu)."""
+        target = self.operator.place(state.E + state.F + state.Lam / state.mu)
+        moments = to_numpy(self.operator.rmatmul(target))
+        W = self.solve(moments + state.B - state.Sig / state.mu)
+        return replace(state, W=W, fitted=self.image(W))
+
+    def update_labels(self, state: SplitState) -> SplitState:
+        """F = -polar(alpha LG + mu (E - ZW - G) + Lam + Om)."""
+        K = self.alpha * (self.laplacian @ state.G) + state.Lam + state.Om
+        K += state.mu * (state.E - state.fitted - state.G)
+        return replace(state, F=-polar(K))
+
+    def update_copies(self, state: SplitState) -> SplitState:
+        """G = max(F + (Om - alpha LF)/mu, 0)."""
+        pull = state.Om - self.alpha * (self.laplacian @ state.F)
+        return replace(state, G=np.maximum(state.F + pull / state.mu, 0.0))
+
+    def update_multipliers(self, state: SplitState) -> SplitState:
+        """Add mu times the violations to the multipliers; raise mu."""
+        mu = state.mu
+        return replace(
+            state,
+            Lam=state.Lam + mu * (state.E - state.fitted + state.F),
+            Sig=state.Sig + mu * (state.W - state.B),
+            Om=state.Om + mu * (state.F - state.G),
+            mu=min(LARGEST_PENALTY, GROWTH * mu),
+        )
+
+
+class ReleasedUGFS(SplitProblem):
+    """The start, the rows and the end of the released program."""
+
+    multiplier = 1.0
+    penalty = 1e-4
+    norm = 1
+
+    def converged(self, state: SplitState, history: Sequence[float], tol: float) -> bool:
+        """Say whether the absolute change of the objective is small."""
+        return len(history) > 1 and abs(history[-1] - history[-2]) < tol
+
+    def start(
+        self, labels: np.ndarray, n_clusters: int, *, random_state: np.random.RandomState
+    ) -> SplitState:
+        """Return a random W, and the first columns of the identity."""
+        n, d = self.operator.shape
+        W = random_state.uniform(size=(d, n_clusters))
+        return self.state_of(W, np.eye(n, n_clusters))

@@ -1,23 +1,54 @@
-"""URAFS: features that predict orthonormal labels on a graph that adapts to the labels."""
+"""URAFS: features that predict orthonormal labels on a graph that adapts to the labels.
 
+With A = Z'Z + lam Q, Q = diag(q), the W-step has the closed form (C = Z'F)
+
+    W = V G^(-1/2),   V = A^(-1) C,   G = C'A^(-1)C = F'ZV,                    W'AW = I,
+
+so that V is a reweighted ridge regression of F and no d x d root is needed. With W eliminated the
+objective depends on q through  -2 tr G(q)^(1/2) + (lam/4) sum_j 1/q_j. G(q)^(-1) is the smallest
+Y'AY over Y'C = I, hence concave in q, and so is -tr G^(1/2): its tangent bounds it from above, and
+the bound is least at q_j = 1/(2 ||w_j G^(1/4)||). The published q_j = 1/(2 ||w_j||) forgets that
+the constraint moves with Q; it minimises -log det G(q) + (lam/4) sum_j 1/q_j instead.
+"""
+
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.linalg import polar
-from featsieve.arrays.namespace import to_numpy
-from featsieve.docstrings import fill_doc
+from featsieve.arrays.linalg import inverse_root, polar
+from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.base import estimator
 from featsieve.graphs.spectral_labels import kmeans_labels
-from featsieve.selectors.label_regression import LabelRegressionSelector, Start
-from featsieve.selectors.urafs_problem import PublishedURAFS, URAFSProblem
-from featsieve.solvers.stiefel import random_frame
+from featsieve.selectors.common import Start
+from featsieve.selectors.label_regression import (
+    LabelRegression,
+    LabelRegressionSelector,
+    LabelState,
+)
+from featsieve.solvers.reweighted_ridge import ReweightedRidge
+from featsieve.solvers.stiefel import power_estimate, power_iterations, random_frame
+from featsieve.terms.entropy_graph import BlockedKernel, UniformGraph, kernel_of
 from featsieve.terms.orthogonality import indicator, normalised_indicator
-from featsieve.validation import nonnegative, one_of, positive
+from featsieve.terms.regression import square
+from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
+from featsieve.terms.row_sparsity import row_norms
+from featsieve.validation import nonnegative, positive
+
+# Added to the eigenvalues of G, which are at most 1: a direction of F that no column predicts gets
+# weight zero instead of a random one, and the objective stays smooth.
+RIDGE = 1e-12
+# Added to the bound of the curvature, as a share of it: keeps F determined along directions which
+# neither the graph nor the data pull at.
+MARGIN = 1e-6
+# The exponent of S beyond which it is the identity to the last bit.
+LARGEST_GAMMA = 1e100
 
 
-@fill_doc
+@estimator
 class URAFS(LabelRegressionSelector):
     """Generalised uncorrelated regression with an adaptive graph.
 
@@ -49,9 +80,7 @@ class URAFS(LabelRegressionSelector):
         First pseudo-labels: k-means on the columns, spectral clustering of the neighbour graph,
         random orthonormal columns (as in the authors' program; a start that noise can predict is
         not left any more), an array of labels, or ``init(X, n_clusters, random_state)``.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    %(scale)s
+    %(spectral_neighbors, scale)s
         The intercept b centres: "none" and "raw" are the same here.
     %(max_iter)s
         (Row sparsity comes slowly, by reweighting.)
@@ -115,43 +144,20 @@ class URAFS(LabelRegressionSelector):
     %(example)s
     """
 
+    alpha: float = 0.1
+    beta: float = 0.1
+    sparsity: float = 10.0
+    update: str = "safe"
+    init: Any = "k-means"
+    max_iter: int = 500
+
     _own_starts = ("random",)
-    _checks: ClassVar = {
-        "update": one_of("safe", "paper"),
-        "alpha": nonnegative,
-        "beta": positive,
-        "sparsity": positive,
-    }
-
-    sparsity: float
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        alpha: float = 0.1,
-        beta: float = 0.1,
-        sparsity: float = 10.0,
-        update: str = "safe",
-        init: Any = "k-means",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
+    _checks: ClassVar = {"alpha": nonnegative, "beta": positive, "sparsity": positive}
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: the intercept centres."""
         operator = super()._operator(X)
         return as_operator(X) if self.scale == "raw" else operator
-
-    def _graph(self, operator: DataOperator) -> None:
-        """Return no graph: that of the method is learned."""
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return orthonormal columns; without the constant one, unless as published."""
@@ -162,7 +168,7 @@ class URAFS(LabelRegressionSelector):
             F = normalised_indicator(start.labels, start.n_clusters)
         return F if self.update == "paper" else centred_frame(F)
 
-    def _problem(self, start: Start, F: np.ndarray) -> URAFSProblem:
+    def _problem(self, start: Start, F: np.ndarray) -> "URAFSProblem":
         """Return the objective."""
         kind = URAFSProblem if self.update == "safe" else PublishedURAFS
         return kind(
@@ -209,3 +215,163 @@ def label_rows(
         return labels
     overlap = indicator(labels, n_clusters).T @ indicator(given, n_clusters)
     return linear_sum_assignment(-overlap)[1][labels]
+
+
+@dataclass(frozen=True)
+class URAFSState(LabelState):
+    """The variables; F is centred, without the constant column, unless as published.
+
+    ``fitted`` is minus half the gradient, in F, of the terms with W: XW.
+    """
+
+    graph: Any = None  # of F
+    before: Array = None  # 1/q_j with which W was computed (as published)
+
+
+@dataclass(frozen=True, kw_only=True)
+class URAFSProblem(LabelRegression[URAFSState]):
+    """The objective with Q as a variable; the operator is centred, ``beta`` that of the paper."""
+
+    alpha: float
+    beta: float
+    sparsity: float
+    random_state: Any = None
+
+    state_type = URAFSState
+
+    @property
+    def gamma(self) -> float:
+        """The exponent of S: s_ij ~ exp(-gamma ||f_i - f_j||^2)."""
+        return min(0.5 / self.beta, LARGEST_GAMMA)
+
+    def value(self, state: URAFSState) -> float:
+        """Return ||H(XW - F)||^2 + lam sum (q ||w||^2 + 1/(4q)) + the graph at its best S.
+
+        W'AW = I turns the terms in W into c' + ||HF||^2 - 2 tr(F'XW), c' columns of F. The norms
+        are smoothed (||w||^2 + eps), and so is G.
+        """
+        xp = self.operator.xp
+        F, e = state.F, state.inverse
+        loss = F.shape[1] + square(F) - 2.0 * float(np.sum(F * state.fitted))
+        shrinkage = 0.25 * float(xp.sum(e)) + SMOOTHING * float(xp.sum(1.0 / e))
+        graph = -2.0 * self.alpha * self.beta * state.graph.log_partition
+        return loss + self.sparsity * shrinkage + graph
+
+    def update_weights(self, state: URAFSState) -> URAFSState:
+        """Update Q and W: F has changed, and the tangent in q belongs to the best W for it."""
+        inverse = self.best_weights(state.F, state.inverse)[2]
+        W, pull, _ = self.best_weights(state.F, inverse)
+        return replace(state, W=W, fitted=pull, inverse=inverse)
+
+    def best_weights(self, F: np.ndarray, inverse: Array) -> tuple[Array, np.ndarray, Array]:
+        """Return the best W for F and Q, its pull on F, and the inverse weights 2 ||w_j G^(1/4)||.
+
+        With G + delta I in place of G, everything holds as if Z had further columns sqrt(delta) I
+        with q = 1/lam: the pull on F gains delta F G^(-1/2).
+        """
+        ridge = ReweightedRidge(self.operator, self.form)
+        V, fitted = ridge.solve(self.operator.place(F), self.sparsity, inverse=inverse)
+        fitted = to_numpy(fitted)
+        G = F.T @ fitted
+        energy, basis = np.linalg.eigh(0.5 * (G + G.T))
+        energy = np.maximum(energy, 0.0) + RIDGE
+        root = (basis / np.sqrt(energy)) @ basis.T
+        turned = self.operator.place(basis / energy**0.25)  # W G^(1/4) = V G^(-1/4)
+        pull = (fitted + RIDGE * F) @ root
+        return V @ self.operator.place(root), pull - pull.mean(axis=0), inverse_weights(V @ turned)
+
+    def update_labels(self, state: URAFSState) -> URAFSState:
+        """Update S and F in turn: S is a function of F, renewed for every step of F."""
+
+        def curvature(F: np.ndarray) -> tuple[np.ndarray, float]:
+            known = F is state.F and state.graph is not None
+            graph = state.graph if known else LabelGraph.of(F, self.gamma)
+            # A = H + 2 alpha L, and HF = F
+            eta = (1.0 + MARGIN) * (1.0 + 2.0 * self.alpha * graph.bound)
+            return F + 2.0 * self.alpha * graph.product, eta
+
+        F = power_iterations(state.F, state.fitted, curvature, n_steps=defaults.URAFS_LABEL_STEPS)
+        F = F - F.mean(axis=0)  # rounding only: every term of a step is centred
+        return replace(state, F=F, graph=LabelGraph.of(F, self.gamma))
+
+
+class PublishedURAFS(URAFSProblem):
+    """The authors' alternation: S, W with Q, F from a random start, once each."""
+
+    blocks = ("graph", "weights", "labels")
+
+    def value(self, state: URAFSState) -> float:
+        """Return what the authors' program logs: Q from before the W-step, S from before F."""
+        F, graph = state.F, state.graph
+        loss = square(state.fitted - (F - F.mean(axis=0)))
+        loss += self.sparsity * float(self.operator.xp.sum(row_norms(state.W) / state.before))
+        entropy = graph.symmetric_entropy()
+        return loss + 2.0 * self.alpha * (graph.smoothness(F) + self.beta * entropy)
+
+    def update_graph(self, state: URAFSState) -> URAFSState:
+        """Take the best S."""
+        return replace(state, graph=UniformGraph(state.F, self.gamma))
+
+    def update_weights(self, state: URAFSState) -> URAFSState:
+        """Take the best W for Q, then Q of that W."""
+        centred = state.F - state.F.mean(axis=0)
+        target = self.operator.place(centred)
+        V, fitted = self.ridge.solve(target, self.sparsity, inverse=state.inverse)
+        fitted = to_numpy(fitted)
+        root = inverse_root(centred.T @ fitted)
+        W = V @ self.operator.place(root)
+        return replace(
+            state, W=W, fitted=fitted @ root, before=state.inverse, inverse=inverse_weights(W)
+        )
+
+    def update_labels(self, state: URAFSState) -> URAFSState:
+        """Take power steps from a random F, with an eta that may be too small: no descent step."""
+        n, c = state.F.shape
+
+        def multiply(F: np.ndarray) -> np.ndarray:
+            return F - F.mean(axis=0) + 2.0 * self.alpha * state.graph.laplacian_product(F)
+
+        eta = power_estimate(multiply, n, random_state=self.random_state)
+        F = power_iterations(
+            random_frame(n, c, random_state=self.random_state),
+            state.fitted,
+            lambda F: (multiply(F), eta),
+            n_steps=defaults.URAFS_PUBLISHED_STEPS,
+        )
+        return replace(state, F=F)
+
+
+@dataclass(frozen=True)
+class LabelGraph:
+    """S at its optimum for F, seen by the label step: two products with the n x n kernel."""
+
+    product: np.ndarray
+    log_partition: float
+    bound: float
+
+    @classmethod
+    def of(cls, F: np.ndarray, gamma: float) -> "LabelGraph":
+        """Return the graph of F: z, KF and, with S = diag(1/z) K, S'1 and S'F."""
+        kernel = kernel_of(F, gamma)
+        right = np.hstack([np.ones((F.shape[0], 1)), F])
+        if isinstance(kernel, BlockedKernel):
+            forward, backward = _one_pass(kernel, right)
+        else:
+            forward = kernel.matmul(right)
+            backward = kernel.matmul(right / forward[:, :1])
+        z = forward[:, 0]
+        degree = 0.5 * (1.0 + backward[:, 0])
+        product = degree[:, None] * F - 0.5 * (forward[:, 1:] / z[:, None] + backward[:, 1:])
+        bound = 2.0 * float(np.max(degree - 1.0 / z))  # s_ii = 1/z_i
+        return cls(product, float(np.sum(np.log(z))), bound)
+
+
+def _one_pass(kernel: BlockedKernel, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return K [1, F] and S' [1, F], which add up over blocks of rows: every block is made once."""
+    forward, backward = np.empty_like(right), np.zeros_like(right)
+    for start in range(0, right.shape[0], kernel.step):
+        inside = slice(start, start + kernel.step)
+        K = kernel.rows(start)
+        forward[inside] = K @ right
+        backward += K.T @ (right[inside] / forward[inside, :1])
+    return forward, backward

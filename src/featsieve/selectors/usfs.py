@@ -1,27 +1,46 @@
-"""USFS: features that predict soft cluster memberships."""
+"""USFS: features that predict soft cluster memberships.
 
+    min  sum_ij y_ij d_ij + beta (||Y||^2 + alpha ||H(XP - Y)||^2 + gamma ||P||_{2,1})
+
+with d_ij = ||x_i W - m_j||^2, W'W = I and rows of Y on the simplex. With the centres at their best,
+m_j = sum_i y_ij x_i W / n_j, the first term is tr(W' S W), S = X'(I - Y N^(-1) Y')X the scatter
+within the clusters: W holds its last eigenvectors (of the row space of X).
+In the code Y is ``state.F`` and P is ``state.W``, as in the other methods.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.linalg import smallest_eigenpairs
 from featsieve.arrays.namespace import to_numpy
-from featsieve.docstrings import fill_doc
-from featsieve.selectors.label_regression import LabelRegressionSelector, Start, resolve_penalty
-from featsieve.selectors.usfs_problem import ReleasedUSFS, USFSProblem
-from featsieve.terms.orthogonality import indicator
-from featsieve.validation import (
-    Check,
-    one_of,
-    positive,
-    positive_integer,
-    positive_or_auto,
-    warn,
+from featsieve.base import estimator
+from featsieve.graphs import principal_coordinates
+from featsieve.selectors.common import Start
+from featsieve.selectors.label_regression import (
+    LabelRegression,
+    LabelRegressionSelector,
+    LabelState,
+    resolve_penalty,
 )
+from featsieve.terms.orthogonality import indicator
+from featsieve.terms.regression import square
+from featsieve.terms.row_shrinkage import smoothed_norm
+from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.simplex import project_rows
+from featsieve.validation import one_of, positive, positive_or_auto, warn
+
+# A cluster of this size is empty.
+EMPTY = 1e-12
+# From this many directions on, SciPy's solver for a few eigenvectors pays.
+LARGEST_FULL = 400
 
 
-@fill_doc
+@estimator
 class USFS(LabelRegressionSelector):
     """Unsupervised soft-label feature selection (a reconstruction).
 
@@ -61,9 +80,7 @@ class USFS(LabelRegressionSelector):
         memberships (as in the released program), an array of labels, or
         ``init(X, n_clusters, random_state)``. Labels are softened, 0.9 to their cluster and 0.1 in
         equal parts.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.
-    %(scale)s
+    %(spectral_neighbors, scale)s
         With "raw" there is no intercept b either, as in the released program.
     %(max_iter)s
         (The released program makes 5, without a test.)
@@ -128,42 +145,20 @@ class USFS(LabelRegressionSelector):
     %(example)s
     """
 
+    alpha: float = 1.0
+    beta: float | str = "auto"
+    gamma: float | str = "auto"
+    n_components: int | None = None
+    variant: str = "consistent"
+    init: Any = "k-means"
+    max_iter: int = 100
+
     _own_starts = ("random",)
-    _checks: ClassVar[dict[str, Check]] = {
+    _checks: ClassVar = {
         "variant": one_of("consistent", "released"),
         "alpha": positive,
         "beta": positive_or_auto,
-        "gamma": positive_or_auto,
-        "n_components": lambda name, m: None if m is None else positive_integer(name, m),
     }
-
-    gamma: float | str
-    n_components: int | None
-    variant: str
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str = 0.1,
-        alpha: float = 1.0,
-        beta: float | str = "auto",
-        gamma: float | str = "auto",
-        n_components: int | None = None,
-        variant: str = "consistent",
-        init: Any = "k-means",
-        n_neighbors: int = 5,
-        scale: str = "unit",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
-
-    def _graph(self, operator: DataOperator) -> None:
-        """Return no graph: the method has none."""
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return the first Y: softened labels, or random rows."""
@@ -174,7 +169,7 @@ class USFS(LabelRegressionSelector):
         share = defaults.USFS_SOFTENING
         return (1.0 - share) * indicator(start.labels, c) + share / c
 
-    def _problem(self, start: Start, F: np.ndarray) -> USFSProblem:
+    def _problem(self, start: Start, F: np.ndarray) -> "USFSProblem":
         """Return the objective."""
         X, operator, raw = start.X, start.operator, self.scale == "raw"
         if self.n_components is not None and self.n_components > X.shape[1]:
@@ -222,3 +217,135 @@ def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     first = np.full(n_clusters, len(labels))
     np.minimum.at(first, labels, np.arange(len(labels)))
     return np.argsort(first, kind="stable")
+
+
+@dataclass(frozen=True)
+class USFSState(LabelState):
+    """The variables, with what the label step needs of centres and intercept."""
+
+    distances: Any = None  # ||x_i W - m_j||^2
+    offset: Any = None  # b
+
+
+@dataclass(frozen=True, kw_only=True)
+class USFSProblem(LabelRegression[USFSState]):
+    """The objective, whose every block is minimised exactly (the weights by a majoriser)."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    n_components: int | None = None
+    intercept: bool = True  # of the regression; the operator is then centred
+
+    released: ClassVar[bool] = False
+    blocks = ("centres", "weights", "labels")
+    state_type = USFSState
+
+    @cached_property
+    def basis(self) -> tuple[np.ndarray, np.ndarray]:
+        """U diag(s) and s^2 of X = U diag(s) V', all directions, computed once."""
+        coordinates, energy = principal_coordinates(
+            self.operator, n_directions=min(self.operator.shape)
+        )
+        return to_numpy(coordinates), to_numpy(energy)
+
+    def offset(self, Y: np.ndarray) -> np.ndarray:
+        """Return the intercept b that is best with centred columns: the means of Y."""
+        return Y.mean(axis=0) if self.intercept else np.zeros(Y.shape[1])
+
+    def value(self, state: USFSState) -> float:
+        """Return the objective, with the intercept at its best."""
+        Y = state.F
+        residual = state.fitted - (Y - self.offset(Y))
+        regression = self.alpha * square(residual) + self.gamma * smoothed_norm(state.W)
+        return float(np.sum(Y * state.distances)) + self.beta * (square(Y) + regression)
+
+    def update_centres(self, state: USFSState) -> USFSState:
+        """Take the best subspace and centres."""
+        space = subspace(self, state.F)
+        return replace(state, distances=centre_distances(space, state.F))
+
+    def update_weights(self, state: USFSState) -> USFSState:
+        """Regress the labels on the features; the first regression is a ridge."""
+        offset = self.offset(state.F)
+        state = self.regress(state, state.F - offset, self.gamma / self.alpha)
+        return replace(state, offset=offset)
+
+    def update_labels(self, state: USFSState) -> USFSState:
+        """Take the best memberships."""
+        scale = 2.0 if self.released else 1.0 + self.alpha
+        predicted = self.alpha * (state.fitted + state.offset)
+        Y = memberships(predicted, state.distances, beta=self.beta, scale=scale)
+        return replace(state, F=Y)
+
+
+class ReleasedUSFS(USFSProblem):
+    """Two steps of the released program, which match no objective, and its smoothing."""
+
+    released = True
+
+    def update_weights(self, state: USFSState) -> USFSState:
+        """Regress, with weights 1/(2 ||p|| + 0.01) of the rows."""
+        state = super().update_weights(state)
+        lengths = self.operator.xp.sqrt(row_norms(state.W))
+        return replace(state, inverse=2.0 * lengths + defaults.USFS_RELEASED_SMOOTHING)
+
+
+def subspace(problem: USFSProblem, Y: np.ndarray) -> DataOperator:
+    """Return XW for the best W; X itself where W is square.
+
+    In the basis V of the row space the scatter is diag(s^2) - EE', E = diag(s) U'Y N^(-1/2); the
+    released program has N^(1/2), and takes directions without any scatter before positive ones.
+    """
+    m = problem.n_components
+    if m is None:
+        return problem.operator
+    T, energy = problem.basis
+    size = Y.sum(axis=0)
+    power = 0.5 if problem.released else -0.5
+    E = (T.T @ Y) * np.where(size > EMPTY, np.maximum(size, EMPTY) ** power, 0.0)
+    scatter = np.diag(energy) - E @ E.T
+    m = min(m, len(energy))
+    if len(energy) <= LARGEST_FULL:
+        value, vectors = np.linalg.eigh(scatter)
+    else:
+        value, vectors = smallest_eigenpairs(scatter, m)
+    if problem.released:
+        n_empty = problem.operator.shape[1] - len(energy)
+        assert problem.n_components is not None
+        negative = min(int(np.count_nonzero(value < 0.0)), m)
+        m = max(negative, min(problem.n_components - n_empty, m))
+    points = T @ vectors[:, :m] if m > 0 else np.zeros((len(T), 1))
+    return as_operator(points, center=False)
+
+
+def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
+    """Return the squared distances of the samples to the centres.
+
+    The centre of an empty cluster does not matter to the objective: it moves to the sample which
+    is farthest from its own centres (the next one for a second empty cluster).
+    """
+    size = Y.sum(axis=0)
+    empty = size <= EMPTY
+    sums = space.rmatmul(space.place(Y))
+    centres = sums / space.place(np.where(empty, 1.0, size))[None, :]
+    norms = to_numpy(space.row_norms())
+    squares = to_numpy(space.xp.sum(centres * centres, axis=0))
+    D = np.maximum(norms[:, None] - 2.0 * to_numpy(space.matmul(centres)) + squares, 0.0)
+    if empty.any():
+        farthest = np.argsort(-np.sum(Y * D, axis=1), kind="stable")
+        for j, i in zip(np.flatnonzero(empty), farthest, strict=False):
+            product = to_numpy(space.matmul(space.rows(i, i + 1).T))[:, 0]
+            D[:, j] = np.maximum(norms + norms[i] - 2.0 * product, 0.0)
+    return D
+
+
+def memberships(predicted: np.ndarray, D: np.ndarray, *, beta: float, scale: float) -> np.ndarray:
+    """Return the best Y: rows of (alpha (XP + b) - D/(2 beta)) / scale onto the simplex.
+
+    ``predicted`` is alpha (XP + b). The scale is 1 + alpha; the released program has 2.
+    """
+    # The projection knows no offset of a row: subtract what can overflow.
+    with np.errstate(over="ignore"):
+        repulsion = (D - D.min(axis=1, keepdims=True)) / (2.0 * beta)
+    return project_rows((predicted - repulsion) / scale)

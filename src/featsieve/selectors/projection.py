@@ -1,14 +1,17 @@
 """What UDFS and SOGFS share: the settings of their row-sparse projection, and what can go wrong."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.base import estimator
+from featsieve.selectors.common import IterativeSelector
+from featsieve.solvers.sparse_projection import INITS, roughness
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import check_number, warn
+from featsieve.validation import one_of, warn
 
 # A row of W of less than this squared length has been dropped by the penalty.
 DROPPED = 1e-8
@@ -16,23 +19,39 @@ DROPPED = 1e-8
 SMALLEST_GAP = 1e-10
 
 
-def check_positive_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or a number above 0."""
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
-        return
-    check_number(name, value, low=0.0, strict=True)
+@estimator
+class ProjectionSelector(IterativeSelector):
+    """A selector that scores features by the rows of a sparse orthonormal projection."""
+
+    gamma: float | str = "auto"
+    init: str = "roughness"
+
+    _checks: ClassVar[dict[str, Any]] = {"init": one_of(*INITS)}
+
+    def _operator(self, X: Any) -> DataOperator:
+        """Return the table with centred columns: L1 = 0, an origin would only cost digits."""
+        return super()._operator(X).centred()
+
+    def _resolve_gamma(self, share: float, L: sp.csr_array, operator: DataOperator) -> float:
+        """Set and return gamma; "auto" is a share of the mean roughness of columns that vary."""
+        mean = float(roughness(operator, L)[to_numpy(operator.varies)].mean()) or 1.0
+        self.gamma_ = share * mean if isinstance(self.gamma, str) else float(self.gamma)
+        return self.gamma_
+
+    def _set_projection(
+        self, operator: DataOperator, L: sp.csr_array, state: Any, n_selected: int
+    ) -> None:
+        """Set what the projection W of a state says about the features."""
+        self.eigengap_ = state.gap
+        warn_of_projection(
+            operator, L, state.W, gamma=self.gamma_, gap=state.gap, n_selected=n_selected
+        )
+        self._set_weights(operator, state.W, n_selected)
 
 
 def count_varying(operator: DataOperator) -> int:
     """Return the number of columns that vary."""
     return int(np.count_nonzero(to_numpy(operator.varies)))
-
-
-def mean_roughness(rough: np.ndarray, operator: DataOperator) -> float:
-    """Return the mean of z_j'Lz_j over the columns that vary; 1 if all are zero."""
-    return float(rough[to_numpy(operator.varies)].mean()) or 1.0
 
 
 def warn_of_projection(
@@ -50,21 +69,17 @@ def warn_of_projection(
     ranked = n_selected != m and n_selected < count_varying(operator)  # the order matters
     if ranked and np.count_nonzero(alive) <= m:
         # A dropped row comes back where 2 ||(MW)_j|| > gamma.
-        slopes = operator.rmatmul(
-            operator.xp.asarray(L @ to_numpy(operator.matmul(W)), device=operator.device)
-        )
+        slopes = operator.rmatmul(operator.place(L @ to_numpy(operator.matmul(W))))
         largest = 2.0 * float(np.sqrt(to_numpy(row_norms(slopes))[~alive].max(initial=0.0)))
         warn(
             f"gamma={gamma:.3g} is so large that only {m} features have weights, as many as W has "
             f"columns: the order within them and beyond them says little. Choose gamma below "
-            f"{largest:.3g}, or select {m} features.",
-            UserWarning,
+            f"{largest:.3g}, or select {m} features."
         )
     if gap < SMALLEST_GAP:
         warn(
             "The projection is not unique: an eigenvalue that it should leave out equals one that "
             "it takes in, so the ranking depends on the order of the columns. Repeated columns "
             "cause this, or init='identity' with more features than samples: drop the copies, or "
-            "use init='roughness'.",
-            UserWarning,
+            "use init='roughness'."
         )

@@ -1,10 +1,12 @@
-"""The variance control."""
+"""The controls."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featsieve import MaxVariance
+from featsieve import MaxVariance, RandomSelector
+
+TABLE = np.random.default_rng(0).standard_normal((20, 40))
 
 
 def test_scores_are_variances_and_the_largest_are_selected():
@@ -40,23 +42,23 @@ def test_constant_column_far_from_zero_scores_exactly_zero():
     assert MaxVariance(1).fit(X).scores_[1] == 0.0
 
 
-def test_equal_variances_go_to_the_lower_index():
-    column = np.random.default_rng(4).standard_normal(15)
-    X = np.column_stack([column, -column, column])
-    np.testing.assert_array_equal(MaxVariance(2).fit(X).ranking_, [1, 2, 3])
+def test_scores_are_random_numbers_in_the_unit_interval():
+    scores = RandomSelector(1, random_state=0).fit(sp.eye_array(3000, format="csr")).scores_
+    assert scores.min() > 0.0
+    assert scores.max() <= 1.0
+    assert abs(scores.mean() - 0.5) < 0.03
+    assert len(np.unique(scores)) == 3000
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, bool])
-def test_other_dtypes(dtype):
-    X = np.maximum(np.random.default_rng(5).standard_normal((25, 4)) * [1, 2, 3, 4], 0).astype(
-        dtype
+def test_every_feature_is_selected_equally_often():
+    counts = sum(
+        RandomSelector(10, random_state=s).fit(TABLE).support_.astype(int) for s in range(100)
     )
-    model = MaxVariance(2).fit(X)
-    np.testing.assert_allclose(model.scores_, X.astype(float).var(axis=0), rtol=1e-6)
+    # binomial, 100 draws of probability 1/4: mean 25, deviation 4.3
+    assert counts.min() > 8
+    assert counts.max() < 42
 
 
-def test_refuses_a_constant_table_and_no_count():
-    with pytest.raises(ValueError, match="constant"):
-        MaxVariance(1).fit(np.ones((5, 3)))
-    with pytest.raises(ValueError, match="n_features_to_select"):
-        MaxVariance(None).fit(np.eye(3))
+def test_a_smaller_selection_is_part_of_a_larger_one():
+    few, many = (RandomSelector(k, random_state=4).fit(TABLE).support_ for k in (5, 15))
+    assert np.all(many[few])
