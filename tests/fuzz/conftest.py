@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.fuzz.contract import OUTCOMES
 
 NIGHTLY = os.environ.get("FEATSIEVE_FUZZ_EXAMPLES")
-EXAMPLES = 14
+EXAMPLES = 6
 
 settings.register_profile(
     "fuzz",

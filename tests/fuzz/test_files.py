@@ -86,13 +86,6 @@ def check_content(found) -> None:
         assert isinstance(found, np.ndarray | Plan | dict) or hasattr(found, "transform")
 
 
-@pytest.fixture(autouse=True)
-def _little_memory(monkeypatch):
-    monkeypatch.setattr(child, "isolated", True)
-    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "256M")
-    monkeypatch.setenv("FEATSIEVE_MAX_SECONDS", "20")
-
-
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_valid_file_is_read(name, tmp_path):
     path = tmp_path / name
@@ -104,12 +97,15 @@ def test_a_valid_file_is_read(name, tmp_path):
         np.testing.assert_array_equal(X, TABLE.X)
 
 
+@pytest.mark.slow  # every example starts a process
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_damaged_file_is_read_or_refused(name, tmp_path):
+def test_a_damaged_file_is_read_or_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "isolated", True)
+    monkeypatch.setenv("FEATSIEVE_MAX_MEMORY", "256M")
+    monkeypatch.setenv("FEATSIEVE_MAX_SECONDS", "20")
     path = tmp_path / name
     profile = settings.get_profile("fuzz")
 
-    # Each starts a process.
     @settings(profile, max_examples=max(5, profile.max_examples // 5))
     @given(damaged_files(name))
     def one(content):

@@ -106,12 +106,7 @@ def check_question(name: str, question: Question, recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_any_table_is_answered_for_or_refused(name):
-    profile = settings.get_profile("fuzz")
-
-    @settings(profile, max_examples=profile.max_examples // 2)
-    @given(st.data(), recipes())
-    def one(data, recipe):
-        check_question(name, data.draw(questions(name, recipe)), recipe)
-
-    one()
+@settings(settings.get_profile("fuzz"))
+@given(data=st.data(), recipe=recipes())
+def test_any_table_is_answered_for_or_refused(name, data, recipe):
+    check_question(name, data.draw(questions(name, recipe)), recipe)
