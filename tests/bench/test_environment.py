@@ -7,7 +7,6 @@ import platform
 import socket
 from pathlib import Path
 
-import joblib
 import numpy as np
 
 import featsieve
@@ -20,8 +19,6 @@ def test_versions_and_machine_are_described():
     assert found["numpy"] == np.__version__
     assert found["featsieve"] == featsieve.__version__
     assert found["source"] == source_hash()
-    assert "thread" in found["blas"]
-    assert f"{joblib.cpu_count()} core" in machine()
     assert platform.system() in machine()
     package = Path(featsieve.__file__).parent
     assert all((package / name).exists() for name in NOT_COMPUTING)

@@ -1,13 +1,12 @@
-"""A time limit that no method escapes, and peaks of memory."""
+"""A time limit that no method escapes."""
 
 import threading
 import time
 from contextlib import suppress
 
-import numpy as np
 import pytest
 
-from featsieve.bench.measure import LINUX, PeakMemory, TimeUpError, time_limit
+from featsieve.bench.measure import TimeUpError, time_limit
 
 
 def stubborn(seconds):
@@ -50,10 +49,3 @@ def test_nothing_rings_after_the_block():
 
     assert quick()
     assert in_a_thread(quick)
-
-
-@pytest.mark.skipif(not LINUX, reason="peaks are forgotten on Linux only")
-def test_peak_memory_counts_what_was_given_back():
-    with PeakMemory() as peak:
-        np.ones(2**23).sum()  # 64 MiB
-    assert peak.mib > 32.0 or np.isnan(peak.mib)

@@ -2,33 +2,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-import featsieve
 from featsieve.bench.methods import (
     distinct_params,
     inert_parameters,
     make_selector,
     selector_facts,
     selector_names,
-    shared_start,
 )
 from featsieve.datasets import make_planted
 
 WIDE = make_planted(60, 100, n_informative=10, random_state=0).X
 TALL = make_planted(150, 30, n_informative=8, random_state=1).X
 WINE = load_wine().data
-EXTREMES = (1e-6, 1.0, 1e6)
-
-
-def test_every_selector_of_the_library_can_be_made():
-    names = selector_names()
-    assert set(names) == {*featsieve.selectors.__all__, "AllFeatures"}
-    for name in names:
-        selector = make_selector(name, {}, n_clusters=3, random_state=5)
-        given = selector.get_params()
-        facts = selector_facts(name)
-        assert given.get("n_clusters") == (3 if facts.takes_clusters else given.get("n_clusters"))
-        assert facts.seeded == ("random_state" in given)
-        assert given.get("random_state", 5) == 5
 
 
 def test_facts_are_those_of_the_classes():
@@ -57,15 +42,15 @@ def test_a_ranking_does_not_depend_on_the_number_asked_for(name):
 
 
 @pytest.mark.parametrize("formula", ["code", "paper"])
-@pytest.mark.parametrize("X", [WIDE, TALL, WINE], ids=["wide", "tall", "wine"])
+@pytest.mark.parametrize("X", [WIDE, WINE], ids=["wide", "wine"])
 def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule(X, formula):
     fixed = {"solver": "paper", "sparsity": 1e-3, "tol": 0.0, "formula": formula}
     start = make_selector("JASFS", fixed | {"max_iter": 1}, n_clusters=4, random_state=0)
     with pytest.warns(UserWarning, match="max_iter=1"):
         labels = start.fit(X).labels_
     fits = []
-    for alpha in EXTREMES:
-        for beta in EXTREMES:
+    for alpha in (1e-6, 1e6):
+        for beta in (1e-6, 1e6):
             params = {**fixed, "alpha": alpha, "beta": beta}
             assert inert_parameters("JASFS", params) == {"alpha", "beta"}
             assert distinct_params("JASFS", params) == distinct_params("JASFS", fixed)
@@ -95,10 +80,9 @@ def test_with_the_published_stopping_rule_they_are_not_inert():
 
 
 @pytest.mark.parametrize("update", ["safe", "paper"])
-@pytest.mark.parametrize("beta", ["auto", 1.0])
 @pytest.mark.parametrize("X", [WIDE, TALL], ids=["wide", "tall"])
-def test_small_alpha_of_ndfs_is_inert_without_a_stopping_rule(X, beta, update):
-    fixed = {"beta": beta, "tol": 0.0, "max_iter": 30, "update": update}
+def test_small_alpha_of_ndfs_is_inert_without_a_stopping_rule(X, update):
+    fixed = {"tol": 0.0, "max_iter": 30, "update": update}
     fits = []
     for alpha in (1e-6, 1e-3, 1.0):
         params = {**fixed, "alpha": alpha}
@@ -126,15 +110,3 @@ def test_where_alpha_of_ndfs_matters_it_is_not_called_inert():
 def test_values_at_their_defaults_do_not_make_a_difference():
     assert distinct_params("NDFS", {"alpha": 1.0, "beta": 1.0}) == {"beta": 1.0}
     assert distinct_params("NDFS", {"alpha": True}) == {"alpha": True}  # not 1.0
-
-
-def test_what_is_not_shared():
-    for name, params in (
-        ("JASFS", {}),  # its first labels are refined with alpha and beta
-        ("URAFS", {"init": "spectral"}),  # goes on drawing from the seed
-        ("UGFS", {"solver": "paper"}),
-        ("NDFS", {"init": "k-means"}),
-        ("NDFS", {"affinity": "binary"}),
-        ("NDFS", {"scale": "raw"}),
-    ):
-        assert shared_start(make_selector(name, params, n_clusters=3, random_state=0)) is None

@@ -1,7 +1,6 @@
 import pytest
 
-from featsieve.bench.parse import parse_plan
-from featsieve.bench.plan import load_plan, plan_names
+from featsieve.bench.parse import load_plan, parse_plan, plan_names, shipped_text
 
 HEAD = """
 datasets = ["iris"]
@@ -39,13 +38,10 @@ def test_grids_by_name_and_inline():
     assert plan.methods[0].params == {"scale": "none"}
 
 
-def test_data_sets_get_their_registered_names_and_files_keep_theirs():
-    plan = parse(HEAD.replace('["iris"]', '["IRIS", "iris", "orl", "my/table.csv"]') + NDFS)
-    assert plan.datasets == ("iris", "ORL", "my/table.csv")
-
-
 def test_files_with_a_column_of_classes():
-    entries = '["iris", {file = "a.csv", labels = "kind"}, {file = "b.mat"}, "c.tsv.gz#type"]'
+    entries = (
+        '["IRIS", "iris", {file = "a.csv", labels = "kind"}, {file = "b.mat"}, "c.tsv.gz#type"]'
+    )
     text = HEAD.replace('["iris"]', entries)
     plan = parse(text + '[scatter]\ndatasets = [{file = "a.csv", labels = "kind"}]\n' + NDFS)
     assert plan.datasets == ("iris", "a.csv#kind", "b.mat", "c.tsv.gz#type")
@@ -80,39 +76,27 @@ def method(line, name="NDFS"):
         (HEAD.replace('"grid"', '"grit"') + NDFS, r"experiments: 'grit'.*'grid'"),
         (HEAD.replace('"default", "grid"', '"curve"') + NDFS, r"'curve' is chosen from 'grid'"),
         (HEAD.replace("[2, 3]", "[0]") + NDFS, r"counts: integers of at least 1.*0"),
-        (HEAD.replace("[2, 3]", "[2.5]") + NDFS, r"counts: integers.*2\.5"),
         (HEAD.replace("[2, 3]", "2") + NDFS, r"counts must be a list"),
         ("seeds = [true]" + HEAD + NDFS, r"seeds: integers.*True"),
-        ("kmeans_seeds = 0" + HEAD + NDFS, r"kmeans_seeds: integers"),
         ("cell_seconds = 0" + HEAD + NDFS, r"cell_seconds must be a number above 0"),
         ("title = 3" + HEAD + NDFS, r"title must be a text"),
-        (HEAD + "methods = []", r"methods must be a list"),
         (HEAD + NDFS + NDFS, r"'NDFS' comes twice"),
         (method("", name="NDSF"), r"no selector 'NDSF'.*NDFS"),
         (method("gird = {}"), r"'NDFS': unknown key 'gird'.*grid"),
         (method("params = { alfa = 1.0 }"), r"params: unknown key 'alfa'.*alpha, beta"),
-        (method("grid = { gamma = [1.0] }"), r"grid: unknown key 'gamma'.*alpha, beta"),
         (method("params = { random_state = 1 }"), r"unknown key 'random_state'"),
-        (method("params = { verbose = 1 }"), r"unknown key 'verbose'"),
         (method('grid = { alpha = "weight" }'), r"grid.alpha: there is no list 'weight'"),
-        (method("grid = { alpha = 1.0 }"), r"grid.alpha must be a list"),
         (method("grid = { alpha = [1.0, 1.0] }"), r"grid.alpha: a value comes twice"),
         (method('counts = "all"'), r"counts must be 'own'"),
         (method('control = "yes"'), r"control must be true or false"),
-        (method("per_count = 1"), r"per_count must be true or false"),
         (method("rankings = 3"), r"rankings belongs to RandomSelector"),
         (method("rankings = 0", name="RandomSelector"), r"rankings must be 'largest grid' or"),
         (HEAD + "[scatter]\nmethod = []\n" + NDFS, r"scatter: unknown key 'method'"),
         (HEAD + '[scatter]\nmethods = ["MCFS"]\n' + NDFS, r"scatter.methods: 'MCFS'.*'NDFS'"),
         ("title = ", r"not TOML"),
         (method("params = { foo = 1 }", name="MaxVariance"), r"'foo'; there is nothing to set"),
-        (
-            HEAD.replace('"iris"', '{ path = "a.csv" }') + NDFS,
-            r"datasets: unknown key 'path'.*file",
-        ),
         (HEAD.replace('"iris"', '{ labels = "kind" }') + NDFS, r"datasets: file must be a text"),
         (HEAD.replace('"iris"', '{ file = "iris" }') + NDFS, r"file must end in one of \.mat, "),
-        (HEAD.replace('"iris"', '{ file = "a.csv", labels = 3 }') + NDFS, r"labels must be a text"),
         (HEAD.replace("iris", "iris#kind") + NDFS, r"no data set called 'iris#kind'"),
     ],
 )
@@ -162,11 +146,6 @@ def test_the_order_of_keys_and_comments_do_not_make_another_plan():
     assert parse(HEAD.replace("[2, 3]", "[2]") + NDFS).resolved != one
 
 
-def test_the_plan_that_is_extended_must_exist():
-    with pytest.raises(ValueError, match=r"extends: 'none' is unknown.*smoke"):
-        parse_plan('extends = "none"', name="mine")
-
-
 # Shipped plans, and those in files ---------------------------------------------------------------
 
 
@@ -189,7 +168,7 @@ def test_the_paper_has_its_ten_methods_and_its_grid():
 
 def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text(load_plan("smoke").text)
+    path.write_text(shipped_text("smoke"))
     assert load_plan(path).name == "mine"
     assert load_plan(path).methods == load_plan("smoke").methods
     with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):

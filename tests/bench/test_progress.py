@@ -5,7 +5,7 @@ import time
 import pytest
 
 from featsieve.bench.cells import Cell
-from featsieve.bench.progress import BarProgress, LineProgress, duration, terminal_progress
+from featsieve.bench.progress import BarProgress, LineProgress
 
 CELLS = [Cell("grid", "iris", "N", "NDFS", seed=seed) for seed in range(10)]
 
@@ -34,8 +34,3 @@ def test_the_time_left_follows_the_sizes_of_the_tables(monkeypatch, capsys):
     progress.expect([CELLS[0], Cell("grid", "large", "N", "NDFS")])
     progress.advance(CELLS[0], status="done")
     assert "1 of 2 cells (50 %), about 17 min left" in capsys.readouterr().err
-
-
-def test_words():
-    assert [duration(s) for s in (0.2, 98, 240, 7300)] == ["1 s", "98 s", "4 min", "2 h 2 min"]
-    assert isinstance(terminal_progress(), LineProgress)  # no terminal here

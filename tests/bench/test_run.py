@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from featsieve.bench import run as run_module
-from featsieve.bench.plan import load_plan
+from featsieve.bench.parse import load_plan
 from featsieve.bench.progress import BenchProgress
 from featsieve.bench.run import run_plan
 from featsieve.bench.store import Store
@@ -32,19 +32,14 @@ control = true
 [[methods]]
 name = "NDFS"
 selector = "NDFS"
-grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
+grid = { alpha = [0.01, 1.0, 100.0] }
 """
 
 # What differs from run to run without being wrong.
 TIMINGS = [
-    "fit_seconds",
-    "evaluate_seconds",
-    "peak_mib",
-    "iteration_seconds",
-    "started",
-    "jobs",
+    "fit_seconds", "evaluate_seconds", "peak_mib", "iteration_seconds", "started", "jobs",
     "versions",  # threads
-]
+]  # fmt: skip
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
@@ -117,6 +112,10 @@ def parts(out):
     return sorted((out / "cells").glob("*.parquet"))
 
 
+def contents(out):
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
+
+
 def same_results(one, other):
     drop = {"columns": TIMINGS}
     pd.testing.assert_frame_equal(Store(one).read().drop(**drop), Store(other).read().drop(**drop))
@@ -139,12 +138,11 @@ def test_a_plan_is_run_whole_and_once(whole):
     assert {cell.id for cell in [*independent, *dependent]} == set(rows["cell"])
     assert len(parts(out)) == rows["cell"].nunique() == summary.total == summary.computed
     assert summary.statuses == {"done": summary.total}
-    assert summary.left_out == {}
-    assert summary.failures == ()
     assert summary.flawless
-    assert Store(out).about()["resolved"] == load_plan(plan).resolved
-    assert set(Store(out).about()["cells"]) == set(rows["cell"])
-    assert Store(out).about()["whole"]
+    about = Store(out).about()
+    assert about["whole"]
+    assert about["resolved"] == load_plan(plan).resolved
+    assert set(about["cells"]) == set(rows["cell"])
     assert list(out.rglob(".*")) == []
 
 
@@ -165,13 +163,13 @@ def test_data_sets_come_together_the_largest_first_and_times_are_taken_last_and_
 
 def test_running_again_computes_nothing_and_touches_no_part(whole):
     plan, out, first = whole
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
+    before = contents(out)
     progress = BenchProgress()
     again = run_plan(plan, out, progress=progress)
     assert again.computed == 0
     assert again.statuses == first.statuses
     assert (progress.done, progress.total) == (first.total, first.total)
-    assert before == {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
+    assert contents(out) == before
 
 
 @pytest.mark.slow
@@ -184,11 +182,11 @@ def test_when_it_is_killed_its_workers_follow_and_the_next_run_goes_on(whole, tm
     os.kill(run.pid, signal.SIGKILL)  # nobody tells the workers
     run.communicate()
     wait_for(lambda: group_is_gone(run.pid), seconds=20.0)
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in parts(out)}
+    before = contents(out)
     assert 2 <= len(before) < len(parts(undisturbed)), "it was to be killed in the middle"
 
     again = run_plan(plan, out)
-    assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in before} == before
+    assert before.items() <= contents(out).items()
     assert [path.name for path in parts(out)] == [path.name for path in parts(undisturbed)]
     assert again.computed == len(parts(out)) - len(before)
     assert list(out.rglob(".*")) == []
@@ -222,7 +220,6 @@ def test_failures_are_recorded_with_their_reason_and_run_again_only_on_request(t
     failed = rows[rows["method"] == "Broken"]
     assert set(failed["status"]) == {"failed"}
     assert failed["reason"].str.contains("alpha").all()
-    assert set(rows.loc[rows["method"] != "Broken", "status"]) == {"done"}
     assert summary.statuses["failed"] == failed["cell"].nunique() == len(summary.failures) > 0
     assert "Broken on iris" in " ".join(summary.failures)
     assert run_plan(plan, tmp_path / "out").computed == 0
@@ -283,7 +280,7 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
 
 def test_without_any_data_set_nothing_is_run(tmp_path):
     plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"nowhere.npz"'))
-    with pytest.raises(FileNotFoundError, match=r"nowhere.npz could not be loaded"):
+    with pytest.raises(FileNotFoundError, match=r"No data set could be loaded \(nowhere.npz: "):
         run_plan(plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -303,7 +300,7 @@ def test_another_plan_in_the_same_folder_reuses_what_is_there(whole, tmp_path):
 
 
 def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path):
-    plan, undisturbed, first = whole
+    plan, undisturbed, _ = whole
     out = tmp_path / "out"
     copy_parts(undisturbed, out)
     cell = next(cell for cell in load_plan(plan).cells(shapes()) if cell.dataset == "iris")
@@ -314,12 +311,8 @@ def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path)
     progress.say = heard.append
     again = run_plan(plan, out, progress=progress)
     assert again.computed == 0
-    assert again.other_code == 1
-    assert heard == [
-        "1 cell was computed by other code (another version of featsieve's files); delete "
-        f"{out} or use another folder to compute them anew."
-    ]
-    assert first.other_code == 0
+    assert len(heard) == 1
+    assert heard[0].startswith("1 cell was computed by other code")
 
 
 def copy_parts(source, target):
@@ -334,13 +327,10 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
         run_plan("smoke", tmp_path / "file" / "out")
 
 
-@pytest.mark.parametrize("jobs", [0, -2])
-def test_a_wrong_number_of_jobs_is_refused(tmp_path, jobs):
-    with pytest.raises(ValueError, match="jobs must be"):
-        run_plan("smoke", tmp_path, jobs=jobs)
-
-
-def test_a_wrong_folder_of_data_is_refused(tmp_path):
+def test_wrong_arguments_are_refused(tmp_path):
+    for jobs in (0, -2):
+        with pytest.raises(ValueError, match="jobs must be"):
+            run_plan("smoke", tmp_path, jobs=jobs)
     with pytest.raises(ValueError, match="is not a folder"):
         run_plan("smoke", tmp_path, data=tmp_path / "nowhere")
 

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featsieve import JASFS, NDFS, MaxVariance, RandomSelector
-from featsieve.bench import load_plan
+from featsieve import JASFS, MaxVariance, RandomSelector
 from featsieve.bench.cells import SCHEMA, Cell
-from featsieve.bench.store import Store
 from featsieve.bench.workbench import workbench
-from featsieve.bench.worker import fit_cell, run_cell
+from featsieve.bench.worker import run_cell
 from featsieve.datasets import load_dataset, make_planted
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
 
@@ -81,16 +79,6 @@ def test_a_random_ranking_is_that_of_its_number_and_seed(planted):
     assert len({tuple(supports(seed, i)) for seed in (0, 1) for i in (0, 1)}) == 4
 
 
-def test_grid_cells_share_and_timed_ones_do_not():
-    bench = workbench("planted_small")
-    sharing = fit_cell(cell(selector="NDFS"), bench, n_features=5)[0]
-    alone = fit_cell(cell("default", selector="NDFS"), bench, n_features=5)[0]
-    assert not isinstance(sharing.affinity, str)
-    assert alone.affinity == "heat"
-    assert alone.init == "spectral"
-    assert np.array_equal(sharing.scores_, alone.scores_)
-
-
 def test_times_of_iterations():
     timed = cell("time", selector="NDFS", counts=(4,), params={"max_iter": 6, "tol": 0.0})
     (row,) = run_cell(timed)
@@ -130,12 +118,6 @@ def test_too_slow_is_a_row():
     assert row["n_columns"] == 30
 
 
-def test_data_that_are_not_there(tmp_path):
-    (row,) = run_cell(cell(dataset="ORL"), data=str(tmp_path))
-    assert row["status"] == "skipped"
-    assert row["reason"].startswith("FileNotFoundError: Data set ORL")
-
-
 def test_more_features_than_columns():
     (row,) = run_cell(cell(counts=(2, 99)))
     assert row["n_features"] == 2
@@ -152,16 +134,7 @@ def test_warnings_are_kept_once_and_not_shown(recwarn):
     assert len(recwarn) == 0
 
 
-# What the others need --------------------------------------------------------------------------
-
-
-def test_rows_of_every_experiment_fit_the_store(tmp_path):
-    for experiment in ("default", "grid", "time", "scatter"):
-        made = cell(experiment, selector="NDFS", counts=(3,), practical=experiment == "default")
-        Store(tmp_path).write(made, run_cell(made))
-    failing = cell(selector="NDFS", params={"alpha": -1.0})
-    Store(tmp_path).write(failing, run_cell(failing))
-    assert sorted(Store(tmp_path).statuses().values()) == ["done"] * 4 + ["failed"]
+# Tables in files -------------------------------------------------------------------------------
 
 
 def write_table(path, seed):
@@ -198,35 +171,3 @@ def test_a_table_that_changed_is_neither_used_nor_mixed_up_with_the_old_one(tmp_
     (old,) = run_cell(cells[0], data=str(tmp_path))
     assert (old["status"], new["status"]) == ("done", "done")
     assert old["criterion"] != new["criterion"]
-
-
-@pytest.mark.slow
-def test_a_whole_plan_on_one_data_set():
-    plan = load_plan("smoke")
-    shapes = {"iris": (150, 4, 3)}
-    cells = [c for c in plan.cells(shapes) if c.experiment == "grid"]
-    rows = pd.DataFrame([row for c in cells for row in run_cell(c)])
-    assert set(rows["status"]) == {"done"}
-    chosen = plan.dependent_cells(rows)
-    assert {c.method for c in chosen if c.experiment == "label-free"} == {
-        method.name for method in plan.methods
-    }
-    for c in chosen:
-        if c.experiment != "label-free":
-            continue
-        (row,) = run_cell(c)
-        known = rows[(rows["method"] == c.method) & (rows["params"] == c.params_json)]
-        again = known[known["n_features"] == row["n_features"]].iloc[0]
-        assert (row["support"], row["criterion"]) == (again["support"], again["criterion"])
-        assert row["criterion"] >= rows[rows["method"] == c.method]["criterion"].max() - 0.01
-
-
-def test_the_same_cell_gives_the_same_row():
-    made = cell(selector="NDFS", seed=2)
-    took = {"fit_seconds", "evaluate_seconds", "peak_mib", "started"}
-    one, two = (
-        [{key: value for key, value in row.items() if key not in took} for row in run_cell(made)]
-        for _ in range(2)
-    )
-    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(two))
-    assert NDFS.__name__ == one[0]["selector"]

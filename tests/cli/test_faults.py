@@ -48,7 +48,7 @@ def table(people, tmp_path):
 @pytest.fixture(scope="module")
 def home(people, tmp_path_factory):
     """Return a folder with a table, a selection of it, a benchmark, and a page that was there."""
-    from featsieve.bench.plan import load_plan
+    from featsieve.bench.parse import load_plan
     from featsieve.bench.store import Store
     from featsieve.bench.worker import run_cell
     from featsieve.datasets import read_table

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from featsieve import LaplacianScore, save_model
-from featsieve.bench.plan import shipped_text
+from featsieve.bench.parse import shipped_text
 from featsieve.datasets import Dataset, write_table
 from featsieve.io.selection_model import SelectionModel
 

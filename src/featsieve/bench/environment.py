@@ -9,27 +9,40 @@ import os
 import platform
 import re
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import joblib
+import numpy as np
+import scipy
+import sklearn
+from threadpoolctl import threadpool_info
+
+import featsieve
 
 # Parts of the library that compute nothing: they may change without other results.
 NOT_COMPUTING = ("cli/", "demo/", "report/", "workflow/", "anndata/", "bench/plans/", "progress.py")
-PACKAGES = ("featsieve", "numpy", "scipy", "scikit-learn", "joblib")
 
 
 @cache
 def machine() -> str:
     """Describe this computer in one line."""
-    from joblib import cpu_count
-
-    cores = cpu_count()
+    cores = joblib.cpu_count()
     parts = [_processor(), f"{cores} core{'s' if cores > 1 else ''}", _memory(), _system()]
     return ", ".join(part for part in parts if part)
 
 
 def versions() -> str:
     """Return the versions of everything that computes, as JSON."""
-    about = {**_installed(), "source": source_hash(), "blas": _blas()}
+    about = {
+        "python": platform.python_version(),
+        "featsieve": featsieve.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "joblib": joblib.__version__,
+        "source": source_hash(),
+        "blas": _blas(),
+    }
     return json.dumps(about, sort_keys=True)
 
 
@@ -46,22 +59,8 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-@cache
-def _installed() -> dict[str, str]:
-    """Return the versions of Python and of the packages; "unknown" for one without metadata."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
-
-
 def _blas() -> str:
     """Name the linear algebra libraries in use; not cached: limits on threads come and go."""
-    from threadpoolctl import threadpool_info
-
     seen = {
         f"{library['internal_api']} {library['version'] or ''}".strip()
         + f", {library['num_threads']} thread{'s' if library['num_threads'] > 1 else ''}"
@@ -76,9 +75,8 @@ def _processor() -> str:
     described = Path("/proc/cpuinfo")
     text = described.read_text(errors="replace") if described.exists() else ""
     found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
-    if found:
-        return " ".join(found.group(1).split())
-    return platform.processor() or platform.machine()
+    name = found.group(1) if found else platform.processor() or platform.machine()
+    return " ".join(name.split())
 
 
 def _memory() -> str:
@@ -93,4 +91,4 @@ def _memory() -> str:
 def _system() -> str:
     """Return the system with two numbers of its release; the rest can hold names people chose."""
     numbers = re.match(r"\d+(\.\d+)?", platform.release())
-    return f"{platform.system()} {numbers.group()}" if numbers else platform.system()
+    return f"{platform.system()} {numbers.group() if numbers else ''}".strip()

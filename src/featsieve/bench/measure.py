@@ -2,13 +2,11 @@
 
 import ctypes
 import math
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LINUX = sys.platform.startswith("linux")
 # An error that was swallowed (raised inside a destructor, say) is raised again after so long.
 AGAIN_SECONDS = 1.0
 
@@ -58,8 +56,8 @@ def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> No
 class PeakMemory:
     """Growth of the resident set from the start of a ``with`` block to its largest, in MiB.
 
-    On Linux earlier peaks are forgotten first; elsewhere only what exceeds the largest so far is
-    seen. Everything counts, also what compiled code allocates.
+    Everything counts, also what compiled code allocates. Only Linux forgets earlier peaks on
+    request: elsewhere ``mib`` is NaN.
     """
 
     mib = math.nan
@@ -67,33 +65,20 @@ class PeakMemory:
     def __enter__(self) -> "PeakMemory":
         """Give free memory back and forget earlier peaks."""
         self._before = math.nan
-        if not LINUX:
-            self._before = _largest()
-            return self
         with suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)
-        with suppress(OSError):  # refused: what is seen later may be an earlier peak
+        with suppress(OSError):  # not Linux, or refused
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            self._before = _status("VmRSS")
+            self._before = resident("VmRSS")
         return self
 
     def __exit__(self, *about: object) -> None:
         """Look at the peak."""
-        grown = (_status("VmHWM") if LINUX else _largest()) - self._before
-        self.mib = grown if math.isnan(grown) else max(0.0, grown)
+        if not math.isnan(self._before):
+            self.mib = max(0.0, resident("VmHWM") - self._before)
 
 
-def _status(key: str) -> float:
-    """Return a number of this process's status, in MiB."""
+def resident(key: str) -> float:
+    """Return the resident set of this process in MiB: now (VmRSS) or its peak (VmHWM); on Linux."""
     lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     return next(float(line.split()[1]) / 1024.0 for line in lines if line.startswith(key))
-
-
-def _largest() -> float:
-    """Return the largest resident set of this process so far, in MiB; NaN where nobody knows."""
-    try:
-        import resource
-    except ImportError:
-        return math.nan
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size / 2.0**20 if sys.platform == "darwin" else size / 1024.0

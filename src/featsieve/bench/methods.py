@@ -1,7 +1,7 @@
-"""What the benchmark knows about selectors: their parameters, what has no effect, what is shared.
+"""What the benchmark knows about selectors: their parameters, and which have no effect.
 
-Most of it is read off the constructors. Parameters without any effect, and first labels that can be
-handed over without changing the answer, are claims about the algorithms: each has a test.
+Most of it is read off the constructors. Parameters without any effect are claims about the
+algorithms: each has a test.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,6 @@ RANDOM = "RandomSelector"
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
 # alone: what a fit prints is nobody's result).
 RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback", "verbose")
-# Methods that start from spectral clusters of the heat-kernel graph, and use the seed for nothing
-# else: the same labels, handed over, give the same scores.
-SPECTRAL_START = ("AUFS", "NDFS", "RSFS", "RUFS", "UGFS")
 
 
 class AllFeatures(UnsupervisedSelector):
@@ -97,12 +94,12 @@ def inert_parameters(selector: str, params: Mapping[str, Any]) -> frozenset[str]
     if values.get("tol") != 0 or values.get("orthogonality", 0.0) < defaults.BENCH_HELD_PENALTY:
         return frozenset()
     if selector == "JASFS" and values["solver"] == "paper":
-        within = values["alpha"] <= defaults.BENCH_FROZEN_JASFS * values["orthogonality"]
-        return frozenset({"alpha", "beta"}) if within else frozenset()
-    if selector == "NDFS":
-        within = values["alpha"] <= defaults.BENCH_FROZEN_NDFS * values["orthogonality"]
-        return frozenset({"alpha"}) if within else frozenset()
-    return frozenset()
+        limit, names = defaults.BENCH_FROZEN_JASFS, frozenset({"alpha", "beta"})
+    elif selector == "NDFS":
+        limit, names = defaults.BENCH_FROZEN_NDFS, frozenset({"alpha"})
+    else:
+        return frozenset()
+    return names if values["alpha"] <= limit * values["orthogonality"] else frozenset()
 
 
 def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,33 +116,9 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def shares_graph(selector: Any) -> bool:
-    """Tell whether a selector would build the heat-kernel graph that can be handed over."""
-    values = selector.get_params()
-    return _is(values.get("affinity"), "heat") and values["scale"] in ("unit", "none")
-
-
-def shared_start(selector: Any) -> str | None:
-    """Return which first labels can be handed over: "spectral", "authors" (of JASFS), or None."""
-    values, name = selector.get_params(), type(selector).__name__
-    if name == "JASFS":
-        known = values["solver"] == "paper" and values["init"] in ("auto", "spectral")
-        return "authors" if known else None
-    if name not in SPECTRAL_START or not shares_graph(selector):
-        return None
-    if values.get("solver", "alternation") != "alternation":
-        return None  # the released solver of UGFS goes on drawing from the seed
-    return "spectral" if _is(values["init"], "spectral") else None
-
-
 def _class_of(name: str) -> Any:
     """Return the class of a selector."""
     return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
-
-
-def _is(value: Any, word: str) -> bool:
-    """Compare what may be an array with a word."""
-    return isinstance(value, str) and value == word
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -34,19 +34,26 @@
     rankings = "largest grid"                    # RandomSelector: as many tries as anybody has
 """
 
-import os
-from collections.abc import Mapping, Sequence
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
-from itertools import product
-from pathlib import Path
 from typing import Any
 
+from featsieve import defaults
 from featsieve.bench.cells import Cell
+from featsieve.bench.methods import ALL_FEATURES, RANDOM, distinct_params, selector_facts
+from featsieve.criteria.measures import Modularity
+from featsieve.datasets.registry import registry
 
-# RandomSelector is given as many selections to choose from as the method with the most.
-LARGEST_GRID = "largest grid"
-OWN = "own"
+FINISHED = ("done", "failed", "timeout")
+# Features of a scatter plot.
+SCATTERED = 3
+# Parameter of a RandomSelector in the grid: which of its rankings.
+RANKING = "ranking"
+# All that the label-free choice may see, and what the choice by labels sees.
+WITHOUT_LABELS = ["cell", "params", "seed", "n_features", "criterion"]
+WITH_LABELS = ["cell", "params", "seed", "n_features", "acc_mean"]
 
 # Of the files of the data sets.
 Checksums = Mapping[str, str | None]
@@ -87,7 +94,7 @@ class Method:
     def points(self) -> list[dict[str, Any]]:
         """Return the parameters at every point of the grid, the first name varying slowest."""
         names = list(self.grid)
-        values = product(*self.grid.values())
+        values = itertools.product(*self.grid.values())
         return [{**self.params, **dict(zip(names, point, strict=True))} for point in values]
 
 
@@ -108,10 +115,9 @@ class Plan:
     kmeans_seeds : int
     cell_seconds : float
     scatter_datasets, scatter_methods : tuple of str
-    text : str
-        The TOML file.
     resolved : str
-        What it says, as JSON, with the plan that it extends filled in; empty if made by hand.
+        What the TOML file says, as JSON, with the plan that it extends filled in; empty if made by
+        hand.
 
     Examples
     --------
@@ -136,7 +142,6 @@ class Plan:
     cell_seconds: float = 600.0
     scatter_datasets: tuple[str, ...] = ()
     scatter_methods: tuple[str, ...] = ()
-    text: str = ""
     resolved: str = ""
 
     def method(self, name: str) -> Method:
@@ -160,10 +165,19 @@ class Plan:
         -------
         list of Cell
         """
-        from featsieve.bench.expand import independent_cells
-
-        n_columns = {name: shape[1] for name, shape in shapes.items()}
-        return independent_cells(self, n_columns, checksums or {})
+        tables = {
+            name: (shapes[name][1], _checksum(name, checksums or {}))
+            for name in self.datasets
+            if name in shapes
+        }
+        return [
+            cell
+            for experiment in ("default", "grid", "time", "scatter")
+            if experiment in self.experiments
+            for dataset, table in tables.items()
+            for method in self.methods
+            for cell in getattr(_Expansion(self, method, dataset, *table), experiment)()
+        ]
 
     def dependent_cells(self, rows: Any, checksums: Checksums | None = None) -> list[Cell]:
         """Return the cells that follow from finished grid cells.
@@ -182,63 +196,192 @@ class Plan:
         list of Cell
             Of those data sets and methods of which every grid cell is finished.
         """
-        from featsieve.bench.expand import dependent_cells
+        found: list[Cell] = []
+        tables = _known_tables(rows, checksums)
+        for dataset in self.datasets:
+            for method in self.methods if dataset in tables else ():
+                expansion = _Expansion(self, method, dataset, *tables[dataset])
+                expected = {cell.id for cell in expansion.grid()}
+                own = rows[rows["cell"].isin(expected) & rows["status"].isin(FINISHED)]
+                if set(own["cell"]) != expected:
+                    continue
+                done = own[own["status"] == "done"]
+                # The label-free choice is handed a table in which no column was made with labels.
+                if "label-free" in self.experiments:
+                    found += expansion.label_free(done[WITHOUT_LABELS])
+                if "curve" in self.experiments and method.selector != ALL_FEATURES:
+                    found += expansion.curve(done[WITH_LABELS])
+        return sorted(found, key=lambda cell: self.experiments.index(cell.experiment))
 
-        return dependent_cells(self, rows, checksums)
 
+def _known_tables(rows: Any, checksums: Checksums | None) -> dict[str, tuple[int, str]]:
+    """Return the number of columns and the checksum of the data sets that have rows.
 
-def plan_names() -> list[str]:
-    """Return the names of the plans that come with the library.
-
-    Examples
-    --------
-    >>> from featsieve.bench import plan_names
-    >>> plan_names()
-    ['open', 'paper', 'paper_thin', 'planted', 'smoke']
+    Without checksums, of several files the one that was worked on last.
     """
-    folder = files("featsieve.bench") / "plans"
-    return sorted(
-        item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")
-    )
+    known = rows[rows["n_columns"] > 0].sort_values("started", kind="stable")
+    if checksums is not None:
+        current = [_checksum(name, checksums) for name in known["dataset"]]
+        known = known[known["data_checksum"] == current]
+    latest = known.groupby("dataset").last()
+    return {row.Index: (int(row.n_columns), row.data_checksum) for row in latest.itertuples()}
 
 
-def shipped_text(name: str) -> str:
-    """Return the TOML file of a plan that comes with the library."""
-    return (files("featsieve.bench") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
+def _checksum(dataset: str, checksums: Checksums) -> str:
+    """Return the checksum of a file that may change: registered files with one are always alike."""
+    entry = registry().get(dataset)
+    return "" if entry is not None and entry.sha256 is not None else checksums.get(dataset) or ""
 
 
-def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
-    """Return a plan that comes with the library, or that of a TOML file.
+@dataclass(frozen=True)
+class _Expansion:
+    """The cells of one method on one data set; a method for each experiment."""
 
-    Parameters
-    ----------
-    name_or_path : str or path
+    plan: Plan
+    method: Method
+    dataset: str
+    n_columns: int
+    checksum: str
 
-    Returns
-    -------
-    Plan
+    def default(self) -> Iterator[Cell]:
+        """Yield the method as it comes, once per seed; what is drawn at random, often enough."""
+        chosen = self.seeds
+        if self.method.selector == RANDOM:
+            further = [seed for seed in range(defaults.BENCH_RANDOM_DRAWS) if seed not in chosen]
+            chosen += tuple(further[: max(0, defaults.BENCH_RANDOM_DRAWS - len(chosen))])
+        for seed in chosen:
+            yield self.cell("default", seed=seed, practical=True)
 
-    Raises
-    ------
-    ValueError
-        If there is no such plan, or something in it is unknown or of the wrong kind.
+    def grid(self) -> Iterator[Cell]:
+        """Yield the points of the grid that differ, at all counts together or one by one."""
+        own = self.method.own_count
+        for seed in self.seeds:
+            for point in self.distinct_points():
+                for counts in [None] if own else self.fitted_counts(self.plan.counts):
+                    yield self.cell("grid", seed=seed, counts=counts, **point)
 
-    Examples
-    --------
-    >>> from featsieve.bench import load_plan
-    >>> load_plan("paper").experiments
-    ('default', 'grid', 'label-free', 'curve', 'time', 'scatter')
-    """
-    from featsieve.bench.parse import parse_plan  # which makes plans of this module
-    from featsieve.io.guard import read_small
+    def label_free(self, rows: Any) -> Iterator[Cell]:
+        """Yield the choice by the criterion for every seed.
 
-    given = os.fspath(name_or_path)
-    if given in plan_names():
-        return parse_plan(shipped_text(given), name=given)
-    path = Path(given)
-    if not path.is_file():
-        raise ValueError(
-            f"There is no plan {given!r}: it must be one of {', '.join(plan_names())}, or the path "
-            "of a TOML file."
+        The fewest features within the tolerance of the best value; of equally few, the best value.
+        """
+        tolerance = Modularity().tolerance
+        for seed, some in rows.dropna(subset="criterion").groupby("seed"):
+            enough = some[some["criterion"] >= some["criterion"].max() - tolerance]
+            chosen = enough.sort_values(
+                ["n_features", "criterion", "cell"], ascending=[True, False, True]
+            ).iloc[0]
+            counts = None if self.method.own_count else (int(chosen["n_features"]),)
+            params = json.loads(chosen["params"])
+            yield self.cell(
+                "label-free", seed=int(seed), params=params, counts=counts, practical=True
+            )
+
+    def curve(self, rows: Any) -> Iterator[Cell]:
+        """Yield the setting of the best accuracy at all counts of the curve: it uses labels."""
+        for seed, some in rows.dropna(subset="acc_mean").groupby("seed"):
+            best = some.sort_values(
+                ["acc_mean", "n_features", "cell"], ascending=[False, True, True]
+            ).iloc[0]
+            for counts in self.fitted_counts(self.plan.curve_counts):
+                params = json.loads(best["params"])
+                yield self.cell("curve", seed=int(seed), params=params, counts=counts)
+
+    def time(self) -> Iterator[Cell]:
+        """Yield the method with the paper's stopping rule, at the middle one of the plan's counts.
+
+        Also where it could find the number of features itself: that is not what is timed.
+        """
+        if self.method.selector == ALL_FEATURES:
+            return
+        possible = self.possible_counts(self.plan.counts)
+        iterates = selector_facts(self.method.selector).iterates
+        params = {**self.method.params, **(defaults.BENCH_TIMED if iterates else {})}
+        yield self.cell(
+            "time",
+            seed=self.plan.seeds[0],
+            params=distinct_params(self.method.selector, params),
+            counts=(possible[len(possible) // 2],),
         )
-    return parse_plan(read_small(path, what="plan"), name=path.stem)
+
+    def scatter(self) -> Iterator[Cell]:
+        """Yield the method asked for three features, where the plan wants to see them."""
+        plan = self.plan
+        wanted = self.dataset in plan.scatter_datasets and self.method.name in plan.scatter_methods
+        if wanted and self.n_columns >= SCATTERED:
+            yield self.cell("scatter", seed=plan.seeds[0], counts=(SCATTERED,))
+
+    def cell(
+        self, experiment: str, *, seed: int, params: Mapping[str, Any] | None = None, **more: Any
+    ) -> Cell:
+        """Return a cell; by default with the parameters that the method has everywhere."""
+        method = self.method
+        if params is None:
+            params = distinct_params(method.selector, method.params)
+        return Cell(
+            experiment,
+            self.dataset,
+            method.name,
+            method.selector,
+            params=params,
+            seed=seed,
+            kmeans_seeds=self.plan.kmeans_seeds,
+            control=method.control,
+            seconds=self.plan.cell_seconds,
+            data_checksum=self.checksum,
+            **more,
+        )
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the method: one is enough for those that draw nothing."""
+        seeded = selector_facts(self.method.selector).seeded
+        return self.plan.seeds if seeded else self.plan.seeds[:1]
+
+    def fitted_counts(self, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the counts that one fit each answers for."""
+        possible = self.possible_counts(counts)
+        return [(count,) for count in possible] if self.method.per_count else [possible]
+
+    def distinct_points(self) -> list[dict[str, Any]]:
+        """Return the settings of the grid that differ in their effect: ``params`` of a cell.
+
+        With each come the number of points it stands for, and the parameters in which these differ.
+        """
+        method = self.method
+        if method.rankings:
+            return [{"params": {RANKING: i}} for i in range(self.n_rankings())]
+        alike: dict[str, list[dict[str, Any]]] = {}
+        for point in method.points():
+            key = repr(sorted(distinct_params(method.selector, point).items()))
+            alike.setdefault(key, []).append(point)
+        return [
+            {
+                "params": distinct_params(method.selector, points[0]),
+                "stands_for": len(points),
+                "inert": _differences(method, points),
+            }
+            for points in alike.values()
+        ]
+
+    def possible_counts(self, counts: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the counts that the table allows; all its columns if these are fewer than any."""
+        return tuple(count for count in counts if count <= self.n_columns) or (self.n_columns,)
+
+    def n_rankings(self) -> int:
+        """Return how many random rankings are tried: no method has more selections."""
+        if isinstance(self.method.rankings, int):
+            return self.method.rankings
+        n_counts = len(self.possible_counts(self.plan.counts))
+        sizes = [
+            len(other.points()) * (1 if other.own_count else n_counts)
+            for other in self.plan.methods
+            if not other.rankings
+        ]
+        return -(-max(sizes, default=1) // n_counts)
+
+
+def _differences(method: Method, points: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the parameters in which points without a difference differ, and their values."""
+    values = {key: {repr(point[key]): point[key] for point in points} for key in method.grid}
+    return {key: list(tried.values()) for key, tried in values.items() if len(tried) > 1}

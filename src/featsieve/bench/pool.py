@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any
@@ -22,11 +23,7 @@ from featsieve.io.optional import load_optional
 Rows = list[dict[str, Any]]
 Results = Generator[tuple[Cell, Rows | None], None, None]  # None: the workers that ran it died
 
-IDLE_SECONDS = 60.0  # until a worker without work ends
 TICK_SECONDS = 1.0
-# Cells handed out before a worker is free: few, so that little is to be taken back at the end.
-AHEAD = 1
-DATA_VARIABLES = ("FEATSIEVE_DATA", "FEATSIEVE_CACHE")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -35,9 +32,8 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-
-# The pool of the last call, which the next one uses if it wants the same: {settings: executor}.
-_kept: dict[Any, Any] = {}
+# The pool of processes that runs, by its jobs and threads.
+_pools: dict[tuple[int, int], Any] = {}
 
 
 def run_in_processes(
@@ -58,14 +54,12 @@ def run_in_processes(
     while waiting:
         under_way: dict[Any, Cell] = {}
         try:
-            executor = _executor(jobs, threads)
-            for future in _ended(
-                executor.submit, compute, waiting, under_way, jobs=jobs, tick=tick
-            ):
+            submit = partial(_executor(jobs, threads).submit, compute)
+            for future in _ended(submit, waiting, under_way, jobs=jobs, tick=tick):
                 rows = future.result()
                 yield under_way.pop(future), rows
         except BrokenProcessPool:
-            _stop_workers()
+            stop_workers()
             for cell in under_way.values():
                 if alone:
                     yield cell, None
@@ -74,7 +68,7 @@ def run_in_processes(
                         compute, [cell], jobs=1, threads=threads, tick=tick, alone=True
                     )
         except BaseException:
-            _stop_workers()
+            stop_workers()
             raise
 
 
@@ -92,12 +86,10 @@ def run_on_cluster(
     """
     from distributed.scheduler import KilledWorker
 
-    def submit(compute: Callable[[Cell], Rows], cell: Cell) -> Any:
-        return client.submit(compute, cell, pure=False)
-
+    submit = partial(client.submit, compute, pure=False)
     under_way: dict[Any, Cell] = {}
     try:
-        for future in _ended(submit, compute, deque(cells), under_way, jobs=jobs, tick=tick):
+        for future in _ended(submit, deque(cells), under_way, jobs=jobs, tick=tick):
             try:
                 rows = future.result()
             except KilledWorker:
@@ -108,8 +100,7 @@ def run_on_cluster(
 
 
 def _ended(
-    submit: Callable[..., Any],
-    compute: Callable[[Cell], Rows],
+    submit: Callable[[Cell], Any],
     waiting: deque[Cell],
     under_way: dict[Any, Cell],
     *,
@@ -118,10 +109,11 @@ def _ended(
 ) -> Iterator[Any]:
     """Keep some of the waiting cells under way, and give each future that has ended."""
     ended: SimpleQueue[Any] = SimpleQueue()
-    most = jobs + (AHEAD if jobs > 1 else 0)  # one job: its time is taken with nothing beside it
+    # One cell more waits for the next free worker; a single job is timed with nothing beside it.
+    most = jobs + (jobs > 1)
     while waiting or under_way:
         while waiting and len(under_way) < most:
-            future = submit(compute, waiting[0])
+            future = submit(waiting[0])
             under_way[future] = waiting.popleft()
             future.add_done_callback(ended.put)
         try:
@@ -137,33 +129,30 @@ def _executor(jobs: int, threads: int) -> Any:
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
-    own = {name: os.environ[name] for name in DATA_VARIABLES if name in os.environ}
-    variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | own
-    settings = (jobs, tuple(sorted(variables.items())))
-    if settings not in _kept:
-        _stop_workers()
-        try:
-            _kept[settings] = ProcessPoolExecutor(
-                max_workers=jobs,
-                timeout=IDLE_SECONDS,
-                env=variables,
-                initializer=_start_worker,
-                initargs=(os.getpid(),),
-            )
-        except OSError as error:  # such as no room for their locks
-            raise OSError(
-                f"Worker processes cannot be started ({error.strerror or error}): make room in "
-                "/dev/shm and in the folder for temporary files."
-            ) from error
-    return _kept[settings]
+    if (jobs, threads) in _pools:
+        return _pools[jobs, threads]
+    stop_workers()
+    try:
+        _pools[jobs, threads] = ProcessPoolExecutor(
+            max_workers=jobs,
+            env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
+            initializer=_start_worker,
+            initargs=(os.getpid(),),
+        )
+    except OSError as error:  # such as no room for their locks
+        raise OSError(
+            f"Worker processes cannot be started ({error.strerror or error}): make room in "
+            "/dev/shm and in the folder for temporary files."
+        ) from error
+    return _pools[jobs, threads]
 
 
-def _stop_workers() -> None:
+def stop_workers() -> None:
     """End the worker processes, whatever they do."""
     with warnings.catch_warnings():  # about systems on which only the workers can be found
         warnings.simplefilter("ignore")
-        while _kept:
-            _kept.popitem()[1].shutdown(wait=True, kill_workers=True)
+        while _pools:
+            _pools.popitem()[1].shutdown(wait=True, kill_workers=True)
 
 
 def _start_worker(parent: int) -> None:

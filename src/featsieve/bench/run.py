@@ -18,8 +18,15 @@ from typing import Any
 
 from featsieve.bench.cells import ALONE, DEPENDENT, Cell, blank_row
 from featsieve.bench.environment import source_hash
-from featsieve.bench.plan import Plan, load_plan
-from featsieve.bench.pool import cluster_client, run_in_processes, run_on_cluster, threads_of
+from featsieve.bench.parse import load_plan
+from featsieve.bench.plan import Plan
+from featsieve.bench.pool import (
+    cluster_client,
+    run_in_processes,
+    run_on_cluster,
+    stop_workers,
+    threads_of,
+)
 from featsieve.bench.progress import BenchProgress
 from featsieve.bench.store import Store, overall_status
 from featsieve.bench.worker import compute_cell
@@ -39,8 +46,6 @@ class RunSummary:
     computed: int  # cells that this run computed
     failures: tuple[str, ...]
     left_out: dict[str, str]  # data sets, and why
-    unreadable: dict[str, str]  # files in the folder of parts that are none, and why
-    other_code: int  # cells that were computed by another state of the library
     seconds: float
 
     @property
@@ -85,6 +90,7 @@ def run_plan(
             f"{progress.done} of {progress.total} cells done; run the same command again to go on"
         ) from None
     finally:
+        stop_workers()
         progress.end()
 
 
@@ -124,17 +130,11 @@ def load_tables(
         if name in found.left_out:
             progress.say(f"{name} is left out: {found.left_out[name]}.")
     if not found.shapes:
-        names = list(found.left_out)
-        start = (
-            f"The data set {names[0]} could not be loaded: {found.left_out[names[0]]}."
-            if len(names) == 1
-            else f"None of the {len(names)} data sets could be loaded ({', '.join(names)})."
-        )
-        entries = [registry().get(name) for name in names]
-        fetched = any(entry is not None and entry.url and entry.sha256 for entry in entries)
+        names = ", ".join(found.left_out)
+        why = f": {found.left_out[names]}" if len(found.left_out) == 1 else ""
         raise FileNotFoundError(
-            f"{start} Put the files into a folder and name it with --data, or set FEATSIEVE_DATA"
-            + ("; or add --download." if fetched and not download else ".")
+            f"No data set could be loaded ({names}{why}). Put the files into a folder and name it with "
+            "--data, set FEATSIEVE_DATA, or add --download."
         )
     progress.sizes = {name: float(shape[0] * shape[1]) for name, shape in found.shapes.items()}
     return found
@@ -163,7 +163,7 @@ class _Run:
         first = plan.cells(tables.shapes, tables.checksums)
         follow = any(kind in DEPENDENT for kind in plan.experiments)
         store.adopt(plan, first, keep=plan.datasets, whole=not follow)
-        other_code = self._other_code(parts)
+        self._say_what_other_code_computed(parts)
         waiting = self._expect(first)
         threads = threads_of(self.jobs)
         beside = [cell for cell in waiting if cell.experiment not in ALONE]
@@ -184,12 +184,10 @@ class _Run:
             computed=self.computed,
             failures=tuple(self.failures),
             left_out=tables.left_out,
-            unreadable=unreadable,
-            other_code=other_code,
             seconds=time.perf_counter() - start,
         )
 
-    def _other_code(self, parts: dict[str, dict[str, str]]) -> int:
+    def _say_what_other_code_computed(self, parts: dict[str, dict[str, str]]) -> None:
         """Count the cells of earlier runs that this version of the library did not compute."""
         members = self.store.about()["cells"]
         count = sum(parts[cell]["source"] != source_hash() for cell in members if cell in parts)
@@ -199,7 +197,6 @@ class _Run:
                 f"version of featsieve's files); delete {self.store.folder} or use another folder "
                 "to compute them anew."
             )
-        return count
 
     def _expect(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return those of the cells that are to be run, the largest tables first."""

@@ -1,10 +1,10 @@
-"""One data set, and what the fits on it share.
+"""One data set, and how selections on it are judged; each is judged once.
 
 Selectors and the criterion are handed the table and the number of clusters. The classes stay in
-the two methods that judge a selection by them.
+the methods that judge by them.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,19 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import is_sparse
-from featsieve.base import COLUMN_SCALES
-from featsieve.bench.methods import shared_start, shares_graph
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
-from featsieve.graphs.affinity import heat_kernel_graph
-from featsieve.graphs.initial_labels import authors_labels, first_labels, table_labels
-
-# Tables kept in a process: cells come data set by data set.
-KEPT = 2
+from featsieve.graphs.initial_labels import table_labels
 
 
 class LabelFreeCriterion:
@@ -36,14 +29,10 @@ class LabelFreeCriterion:
 
     def __init__(self, X: Any, *, n_clusters: int) -> None:
         self._X, self._n_clusters = X, n_clusters
-        self._values: dict[bytes, float] = {}
 
     def __call__(self, support: np.ndarray) -> float:
-        """Return the criterion of a selection (indices), computed once for each."""
-        key = support.tobytes()
-        if key not in self._values:
-            self._values[key] = float(np.mean(self._evaluate(support)))
-        return self._values[key]
+        """Return the criterion of a selection (indices)."""
+        return float(np.mean(self._evaluate(support)))
 
     @cached_property
     def _evaluate(self) -> Evaluation:
@@ -54,129 +43,82 @@ class LabelFreeCriterion:
 
 
 class Workbench:
-    """A data set with what the fits on it share: graphs, first labels, judged selections."""
+    """A data set with the selections that were judged on it."""
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.y is None:
             raise ValueError(f"{dataset.name} has no classes to compare with.")
-        X = dataset.X
-        self.X = (sp.csr_array(X) if sp.issparse(X) else np.asarray(X)).astype(
-            np.float64, copy=False
-        )
+        X = sp.csr_array(dataset.X) if sp.issparse(dataset.X) else np.asarray(dataset.X)
+        self.X = X.astype(np.float64, copy=False)
         self.n_samples, self.n_columns = self.X.shape
         self.n_classes = len(np.unique(dataset.y))
         self.criterion = LabelFreeCriterion(self.X, n_clusters=self.n_classes)
-        self.planted: tuple[np.ndarray, np.ndarray] | None = None
-        if dataset.informative is not None:
-            copies = dataset.redundant
-            both = dataset.informative if copies is None else dataset.informative | copies
-            self.planted = both, dataset.informative
+        self._informative, self._redundant = dataset.informative, dataset.redundant
         self._classes = np.asarray(dataset.y)
-        self._known: dict[tuple, Any] = {}
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        """Return what was computed for a key, or compute it."""
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
-
-    # Shared by fits: no classes ------------------------------------------------------------------
-
-    def share(self, selector: Any) -> None:
-        """Hand a selector the graph and the first labels it would compute, where that can be done.
-
-        Its scores do not change; the clusters in ``labels_`` may be numbered differently.
-        """
-        values = selector.get_params()
-        given: dict[str, Any] = {}
-        if shares_graph(selector):
-            given["affinity"] = self.graph(values["scale"], values["n_neighbors"])
-        kind = shared_start(selector)
-        if kind is not None:
-            scale = "none" if values["scale"] == "auto" else values["scale"]  # JASFS as published
-            names = ("n_neighbors", "n_clusters", "random_state")
-            labels = self.start(kind, scale, **{name: values[name] for name in names})
-            if labels is not None:
-                given["init"] = labels
-        selector.set_params(**given)
-
-    def graph(self, scale: str, n_neighbors: int) -> sp.csr_array:
-        """Return the heat-kernel graph of the samples, built once."""
-        return self._once(
-            ("graph", scale, n_neighbors),
-            lambda: heat_kernel_graph(self._operator(scale), n_neighbors=n_neighbors),
-        )
-
-    def start(
-        self, kind: str, scale: str, *, n_neighbors: int, n_clusters: int, random_state: int
-    ) -> np.ndarray | None:
-        """Return first labels, computed once; None where a cluster is empty: they cannot be given.
-
-        ``kind`` is "spectral", of most methods, or "authors", of JASFS as published.
-        """
-
-        def compute() -> np.ndarray | None:
-            operator, random = self._operator(scale), check_random_state(random_state)
-            if kind == "authors":
-                labels = authors_labels(
-                    operator, "spectral", n_clusters, n_neighbors=n_neighbors, random_state=random
-                )
-            else:
-                graph = self.graph(scale, n_neighbors)
-                labels, _ = first_labels(
-                    "spectral", self.X, operator, n_clusters, graph=graph, random_state=random
-                )
-            return labels if len(np.unique(labels)) == n_clusters else None
-
-        return self._once((kind, scale, n_neighbors, n_clusters, random_state), compute)
-
-    def _operator(self, scale: str) -> DataOperator:
-        """Return the operator that a selector with this scale uses."""
-        name, center = COLUMN_SCALES[scale]
-        return as_operator(self.X, scale=name, center=center)
+        self._evaluated: dict[tuple[bytes, int, bool], dict[str, Any]] = {}
 
     def columns(self, support: np.ndarray) -> Any:
-        """Return some columns of the table (sorted indices); sparse ones stay sparse."""
-        if not sp.issparse(self.X):
-            return self.X[:, support]
-        by_column = self._once(("by column",), lambda: sp.csc_array(self.X))
-        return sp.csr_array(by_column[:, support])
+        """Return some columns of the table; sparse ones stay sparse."""
+        return sp.csr_array(self._csc[:, support]) if sp.issparse(self.X) else self.X[:, support]
 
-    def redundancy(self, support: np.ndarray) -> float:
-        """Return the mean correlation of the selected columns, computed once."""
-        places = np.arange(len(support))
-        return self._once(
-            ("redundancy", support.tobytes()), lambda: redundancy(self.columns(support), places)
-        )
+    @cached_property
+    def _csc(self) -> sp.csc_array:
+        """The sparse table by columns."""
+        return sp.csc_array(self.X)
 
-    # Judged selections: classes --------------------------------------------------------------
+    def evaluate(self, support: np.ndarray, *, n_seeds: int, practical: bool) -> dict[str, Any]:
+        """Return how good a selection is, as entries of a row; the same one is judged once.
 
-    def judge(self, support: np.ndarray, *, n_seeds: int) -> ClusteringScores:
-        """Return how well k-means on a selection (sorted indices) finds the classes, once each."""
-        return self._once(
-            ("paper", n_seeds, support.tobytes()),
-            lambda: paper_protocol(self.columns(support), self._classes, n_seeds=n_seeds),
-        )
+        Parameters
+        ----------
+        support : array of int
+            Sorted.
+        n_seeds : int
+            Runs of the protocol "paper"; 0: the selection is not judged by classes.
+        practical : bool
+            Whether it is judged by the protocol "practical" as well.
+        """
+        key = (support.tobytes(), n_seeds, practical)
+        if key not in self._evaluated:
+            self._evaluated[key] = self._evaluate(support, n_seeds, practical)
+        return self._evaluated[key]
 
-    def judge_practical(self, support: np.ndarray) -> ClusteringScores:
-        """Return the same by the practical protocol."""
-        return self._once(
-            ("practical", support.tobytes()),
-            lambda: practical_protocol(self.columns(support), self._classes),
-        )
+    def _evaluate(self, support: np.ndarray, n_seeds: int, practical: bool) -> dict[str, Any]:
+        columns = self.columns(support)
+        row: dict[str, Any] = {"redundancy": redundancy(columns, np.arange(len(support)))}
+        informative, redundant = self._informative, self._redundant
+        if informative is not None:
+            planted = informative if redundant is None else informative | redundant
+            row["planted_precision"] = float(np.mean(planted[support]))
+            row["planted_recall"] = float(informative[support].sum() / informative.sum())
+        if n_seeds:
+            row["criterion"] = self.criterion(support)
+            scores = paper_protocol(columns, self._classes, n_seeds=n_seeds)
+            row |= _entries(scores.mean(), "mean") | _entries(scores.std(), "std")
+            row |= {"acc_runs": scores.accuracy.tolist(), "nmi_runs": scores.nmi.tolist()}
+        if practical:
+            row |= _entries(practical_protocol(columns, self._classes).mean(), "practical")
+        return row
 
-    def judge_labels(self, labels: np.ndarray) -> ClusteringScores:
-        """Return how well the labels of a selector agree with the classes."""
-        return ClusteringScores.of_labels(self._classes, labels)
+    def evaluate_labels(self, labels: np.ndarray) -> dict[str, float]:
+        """Return how well the labels of a selector agree with the classes, as entries of a row."""
+        return _entries(ClusteringScores.of_labels(self._classes, labels).mean(), "own")
 
-    def scatter(self, support: np.ndarray) -> tuple[list[float], list[int]]:
+    def scatter(self, support: np.ndarray) -> dict[str, list]:
         """Return the samples in a few columns, row by row, with their classes: for a figure."""
         points = self.columns(support)
         points = points.toarray() if is_sparse(points) else points
-        return points.ravel().tolist(), self._classes.astype(int).tolist()
+        classes = self._classes.astype(int).tolist()
+        return {"points": points.ravel().tolist(), "classes": classes}
 
 
-@lru_cache(maxsize=KEPT)
+def _entries(scores: Sequence[float], kind: str) -> dict[str, float]:
+    """Return accuracy, NMI and ARI by the names of their columns."""
+    return {f"{name}_{kind}": x for name, x in zip(("acc", "nmi", "ari"), scores, strict=True)}
+
+
+# Cells come data set by data set.
+@lru_cache(maxsize=2)
 def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Workbench:
     """Return the workbench of a data set; a process keeps the latest ones."""
     dataset = load_dataset(name, data=data)

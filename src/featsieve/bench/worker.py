@@ -5,33 +5,29 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from featsieve.bench.cells import Cell, blank_row
-from featsieve.bench.expand import RANKING, SCATTERED
 from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
 from featsieve.bench.methods import make_selector, selector_facts
+from featsieve.bench.plan import RANKING, SCATTERED
 from featsieve.bench.workbench import Workbench, workbench
 
-# Fits that are handed what they share; the others are timed as a user would see them.
-SHARING = ("grid", "curve")
 # Experiments in which the selection is not judged.
 NOT_JUDGED = ("time", "scatter")
 # Ranking i of a RandomSelector for the seed s has the random_state i + s * STEP.
 STEP = 10**6
 
 
-def compute_cell(
-    cell: Cell, *, data: str | None, plan: str, jobs: int, folder: str
-) -> list[dict[str, Any]]:
+def compute_cell(cell: Cell, *, folder: str, **how: Any) -> list[dict[str, Any]]:
     """Run a cell in a worker process; ``folder`` is where relative paths of the plan begin."""
     if os.path.isdir(folder):
         os.chdir(folder)
-    return run_cell(cell, data=data, plan=plan, jobs=jobs)
+    return run_cell(cell, **how)
 
 
 def run_cell(
@@ -71,41 +67,24 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
     common["own_count"] = counts is None and selector_facts(cell.selector).decides
     if cell.experiment in ("default", "time"):
         common["objective"] = [float(value) for value in getattr(selector, "objective_", ())]
-    if hasattr(selector, "labels_") and cell.experiment not in NOT_JUDGED:
-        own = bench.judge_labels(selector.labels_).mean()
-        common |= dict(zip(("acc_own", "nmi_own", "ari_own"), own, strict=True))
-    if counts is None:
-        counts = (int(selector.n_features_selected_),)
+    judged = cell.experiment not in NOT_JUDGED
+    if judged and hasattr(selector, "labels_"):
+        common |= bench.evaluate_labels(selector.labels_)
     order = np.argsort(selector.ranking_)
-    return [common | _at(cell, bench, order[:count]) for count in counts]
-
-
-def _at(cell: Cell, bench: Workbench, chosen: np.ndarray) -> dict[str, Any]:
-    """Return what is known of a selection (indices, best first)."""
-    start = time.perf_counter()
-    support = np.sort(chosen)
-    row: dict[str, Any] = {
-        "n_features": len(support),
-        "support": hashlib.sha256(support.astype(np.int64).tobytes()).hexdigest()[:16],
-        "redundancy": bench.redundancy(support),
-    }
-    if bench.planted is not None:
-        either, informative = bench.planted
-        row["planted_precision"] = float(np.mean(either[support]))
-        row["planted_recall"] = float(informative[support].sum() / informative.sum())
-    if cell.experiment == "scatter":
-        row["points"], row["classes"] = bench.scatter(chosen[:SCATTERED])
-    if cell.experiment not in NOT_JUDGED:
-        row["criterion"] = bench.criterion(support)
-        scores = bench.judge(support, n_seeds=cell.kmeans_seeds)
-        for name, mean, std in zip(("acc", "nmi", "ari"), scores.mean(), scores.std(), strict=True):
-            row |= {f"{name}_mean": mean, f"{name}_std": std}
-        row |= {"acc_runs": scores.accuracy.tolist(), "nmi_runs": scores.nmi.tolist()}
-        if cell.practical:
-            best = bench.judge_practical(support).mean()
-            names = ("acc_practical", "nmi_practical", "ari_practical")
-            row |= dict(zip(names, best, strict=True))
-    return row | {"evaluate_seconds": time.perf_counter() - start}
+    rows = []
+    for count in counts or (int(selector.n_features_selected_),):
+        start = time.perf_counter()
+        support = np.sort(order[:count])
+        row = common | {
+            "n_features": count,
+            "support": hashlib.sha256(support.astype(np.int64).tobytes()).hexdigest()[:16],
+        }
+        n_seeds = cell.kmeans_seeds if judged else 0
+        row |= bench.evaluate(support, n_seeds=n_seeds, practical=judged and cell.practical)
+        if cell.experiment == "scatter":
+            row |= bench.scatter(order[:SCATTERED])
+        rows.append(row | {"evaluate_seconds": time.perf_counter() - start})
+    return rows
 
 
 def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[Any, dict[str, Any]]:
@@ -118,10 +97,7 @@ def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[A
     selector = make_selector(
         cell.selector, params, n_clusters=bench.n_classes, random_state=random_state
     )
-    if cell.experiment in SHARING:
-        bench.share(selector)
-    else:
-        _warm_up(cell.selector)
+    _warm_up(cell.selector)
     seconds: list[float] = []
     start = math.nan
     if cell.experiment == "time" and facts.iterates:
@@ -146,15 +122,11 @@ def _warm_up(name: str) -> None:
     """Fit a tiny table, so that the first cell of a process does not pay for loading code."""
     X = np.random.default_rng(0).normal(size=(20, 6))
     selector = make_selector(name, {"n_features_to_select": 2}, n_clusters=2, random_state=0)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), suppress(ValueError):  # the cell itself will say so
         warnings.simplefilter("ignore")
-        try:
-            selector.fit(X)
-        except ValueError:  # the cell itself will say so
-            return
+        selector.fit(X)
 
 
 def _describe(error: BaseException | str) -> str:
     """Return type and message on one line."""
-    words: Iterable[str] = str(error).split()
-    return f"{type(error).__name__}: {' '.join(words)}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -166,7 +166,7 @@ def list_command(as_json: options.Json = False) -> None:
     Example: `featsieve bench list`
     """
     from featsieve.bench.cells import DEPENDENT
-    from featsieve.bench.plan import load_plan, plan_names
+    from featsieve.bench.parse import load_plan, plan_names
     from featsieve.datasets import dataset_info
 
     shown = {}
@@ -192,7 +192,7 @@ def _run(
     plan: str, out: Path | None, cluster: str | None = None, *, data: Path | None, **how: Any
 ) -> "RunSummary":
     """Run a plan with progress shown."""
-    from featsieve.bench.plan import load_plan
+    from featsieve.bench.parse import load_plan
     from featsieve.bench.pool import on_cluster
     from featsieve.bench.progress import terminal_progress
     from featsieve.bench.run import run_plan
