@@ -12,16 +12,16 @@ multiples of its bytes.
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/core.py [--repeat 3] [--output FILE]
 """
 
-import argparse
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 import real_data
+from common import finish, line, options, table
 from featsieve import JASFS
 from featsieve.arrays import DenseOperator
 from featsieve.datasets import make_planted
@@ -52,13 +52,8 @@ def recorded(calls: list[tuple]) -> Iterator[None]:
 
         return call
 
-    for name in names:
-        setattr(DenseOperator, name, logging(name))
-    try:
+    with patch.multiple(DenseOperator, **{name: logging(name) for name in names}):
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(DenseOperator, name, original)
 
 
 def replay(Z: np.ndarray, calls: list[tuple], *, joint: bool) -> float:
@@ -132,30 +127,22 @@ def measure(X: np.ndarray, n_clusters: int, solver: str, repeat: int) -> dict[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options(__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--synthetic", type=int, nargs=2, default=(20_000, 500), metavar=("N", "D"))
-    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
-    lines = [
-        "| table | shape | solver | whole fit, s | without first labels, s | products, s | ratio "
-        "| peak memory / bytes of X |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines))
+    head = ["table", "shape", "solver", "whole fit, s", "without first labels, s", "products, s"]
+    head += ["ratio", "peak memory / bytes of X"]
+    rows = []
     for name, X, n_clusters in tables(*arguments.synthetic):
         for solver in ("joint", "paper"):
             found = measure(X, n_clusters, solver, arguments.repeat)
-            lines.append(
-                f"| {name} | {X.shape[0]} x {X.shape[1]} | {solver} | {found['fit']:.3f} "
-                f"| {found['alternation']:.3f} | {found['products']:.3f} "
-                f"| {found['alternation'] / found['products']:.2f} | {found['memory']:.2f} |"
-            )
-            print(lines[-1], flush=True)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        head = ["# Speed and memory", "", *__doc__.split("\n")[2:10], ""]
-        arguments.output.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+            cells = [name, f"{X.shape[0]} x {X.shape[1]}", solver]
+            cells += [f"{found[part]:.3f}" for part in ("fit", "alternation", "products")]
+            cells.append(f"{found['alternation'] / found['products']:.2f}")
+            rows.append([*cells, f"{found['memory']:.2f}"])
+            print(line(rows[-1]), flush=True)
+    finish(arguments.output, "Speed and memory", __doc__, table(head, rows))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ Usage: python benchmarks/fuzz.py [--examples 600] [--processes 2] [--tests tests
            [--output benchmarks/results/fuzz.md]
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,6 +25,8 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+
+from common import finish, options, table
 
 ROOT = Path(__file__).parents[1]
 CORES = len(os.sched_getaffinity(0))
@@ -47,8 +48,8 @@ def outcomes(folder: str) -> Counter[tuple[str, str]]:
     return total
 
 
-def report(total: Counter[tuple[str, str]], seconds: float) -> str:
-    """Return the table, in Markdown."""
+def report(total: Counter[tuple[str, str]], seconds: float) -> list[str]:
+    """Return the lines of the table."""
     columns = ("examples", "fitted", "read", "refused", "failures", "other units", "other layout")
     names = sorted({name for name, _ in total})
     for name in names:
@@ -56,18 +57,15 @@ def report(total: Counter[tuple[str, str]], seconds: float) -> str:
         total[name, "failures"] = total[name, "examples"] - done
     rows = [[name, *(total[name, what] for what in columns)] for name in names]
     rows.append(["**all**", *(sum(total[name, what] for name in names) for what in columns)])
-    text = ["# Fuzzing", "", *__doc__.split("\n\nUsage")[0].splitlines()[2:], ""]
-    text += [f"Measured on {CORES} cores in {seconds / 60:.0f} minutes.", ""]
-    text += [f"| what | {' | '.join(columns)} |", f"|---{'|---:' * len(columns)}|"]
-    return "\n".join(text + [f"| {' | '.join(map(str, row))} |" for row in rows])
+    text = [f"Measured on {CORES} cores in {seconds / 60:.0f} minutes.", ""]
+    return text + table(["what", *columns], rows)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--examples", type=int, default=600, help="of each estimator")
     parser.add_argument("--tests", nargs="+", default=["tests/fuzz"], help="arguments of pytest")
     parser.add_argument("--processes", type=int, default=CORES)
-    parser.add_argument("--output", type=Path, default=None, help="a Markdown file")
     arguments = parser.parse_args()
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,11 +73,10 @@ def main() -> int:
             arguments.examples, arguments.tests, processes=arguments.processes, folder=folder
         )
         text = report(outcomes(folder), time.perf_counter() - begun)
-    print(text)
-    if status not in (0, 1):  # neither passed nor failed: interrupted, or no tests
+    whole = status in (0, 1)  # passed or failed, not interrupted
+    finish(arguments.output if whole else None, "Fuzzing", __doc__, text)
+    if not whole:
         print(f"pytest ended with status {status}: these are not the counts of a whole run.")
-    elif arguments.output is not None:
-        arguments.output.write_text(text + "\n")
     return status
 
 

@@ -11,16 +11,15 @@ Usage: python benchmarks/gpu.py [--rows 1000000] [--columns 2000] [--repeat 3] [
        [--no-cpu] [--output benchmarks/results/gpu]
 """
 
-import argparse
-import csv
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -28,6 +27,7 @@ from torch.profiler import ProfilerActivity, profile
 
 import featsieve.jasfs.estimator as jasfs_module
 import featsieve.jasfs.start as start_module
+from common import finish, options, table
 from featsieve import JASFS
 
 N_CLUSTERS = 10
@@ -77,7 +77,6 @@ def seconds(work: Callable[[], Any], repeat: int = 1) -> float:
 @contextmanager
 def timed_steps(times: dict[str, float]) -> Iterator[None]:
     """Time the steps of a fit."""
-    originals = {}
 
     def timing(step: str, function: Callable) -> Callable:
         def call(*args: Any, **settings: Any) -> Any:
@@ -90,14 +89,11 @@ def timed_steps(times: dict[str, float]) -> Iterator[None]:
 
         return call
 
-    for step, (module, name) in STEPS.items():
-        originals[step] = getattr(module, name)
-        setattr(module, name, timing(step, originals[step]))
-    try:
-        yield
-    finally:
+    with ExitStack() as stack:
         for step, (module, name) in STEPS.items():
-            setattr(module, name, originals[step])
+            timed = timing(step, getattr(module, name))
+            stack.enter_context(patch.object(module, name, timed))
+        yield
 
 
 @contextmanager
@@ -117,11 +113,8 @@ def profiled_alternation(found: dict[str, float]) -> Iterator[None]:
                 found["products"] = found.get("products", 0.0) + time_on_device
         return result
 
-    jasfs_module.solve_joint = call
-    try:
+    with patch.object(jasfs_module, "solve_joint", call):
         yield
-    finally:
-        jasfs_module.solve_joint = original
 
 
 def fit(X: Any) -> JASFS:
@@ -142,14 +135,13 @@ def run_tests(tests: Path = TESTS) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=2_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--no-tests", action="store_true")
     parser.add_argument("--no-cpu", action="store_true")
-    parser.add_argument("--output", type=Path, default=None, help="write .md and .csv there")
     arguments = parser.parse_args()
     n, d, device = arguments.rows, arguments.columns, arguments.device
     name = torch.cuda.get_device_name() if device == "cuda" else "processor"
@@ -196,17 +188,11 @@ def main() -> None:
         same = np.mean(again.support_ == sieve.support_)
         report("features on which both agree, share", float(same))
         report("labels on which both agree, share", float(np.mean(again.labels_ == sieve.labels_)))
-    text = ["# JASFS on a device", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
-    text += [f"{n:,} x {d:,} float32, {name}, torch {torch.__version__}. Tests: {tested}", ""]
-    text += ["| what | value | note |", "|---|---|---|"]
-    text += [f"| {what} | {value:.4g} | {note} |" for what, value, note in rows]
-    print("\n".join(text))
-    if arguments.output is not None:
-        arguments.output.with_suffix(".md").write_text("\n".join(text) + "\n")
-        with arguments.output.with_suffix(".csv").open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["what", "value", "note"])
-            writer.writerows((what, f"{value:.6g}", note) for what, value, note in rows)
+    text = [f"{n:,} x {d:,} float32, {name}, torch {torch.__version__}. Tests: {tested}", ""]
+    head = ["what", "value", "note"]
+    text += table(head, ([what, f"{value:.4g}", note] for what, value, note in rows))
+    named = [dict(zip(head, row, strict=True)) for row in rows]
+    finish(arguments.output, "JASFS on a device", __doc__, text, named)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Kill this process, or its whole group, just before its k-th file operation in some folder.
 
 Copied to a folder of ``PYTHONPATH`` as sitecustomize.py it works in every Python process that is
-started, the workers of a benchmark included; a forked process calls `install`. What is to happen
-stands in the variable `VARIABLE` as JSON:
+started, the workers of a benchmark included. What is to happen stands in the variable `VARIABLE`
+as JSON:
 
 - "folder": operations below it count: opening for writing, renaming, removing, making folders
 - "at": the number of the operation, from 1; 0: never

@@ -13,10 +13,7 @@ run gives, times aside (else it is not exact), and leave no temporary file (else
 Usage: python benchmarks/kills.py [--output benchmarks/results/kills.md]
 """
 
-import argparse
-import contextlib
 import csv
-import io
 import json
 import os
 import random
@@ -27,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,9 +33,8 @@ from typing import Any
 from zipfile import ZipFile
 
 import kill_hook
-from featsieve.bench.run import run_plan  # noqa: F401 (so that no fork has to import it)
+from common import finish, options, table
 from featsieve.bench.store import Store
-from featsieve.cli import main as featsieve
 from featsieve.datasets import Dataset, make_planted, write_table
 from featsieve.io.models import load_model
 from featsieve.io.results import recover
@@ -67,30 +62,24 @@ grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
 """
 # Columns of a benchmark that differ from run to run without being wrong.
 VARYING = [
-    "fit_seconds",
-    "evaluate_seconds",
-    "peak_mib",
-    "iteration_seconds",
-    "started",
-    "jobs",
+    "fit_seconds", "evaluate_seconds", "peak_mib", "iteration_seconds", "started", "jobs",
     "versions",
-]
+]  # fmt: skip
 FIELDS = ("kills", "resumes", "losses", "mixtures", "corrupt", "leftovers", "not exact")
 
 
 class Runner:
     """Start commands, and kill them."""
 
-    def __init__(self, home: Path, *, warm: bool) -> None:
-        self.home, self.warm, self.log = home, warm, home / "operations.log"
+    def __init__(self, home: Path) -> None:
+        self.home, self.log = home, home / "operations.log"
         hooks = home / "hooks"
         hooks.mkdir(parents=True)
         shutil.copy(kill_hook.__file__, hooks / "sitecustomize.py")
         paths = [str(hooks), os.environ.get("PYTHONPATH", "")]
-        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.variables = {
-            **os.environ,
-            **threads,
+        self.variables = os.environ | {
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         }
 
@@ -112,50 +101,15 @@ class Runner:
         about = {} if watch is None else {kill_hook.VARIABLE: json.dumps(settings)}
         told = self.home / "told.txt"
         with told.open("w") as output:
-            if self.warm:
-                status = self._forked(command, settings if watch else None, output.fileno())
-            else:
-                process = subprocess.Popen(
-                    [sys.executable, "-m", "featsieve", *command],
-                    env=self.variables | about,
-                    stdout=output,
-                    stderr=output,
-                    start_new_session=True,
-                )
-                status = _wait(process, after)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "featsieve", *command],
+                env=self.variables | about,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            status = _wait(process, after)
         return status, told.read_text()
-
-    def _forked(self, command: list[str], settings: dict[str, Any] | None, output: int) -> int:
-        """Run a command in a copy of this process, which has imported everything already."""
-        child = os.fork()
-        if child == 0:
-            os.setsid()
-            os.environ.update(self.variables)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
-            if settings is not None:
-                os.environ[kill_hook.VARIABLE] = json.dumps(settings)  # for the workers
-                kill_hook.install(settings)
-            status = 70
-            try:
-                featsieve(command)
-            except SystemExit as end:
-                status = int(end.code or 0)
-            except BaseException:
-                traceback.print_exc()
-            finally:  # it must never go on as its parent
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(status)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        _wait_for_group(child)
-        return status
-
-    def warm_up(self, command: list[str]) -> None:
-        """Run a command in this process: what it imports need not be imported after a fork."""
-        if self.warm:
-            with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-                featsieve(command)
 
     def operations(self, kind: str) -> int:
         """Count the file operations of one kind of process in the last run."""
@@ -288,8 +242,6 @@ def kill_select(
         if kept.exists():
             shutil.copytree(kept, out)
 
-    prepare()
-    runner.warm_up([*command, *OLD])
     if force:
         prepare()
         _expect_success(runner.run([*command, *OLD]))
@@ -328,10 +280,9 @@ def kill_bench(runner: Runner, *, whom: str, times: int, operations: int, seed: 
     if times + operations == 0:
         return count
     plan, trial = runner.home / "tiny.toml", runner.home / "trial"
-    plan.write_text(PLAN.replace(', "planted_small"', "") if runner.warm else PLAN)
+    plan.write_text(PLAN)
     out = trial / "out"
-    jobs = "1" if runner.warm else "2"
-    command = ["bench", "run", str(plan), "--out", str(out), "--jobs", jobs]
+    command = ["bench", "run", str(plan), "--out", str(out), "--jobs", "2"]
     _empty(trial)
     begun = time.monotonic()
     _expect_success(runner.run(command, watch=trial))
@@ -392,25 +343,15 @@ def _expect_success(ended: tuple[int, str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--select-times", type=int, default=12, help="random moments, twice")
     parser.add_argument("--select-operations", type=int, help="twice [default: all]")
     parser.add_argument("--bench-times", type=int, default=20, help="random moments")
     parser.add_argument("--bench-operations", type=int, default=20)
     parser.add_argument("--bench-workers", type=int, default=10)
-    parser.add_argument("--warm", action="store_true", help="fork, not start, the commands")
     parser.add_argument("--jobs", type=int, default=2, help="commands at the same time")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=None, help="write the table there")
     arguments = parser.parse_args()
-    single = all(
-        os.environ.get(name) == "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    )
-    if arguments.warm and not single:
-        parser.error(
-            "--warm forks, after which threads hang: set OMP_NUM_THREADS and "
-            "OPENBLAS_NUM_THREADS to 1."
-        )
     of_select = {"times": arguments.select_times, "operations": arguments.select_operations}
     of_bench = {"times": arguments.bench_times, "operations": arguments.bench_operations}
     of_workers = {"times": 0, "operations": arguments.bench_workers}
@@ -420,27 +361,18 @@ def main() -> None:
         "bench run": partial(kill_bench, whom="group", **of_bench),
         "bench run, one worker": partial(kill_bench, whom="self", **of_workers),
     }
-    with tempfile.TemporaryDirectory() as home:
-        runners = {
-            case: Runner(Path(home).resolve() / str(i), warm=arguments.warm)
-            for i, case in enumerate(work)
+    with (
+        tempfile.TemporaryDirectory() as home,
+        ThreadPoolExecutor(arguments.jobs) as pool,
+    ):
+        begun = {
+            case: pool.submit(kill, Runner(Path(home).resolve() / str(i)), seed=arguments.seed)
+            for i, (case, kill) in enumerate(work.items())
         }
-        if arguments.warm:  # a process with threads is not forked
-            cases = {case: work[case](runners[case], seed=arguments.seed) for case in work}
-        else:
-            with ThreadPoolExecutor(arguments.jobs) as pool:
-                begun = {
-                    case: pool.submit(work[case], runners[case], seed=arguments.seed)
-                    for case in work
-                }
-                cases = {case: future.result() for case, future in begun.items()}
+        cases = {case: future.result() for case, future in begun.items()}
     cases["all"] = sum(cases.values(), Counter())
-    text = ["# Kills", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
-    text += [f"| killed | {' | '.join(FIELDS)} |", "|---" * (len(FIELDS) + 1) + "|"]
-    text += [f"| {name} | {' | '.join(str(n[f]) for f in FIELDS)} |" for name, n in cases.items()]
-    print("\n".join(text))
-    if arguments.output is not None:
-        arguments.output.write_text("\n".join(text) + "\n")
+    rows = [[name, *(count[field] for field in FIELDS)] for name, count in cases.items()]
+    finish(arguments.output, "Kills", __doc__, table(["killed", *FIELDS], rows))
     faults = sum(cases["all"][name] for name in FIELDS[2:])
     if faults or cases["all"]["resumes"] != cases["all"]["kills"]:
         sys.exit("something was lost, mixed up, corrupt, left over or not exact")

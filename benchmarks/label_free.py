@@ -21,21 +21,20 @@ Usage: FEATSIEVE_DATA=folder python benchmarks/label_free.py [--sets brain ...] 
        [--output docs/results/label_free.md] [--csv benchmarks/results/label_free.csv]
 """
 
-import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from joblib import Parallel, delayed, parallel_config
-from scipy.stats import spearmanr
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import real_data
+from common import finish, line, options, table
 from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
 from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
@@ -155,105 +154,76 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
     return rows
 
 
-def cell(values: list[float]) -> str:
+def mean_and_error(values: pd.Series) -> str:
     """Return mean and standard error."""
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return f"{np.mean(values):.1f} ± {error:.1f}"
+    return f"{values.mean():.1f} ± {values.sem() if len(values) > 1 else 0.0:.1f}"
 
 
-def regrets(rows: list[dict[str, Any]], method: str, sets: list[str]) -> list[str]:
+def regrets(rows: pd.DataFrame, method: str, sets: list[str]) -> list[str]:
     """Return the lines of the table of regrets of a method, smallest first."""
-    halves = {"A": sets[::2], "B": sets[1::2]}
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        if row["method"] == method:
-            found.setdefault(row["rule"], {})[row["set"]] = row
-    lines = [
-        "| rule | ACC | NMI | half A: ACC / NMI | half B: ACC / NMI | features, median |",
-        "|---|---|---|---|---|---|",
-    ]
+    own = rows[rows["method"] == method]
+    by_rule = {rule: part.set_index("set") for rule, part in own.groupby("rule")}
+    half_a, half_b = sets[::2], sets[1::2]
 
-    def mean(rule: str, key: str, names: list[str]) -> float:
-        return float(np.mean([found[rule][name][key] for name in names]))
+    def both(rule: str, names: list[str]) -> tuple[float, float]:
+        accuracy, nmi = by_rule[rule].loc[names, ["regret_acc", "regret_nmi"]].mean()
+        return accuracy, nmi
 
-    for rule in sorted(found, key=lambda rule: mean(rule, "regret_acc", sets)):
-        cells = [rule]
-        cells += [
-            cell([found[rule][name][key] for name in sets]) for key in ("regret_acc", "regret_nmi")
-        ]
-        cells += [
-            f"{mean(rule, 'regret_acc', half):.1f} / {mean(rule, 'regret_nmi', half):.1f}"
-            if half
-            else ""
-            for half in halves.values()
-        ]
-        cells.append(f"{np.median([found[rule][name]['chosen'] for name in sets]):.0f}")
-        lines.append("| " + " | ".join(cells) + " |")
+    def words(rule: str, names: list[str]) -> str:
+        return "{:.1f} / {:.1f}".format(*both(rule, names)) if names else ""
 
-    def half_b(rule: str) -> str:
-        both = [mean(rule, key, halves["B"]) for key in ("regret_acc", "regret_nmi")]
-        return f"{both[0]:.1f} / {both[1]:.1f}"
-
-    if halves["B"]:
-        rules = [rule for rule in found if rule.endswith(("smallest", "best"))]
-        winner = min(
-            rules,
-            key=lambda rule: sum(
-                mean(rule, key, halves["A"]) for key in ("regret_acc", "regret_nmi")
-            ),
-        )
+    head = ["rule", "ACC", "NMI", "half A: ACC / NMI", "half B: ACC / NMI", "features, median"]
+    lines = table(head, [])
+    for rule in sorted(by_rule, key=lambda rule: both(rule, sets)[0]):
+        part = by_rule[rule]
+        cells = [rule, mean_and_error(part["regret_acc"]), mean_and_error(part["regret_nmi"])]
+        cells += [words(rule, half_a), words(rule, half_b), f"{part['chosen'].median():.0f}"]
+        lines.append(line(cells))
+    if half_b:
+        rules = [rule for rule in by_rule if rule.endswith(("smallest", "best"))]
+        winner = min(rules, key=lambda rule: sum(both(rule, half_a)))
         default = DEFAULT_OF[method]
         lines += [
             "",
-            f"Best criterion of half A: {winner}; on half B it has {half_b(winner)}, "
-            f'the default ("{default}") {half_b(default)}.',
+            f"Best criterion of half A: {winner}; on half B it has {words(winner, half_b)}, "
+            f'the default ("{default}") {words(default, half_b)}.',
         ]
     return lines
 
 
-def per_set(rows: list[dict[str, Any]], sets: list[str]) -> list[str]:
+def per_set(rows: pd.DataFrame, sets: list[str]) -> list[str]:
     """Return the table of what JASFS found by itself on every data set."""
-    lines = [
-        "| data set | half | features | regret ACC / NMI | cost, in fits | cost of the path | "
-        "classes | suggested clusters | structure score | ARI of the labels |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    own = {row["set"]: row for row in rows if row["rule"] == "JASFS default"}
-    for i, name in enumerate(sets):
-        row = own[name]
-        cells = [name, "AB"[i % 2], row["chosen"]]
-        cells += [f"{row['regret_acc']:.1f} / {row['regret_nmi']:.1f}"]
-        cells += [
-            row[key] for key in ("cost", "path_cost", "classes", "suggested", "structure", "ari")
-        ]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    ratio = np.array([own[name]["suggested"] / own[name]["classes"] for name in sets])
+    own = rows[rows["rule"] == "JASFS default"].set_index("set").loc[sets]
+    own = own.astype({"chosen": int, "classes": int, "suggested": int})
+    head = ["data set", "half", "features", "regret ACC / NMI", "cost, in fits"]
+    head += ["cost of the path", "classes", "suggested clusters", "structure score"]
+    lines = table([*head, "ARI of the labels"], [])
+    for i, row in enumerate(own.itertuples()):
+        cells = [row.Index, "AB"[i % 2], row.chosen, f"{row.regret_acc:.1f} / {row.regret_nmi:.1f}"]
+        cells += [row.cost, row.path_cost, row.classes, row.suggested, row.structure, row.ari]
+        lines.append(line(cells))
+    ratio = own["suggested"] / own["classes"]
     ratio = np.maximum(ratio, 1.0 / ratio)
-    costs = [own[name]["cost"] for name in sets]
-    paths = [own[name]["path_cost"] for name in sets]
     lines += [
         "",
         f"Number of clusters, of {len(sets)}: exact {np.sum(ratio == 1.0)}, within a factor of 1.5 "
         f"{np.sum(ratio <= 1.5)}, within a factor of 2 {np.sum(ratio <= 2.0)}.",
-        f"Cost of the automatic number: {np.median(costs):.1f} fits in the median, "
-        f"{max(costs):.1f} at most; of the path of all sizes, `sparsity_path`: "
-        f"{np.median(paths):.1f} in the median, {max(paths):.1f} at most. (A fit is one with 100 "
-        "features and a path of 400.)",
+        f"Cost of the automatic number: {own['cost'].median():.1f} fits in the median, "
+        f"{own['cost'].max():.1f} at most; of the path of all sizes, `sparsity_path`: "
+        f"{own['path_cost'].median():.1f} in the median, {own['path_cost'].max():.1f} at most. (A "
+        "fit is one with 100 features and a path of 400.)",
     ]
     if len(sets) > 2:
-        rank = spearmanr(
-            [own[name]["structure"] for name in sets], [own[name]["ari"] for name in sets]
-        ).statistic
+        rank = own["structure"].corr(own["ari"], method="spearman")
         lines.append(f"Spearman correlation of structure score and ARI: {rank:.2f}.")
     return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", default=EVERY, choices=EVERY, metavar="SET")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--output", type=Path)
     parser.add_argument("--csv", type=Path)
     arguments = parser.parse_args()
     if real_data.folder() is None:
@@ -265,28 +235,15 @@ def main() -> None:
         found = Parallel(n_jobs=arguments.jobs, verbose=5)(
             delayed(evaluate)(name, method) for name, method in jobs
         )
-    rows = [row for part in found for row in part]
-    lines = [
-        "# Choosing without labels",
-        "",
-        *__doc__.split("Usage:")[0].strip().split("\n")[2:],
-        "",
-    ]
+    rows = pd.DataFrame([row for part in found for row in part])
+    lines = []
     for method in arguments.methods:
         lines += [f"## {method}: regret", "", *regrets(rows, method, sets), ""]
     if "JASFS" in arguments.methods:
         lines += ["## What JASFS finds by itself", "", *per_set(rows, sets), ""]
-    text = "\n".join(lines)
-    print(text)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(text, encoding="utf-8")
+    finish(arguments.output, "Choosing without labels", __doc__, lines)
     if arguments.csv:
-        names = list(dict.fromkeys(key for row in rows for key in row))
-        with arguments.csv.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(rows)
+        rows.to_csv(arguments.csv, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -9,29 +9,20 @@ Usage: FEATSIEVE_DATA=folder python benchmarks/landmarks.py [--sizes 20000 70000
        [--output benchmarks/results/landmarks]
 """
 
-import argparse
-import csv
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 import real_data
+from common import finish, line, options
 from featsieve import JASFS
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
 
 N_PIXELS = 100
 FIELDS = [
-    "images",
-    "how",
-    "seed",
-    "seconds",
-    "labels_acc",
-    "labels_nmi",
-    "pixels_acc",
-    "pixels_nmi",
-]
+    "images", "how", "seed", "seconds", "labels_acc", "labels_nmi", "pixels_acc", "pixels_nmi",
+]  # fmt: skip
 
 
 def scores(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -74,10 +65,9 @@ def measure(n: int, n_seeds: int) -> list[dict]:
     return rows
 
 
-def tabulate(rows: list[dict]) -> str:
+def tabulate(rows: list[dict]) -> list[str]:
     """Return the means over the seeds as a table."""
-    text = ["# What landmarks cost", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
-    text += ["Means over the seeds, in percent; in brackets the lowest and the highest.", ""]
+    text = ["Means over the seeds, in percent; in brackets the lowest and the highest.", ""]
     text += ["| images | how | seconds | labels ACC | labels NMI | pixels ACC | pixels NMI |"]
     text += ["|---|---|---|---|---|---|---|"]
     for n, how in dict.fromkeys((row["images"], row["how"]) for row in rows):
@@ -87,27 +77,19 @@ def tabulate(rows: list[dict]) -> str:
             values = [float(row[name]) for row in own if row[name] != ""]
             spread = f" ({min(values)} to {max(values)})" if len(values) > 1 else ""
             cells.append(f"{np.mean(values):.1f}{spread}" if values and any(values) else "")
-        text.append(f"| {n:,} | {how} | {' | '.join(cells)} |")
-    return "\n".join(text) + "\n"
+        text.append(line([f"{n:,}", how, *cells]))
+    return text
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 70_000])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=None, help="write .md and .csv there")
     arguments = parser.parse_args()
     if real_data.folder() is None:
         parser.error("FEATSIEVE_DATA is not set: it names the folder with scale/mnist_*.npz")
     rows = [row for n in arguments.sizes for row in measure(n, arguments.seeds)]
-    report = tabulate(rows)
-    print(report)
-    if arguments.output is not None:
-        arguments.output.with_suffix(".md").write_text(report)
-        with arguments.output.with_suffix(".csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    finish(arguments.output, "What landmarks cost", __doc__, tabulate(rows), rows)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,13 @@ table shows what the defaults do, it is no independent test of them.
 Usage: python benchmarks/methods.py [--output FILE]
 """
 
-import argparse
-import inspect
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 import featsieve
+from common import finish, options, selector, table
 from featsieve.datasets import make_planted
 
 NAMES = tuple(featsieve.selectors.__all__)
@@ -38,10 +36,7 @@ SEEDS = range(3)
 
 def fit(name: str, X: np.ndarray, n_clusters: int, n_features: int) -> tuple[object, float]:
     """Fit a method with its defaults; return it with the seconds that took."""
-    cls = getattr(featsieve, name)
-    settings = {"n_clusters": n_clusters, "n_features_to_select": n_features, "random_state": 0}
-    known = inspect.signature(cls).parameters
-    sieve = cls(**{key: value for key, value in settings.items() if key in known})
+    sieve = selector(name, n_clusters, n_features)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # iteration limits, large penalties: part of the defaults
@@ -50,9 +45,7 @@ def fit(name: str, X: np.ndarray, n_clusters: int, n_features: int) -> tuple[obj
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--output", type=Path)
-    output = parser.parse_args().output
+    arguments = options(__doc__).parse_args()
     head = ["method"]
     columns: dict[str, list[str]] = {name: [] for name in NAMES}
     for n, d, informative, redundant, c, units in CASES:
@@ -77,15 +70,8 @@ def main() -> None:
             cell = f"{np.mean(found[name]):.0f} ({np.mean(seconds[name]):.2f} s)"
             columns[name].append(cell)
         print(head[-1], {name: cells[-1] for name, cells in columns.items()}, flush=True)
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    lines += ["| " + " | ".join([name, *cells]) + " |" for name, cells in columns.items()]
-    print("\n".join(lines))
-    if output:
-        note = (__doc__ or "").split("\n\nUsage")[0].splitlines()[2:]
-        command = "Printed by `python benchmarks/methods.py`."
-        text = "\n".join(["# Every method on planted features", "", *note, "", command, "", *lines])
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text + "\n", encoding="utf-8")
+    lines = table(head, ([name, *cells] for name, cells in columns.items()))
+    finish(arguments.output, "Every method on planted features", __doc__, lines)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ back: everything counts, also what LAPACK allocates. The time is that of the fas
 the two sides alternate.
 """
 
-import ctypes
 import multiprocessing
 import resource
 import sys
@@ -16,12 +15,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-MIB = 2.0**20
+from featsieve.bench.measure import PeakMemory
+
 LINUX = sys.platform.startswith("linux")
 # Runs longer than this are not repeated.
 LONG = 10.0
@@ -99,15 +98,15 @@ def in_child(function: Callable[[], Any], *, limit: float) -> Any:
 def measure_once(call: Call, *, limit: float) -> Measured:
     """Return time, peak memory and value of one run in a child of its own."""
 
-    def work() -> tuple[float, float, Any]:
+    def work() -> Measured:
         _quietly(call.warm_up)
-        before = _settle_memory()
-        start = time.perf_counter()
-        value = call.run()
-        return time.perf_counter() - start, _peak() - before, value
+        with PeakMemory() as peak:
+            start = time.perf_counter()
+            value = call.run()
+            seconds = time.perf_counter() - start
+        return Measured(seconds, peak.mib, value)
 
-    seconds, peak, value = in_child(work, limit=limit)
-    return Measured(seconds, max(peak, 0.0), value)
+    return in_child(work, limit=limit)
 
 
 def fastest(calls: Sequence[Call], *, repeat: int, limit: float) -> list[float]:
@@ -135,34 +134,8 @@ def fastest(calls: Sequence[Call], *, repeat: int, limit: float) -> list[float]:
 
 def _quietly(function: Callable[[], Any]) -> None:
     """Call a function for its side effects only."""
-    try:
+    with suppress(Exception):  # the measured call will say so
         function()
-    except Exception:  # the measured call will say so
-        return
-
-
-def _settle_memory() -> float:
-    """Give free memory back, forget earlier peaks; return the resident set in MiB."""
-    if not LINUX:
-        return _peak()
-    with suppress(OSError, AttributeError):  # not the C library, or not the kernel, for it
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    return _status("VmRSS")
-
-
-def _peak() -> float:
-    """Return the largest resident set since then, in MiB."""
-    if LINUX:
-        return _status("VmHWM")
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size / MIB if sys.platform == "darwin" else size / 1024.0
-
-
-def _status(key: str) -> float:
-    """Return a number of this process's status, in MiB."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(float(line.split()[1]) / 1024.0 for line in lines if line.startswith(key))
 
 
 def _limit_memory() -> None:

@@ -2,21 +2,74 @@
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import gmean, spearmanr
 
 import featsieve
 import peer_cases
+from common import line, table
 from peer_cases import COMPARISONS, Budget, Comparison, Table
 from peer_measure import LONG, Call, Measured, TimeUpError, fastest, in_child, measure_once
 from peer_products import METHODS, Method, seconds
-from peer_table import HEAD, PRODUCT_HEAD, ProductRow, Row, cells, product_cells, table
 
 # Enough below 1 that the cause is not rounding: the note must explain it.
 AGREES = 0.99
+LARGE = 1000  # features from which the factor of ten is wanted
+WANTED = 10.0
+# Resident sets are not known better than this (MiB).
+NEGLIGIBLE = 1.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison on one table; None where there is no number."""
+
+    method: str
+    peer: str
+    data: str
+    n: int
+    d: int
+    iterations: int | None
+    seconds_ours: float | None
+    seconds_peer: float | None
+    ratio: float | None
+    mib_ours: float | None
+    mib_peer: float | None
+    mib_ratio: float | None
+    spearman: float | None
+    spearman_repaired: float | None
+    bound: bool  # the peer was stopped: seconds_peer and ratio are lower bounds
+    remark: str
+
+
+@dataclass(frozen=True)
+class ProductRow:
+    """One method without a peer on one table: an iteration against its products."""
+
+    method: str
+    data: str
+    n: int
+    d: int
+    seconds_iteration: float | None
+    seconds_products: float | None
+    ratio: float | None
+    products: str
+
+
+HEAD = (
+    "method", "peer", "data", "n x d", "iterations", "ours, s", "peer, s", "times faster",
+    "ours, MiB", "peer, MiB", "memory, peer / ours", "Spearman", "repaired",
+)  # fmt: skip
+PRODUCT_HEAD = (
+    "method", "data", "n x d", "iteration, s", "products, s", "ratio", "the products",
+)  # fmt: skip
+
+
+# Measurements ------------------------------------------------------------------------------------
 
 
 def prepared(arguments: argparse.Namespace) -> Iterator[Table]:
@@ -42,7 +95,7 @@ def peer_rows(arguments: argparse.Namespace) -> list[Row]:
                 continue
             if arguments.methods is None or comparison.method in arguments.methods:
                 rows.append(compare(comparison, data, tiny, arguments))
-                print("| " + " | ".join(cells(rows[-1])) + " |", flush=True)
+                print(line(cells(rows[-1])), flush=True)
     return rows
 
 
@@ -165,7 +218,7 @@ def product_rows(arguments: argparse.Namespace) -> list[ProductRow]:
                 continue
             if arguments.methods is None or method.name in arguments.methods:
                 rows.append(against_products(method, data, arguments))
-                print("| " + " | ".join(product_cells(rows[-1])) + " |", flush=True)
+                print(line(product_cells(rows[-1])), flush=True)
     return rows
 
 
@@ -188,3 +241,105 @@ def against_products(method: Method, data: Table, arguments: argparse.Namespace)
         return ProductRow(method.name, data.name, n, d, None, None, None, f"fails: {error}")
     ratio = iteration / products
     return ProductRow(method.name, data.name, n, d, iteration, products, ratio, text)
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a positive number with so many significant digits, without an exponent."""
+    if value is None:
+        return "-"
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+    return f"{value:.{min(decimals, 6)}f}"
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row of the table of peers."""
+    more = "> " if row.bound else ""
+    memory = (row.mib_ours, row.mib_peer)
+    known = None not in memory and max(memory) >= NEGLIGIBLE  # type: ignore[type-var]
+    return [
+        row.method,
+        row.peer,
+        row.data,
+        f"{row.n} x {row.d}",
+        "-" if row.iterations is None else str(row.iterations),
+        number(row.seconds_ours),
+        more + number(row.seconds_peer),
+        more + number(row.ratio, 2),
+        megabytes(row.mib_ours),
+        megabytes(row.mib_peer),
+        number(row.mib_ratio, 2) if known else "-",
+        row.remark if row.spearman is None else f"{row.spearman:.3f}",
+        "" if row.spearman_repaired is None else f"{row.spearman_repaired:.3f}",
+    ]
+
+
+def megabytes(value: float | None) -> str:
+    """Return a peak memory, with what cannot be resolved as "< 1"."""
+    if value is None:
+        return "-"
+    return f"< {NEGLIGIBLE:g}" if value < NEGLIGIBLE else f"{value:.0f}"
+
+
+def product_cells(row: ProductRow) -> list[str]:
+    """Return a row of the table of products."""
+    return [
+        row.method,
+        row.data,
+        f"{row.n} x {row.d}",
+        number(row.seconds_iteration),
+        number(row.seconds_products),
+        number(row.ratio, 2),
+        row.products,
+    ]
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """Return the lines that compare the rows with the targets."""
+    compared = [row for row in rows if row.ratio is not None]
+    large = [row for row in compared if row.d >= LARGE]
+    slower = [row for row in compared if row.ratio is not None and row.ratio < 1.0]
+    lines = [
+        f"Comparisons with a time on both sides: {len(compared)} of {len(rows)}; slower than the "
+        f"peer: {len(slower)}"
+        + "".join(f"; {row.method} against {row.peer} on {row.data}" for row in slower)
+        + ".",
+        "",
+        f"Times faster, geometric mean over tables with at least {LARGE} features (wanted: "
+        f"{WANTED:g}; times of stopped peers are lower bounds):",
+        "",
+    ]
+    pairs = list(dict.fromkeys((row.method, row.peer) for row in large))
+    body = []
+    for method, peer in pairs:
+        ratios = [r.ratio for r in large if (r.method, r.peer) == (method, peer) and r.ratio]
+        body.append([method, peer, str(len(ratios)), number(gmean(ratios), 3)])
+    everything = gmean([row.ratio for row in large if row.ratio])
+    body.append(["**all**", "", str(len(large)), f"**{number(everything, 3)}**"])
+    return lines + table(("method", "peer", "tables", "times faster"), body)
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Return the remarks, each once, as a list."""
+    found: dict[tuple[str, str, str], None] = {}
+    for row in rows:
+        if row.remark:
+            found.setdefault((row.method, row.peer, row.remark))
+    return [f"- {method}, {peer}: {remark}." for method, peer, remark in found]
+
+
+def page(rows: Sequence[Row], product_rows: Sequence[ProductRow]) -> list[str]:
+    """Return the lines of both tables, with a summary and notes."""
+    lines = []
+    if rows:
+        lines += ["## Against other implementations", ""]
+        lines += [*table(HEAD, map(cells, rows)), "", *summary(rows), ""]
+        lines += ["Notes:", "", *notes(rows), ""]
+    if product_rows:
+        lines += ["## Against the products that cannot be avoided", ""]
+        lines += table(PRODUCT_HEAD, map(product_cells, product_rows))
+    return lines

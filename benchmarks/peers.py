@@ -20,63 +20,20 @@ Usage: [FEATSIEVE_DATA=folder] python benchmarks/peers.py [--iterations 5] [--th
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 
-from peer_table import (
-    HEAD,
-    PRODUCT_HEAD,
-    ProductRow,
-    Row,
-    cells,
-    notes,
-    product_cells,
-    summary,
-    table,
-    write_rows,
-)
+from common import finish, options, write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("skfeature-chappers", "ITMO_FS")
 SHOWN_VERSIONS = ("numpy", "scipy", "scikit-learn", *PACKAGES)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-def document(
-    rows: Sequence[Row], product_rows: Sequence[ProductRow], command: str, machine: str
-) -> str:
-    """Return the page that is printed and kept."""
-    introduction = (__doc__ or "").split("\n\nUsage")[0].split("\n", 2)[2].splitlines()
-    lines = ["# Peers", "", *introduction, "", f"    {command}", "", machine, ""]
-    if rows:
-        lines += ["## Against other implementations", ""]
-        lines += [*table(HEAD, map(cells, rows)), "", *summary(rows), ""]
-        lines += ["Notes:", "", *notes(rows), ""]
-    if product_rows:
-        lines += ["## Against the products that cannot be avoided", ""]
-        lines += table(PRODUCT_HEAD, map(product_cells, product_rows))
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def machine_line(threads: int) -> str:
-    """Return the machine and the versions, without names or paths."""
-    from importlib.metadata import version
-
-    model = platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        lines = information.read_text(encoding="utf-8").splitlines()
-        model = next((x.split(":")[1].strip() for x in lines if "model name" in x), model)
-    versions = ", ".join(f"{name} {version(name)}" for name in SHOWN_VERSIONS)
-    return (
-        f"{model}, {os.cpu_count()} cores, {threads} threads; {platform.system()}, Python "
-        f"{platform.python_version()}, {versions}."
-    )
 
 
 def make_environment(folder: Path) -> Path:
@@ -95,23 +52,19 @@ def make_environment(folder: Path) -> Path:
 def measure_here(arguments: argparse.Namespace) -> None:
     """Measure in this process, which runs in the environment; print and write the results."""
     import peer_run  # needs NumPy, the peers and this checkout
+    from featsieve.bench.environment import machine
 
     rows = peer_run.peer_rows(arguments)
     product_rows = peer_run.product_rows(arguments)
-    page = document(rows, product_rows, shown_command(arguments), machine_line(arguments.threads))
-    print(page)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(page, encoding="utf-8")
+    versions = ", ".join(f"{name} {version(name)}" for name in SHOWN_VERSIONS)
+    lines = [f"    {shown_command(arguments)}", ""]
+    lines += [f"{machine()}, {arguments.threads} threads; {versions}.", ""]
+    finish(arguments.output, "Peers", __doc__, lines + peer_run.page(rows, product_rows))
     if arguments.csv:
-        write_rows(arguments.csv, rows)
-        if product_rows:
-            write_rows(products_file(arguments.csv), product_rows)
-
-
-def products_file(path: Path) -> Path:
-    """Return the file of the second table, beside that of the first."""
-    return path.with_name(f"{path.stem}_products{path.suffix}")
+        products = arguments.csv.with_name(f"{arguments.csv.stem}_products.csv")
+        for path, found in ((arguments.csv, rows), (products, product_rows)):
+            if found:
+                write_csv(path, [asdict(row) for row in found])
 
 
 def shown_command(arguments: argparse.Namespace) -> str:
@@ -126,9 +79,8 @@ def shown_command(arguments: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+def main() -> None:
+    parser = options(__doc__)
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
@@ -137,14 +89,9 @@ def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", help="only these tables")
     parser.add_argument("--methods", nargs="+", help="only these methods")
     parser.add_argument("--keep-env", type=Path, metavar="FOLDER")
-    parser.add_argument("--output", type=Path)
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args(words)
-
-
-def main() -> None:
-    arguments = parse()
+    arguments = parser.parse_args()
     if arguments.inside:
         measure_here(arguments)
         return

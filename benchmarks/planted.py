@@ -9,11 +9,9 @@ tables when as many features are selected as are informative; `accuracy` is JASF
 Usage: python benchmarks/planted.py [--output FILE]
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 
+from common import finish, line, options, table
 from featsieve import JASFS
 from featsieve.datasets import make_planted
 
@@ -37,11 +35,9 @@ SEEDS = range(6)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--output", type=Path)
-    output = parser.parse_args().output
+    arguments = options(__doc__).parse_args()
     head = ["samples x features", "informative", "units", *SETTINGS, "max variance", "accuracy"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for n, d, k, c, units in CASES:
         found: dict[str, list[int]] = {name: [] for name in (*SETTINGS, "max variance")}
         accuracy = []
@@ -60,12 +56,9 @@ def main() -> None:
         cells = [f"{n} x {d}, {c} clusters", str(k), "random" if units else "one"]
         cells += [f"{np.mean(counts):.1f}" for counts in found.values()]
         cells.append(f"{np.mean(accuracy):.2f}")
-        lines.append("| " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    text = "\n".join(["# Planted features", "", *__doc__.split("\n")[2:7], "", *lines])
-    if output:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text + "\n", encoding="utf-8")
+        rows.append(cells)
+        print(line(cells), flush=True)
+    finish(arguments.output, "Planted features", __doc__, table(head, rows))
 
 
 if __name__ == "__main__":

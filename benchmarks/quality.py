@@ -13,14 +13,13 @@ here (16 x 16 images), not the paper's 4096.
 Usage: FEATSIEVE_DATA=folder python benchmarks/quality.py [--sets brain lung ...] [--output FILE]
 """
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 
 import real_data
+from common import finish, line, options
 from featsieve import JASFS
 from featsieve.evaluation import ClusteringScores, paper_protocol
 
@@ -93,7 +92,7 @@ def table(rows: list[dict], names: list[str]) -> list[str]:
             row = found[name, method]
             best = int(row["scores"].mean(axis=1).argmax())
             cells.append(f"{pair(row['scores'][best])} (k={row['counts'][best]})")
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append(line(cells))
     for title, group in (("paper sets", real_data.PAPER), ("all sets", names)):
         members = [name for name in group if name in names]
         if not members:
@@ -104,16 +103,15 @@ def table(rows: list[dict], names: list[str]) -> list[str]:
         for method in METHODS:
             areas = [found[name, method]["scores"].mean(axis=0) for name in members]
             cells.append(pair(np.mean(areas, axis=0)))
-        lines.append("| " + " | ".join([*cells, "", ""]) + " |")
+        lines.append(line([*cells, "", ""]))
     return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options(__doc__)
     every = [*real_data.PAPER, *real_data.SKFEATURE]
     parser.add_argument("--sets", nargs="+", default=every, choices=every)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     if real_data.folder() is None:
         print("quality.py: skipped, FEATSIEVE_DATA does not name a folder with the data sets.")
@@ -122,13 +120,7 @@ def main() -> None:
     rows = Parallel(n_jobs=arguments.jobs, verbose=1)(
         delayed(evaluate)(name, method) for name, method in jobs
     )
-    text = "\n".join(
-        ["# Quality", "", *__doc__.split("\n")[2:11], "", *table(rows, arguments.sets)]
-    )
-    print(text)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(text + "\n", encoding="utf-8")
+    finish(arguments.output, "Quality", __doc__, table(rows, arguments.sets))
 
 
 if __name__ == "__main__":

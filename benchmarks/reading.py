@@ -9,7 +9,6 @@ that gives the numbers. The start of the process is what a table of two cells ta
 Usage: python benchmarks/reading.py [--mib 100] [--output benchmarks/results/reading]
 """
 
-import argparse
 import os
 import tempfile
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from common import finish, options
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io import child
 
@@ -94,20 +94,17 @@ def measure(folder: Path, ending: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--mib", type=int, default=100, help="size of the files")
-    parser.add_argument("--output", type=Path, default=None, help="write .md there")
     arguments = parser.parse_args()
-    text = ["# Reading honest files", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
-    text += ["| format | MiB | library, s | here, s | child, s | start, s | child - here - start | "
+    text = ["| format | MiB | library, s | here, s | child, s | start, s | child - here - start | "
              "child / library |", "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         write(Path(name), arguments.mib * 2**20)
         for ending in LIBRARIES:
             text.append(measure(Path(name), ending))
             print(text[-1], flush=True)
-    if arguments.output is not None:
-        arguments.output.with_suffix(".md").write_text("\n".join(text) + "\n")
+    finish(arguments.output, "Reading honest files", __doc__, text)
 
 
 if __name__ == "__main__":

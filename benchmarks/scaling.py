@@ -16,17 +16,17 @@ Usage: [FEATSIEVE_DATA=folder] python benchmarks/scaling.py [--largest 1000000]
 """
 
 import argparse
-import csv
+import json
 import os
 import platform
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
 import real_data
+from common import finish, in_own_process, line, options
+from featsieve.bench.measure import resident
 
 SIZES = {
     "mnist": [2_000, 5_000, 10_000, 20_000, 40_000, 70_000],
@@ -58,15 +58,6 @@ def table(series: str, size: int) -> np.ndarray:
     return X
 
 
-def resident(peak: bool) -> float:
-    """Return the resident memory of this process in MiB: now, or the highest since it was reset."""
-    name = "VmHWM" if peak else "VmRSS"
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(name):
-            return int(line.split()[1]) / 1024
-    raise OSError("this system does not tell a process its memory: run on Linux")
-
-
 def measure(series: str, size: int) -> dict:
     """Fit one table; called in a process of its own."""
     from featsieve import JASFS
@@ -77,7 +68,7 @@ def measure(series: str, size: int) -> dict:
     # Whatever is loaded by the first fit is loaded now.
     warm = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32)
     estimator(init="landmarks").fit(warm)
-    before = resident(peak=False)
+    before = resident("VmRSS")
     X = table(series, size)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     seconds = np.inf
@@ -85,7 +76,7 @@ def measure(series: str, size: int) -> dict:
         start = time.perf_counter()
         sieve = estimator().fit(X)
         seconds = min(seconds, time.perf_counter() - start)
-    peak = resident(peak=True) - before
+    peak = resident("VmHWM") - before
     mib = X.nbytes / 2**20
     row = [series, size, round(seconds, 2), round(mib, 1), round(peak, 1), round(peak / mib, 2)]
     return dict(zip(FIELDS, [*row, sieve.init_], strict=True))
@@ -96,17 +87,15 @@ def exponent(sizes: np.ndarray, values: np.ndarray) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def tabulate(rows: list[dict]) -> str:
-    """Return the report."""
+def tabulate(rows: list[dict]) -> list[str]:
+    """Return the tables of the page."""
     cores = len(os.sched_getaffinity(0))
-    text = ["# How JASFS scales", "", *__doc__.split("\n\nUsage")[0].splitlines(), ""]
-    text += [f"Measured on {cores} cores ({platform.machine()}), NumPy {np.__version__}.", ""]
+    text = [f"Measured on {cores} cores ({platform.machine()}), NumPy {np.__version__}.", ""]
     text += ["| table | size | seconds | table, MiB | peak, MiB | peak / table | first labels |"]
     text += ["|---|---|---|---|---|---|---|"]
     for row in rows:
         text.append(
-            f"| {UNITS[row['series']]} | {row['size']:,} | {row['seconds']} | {row['table_mib']} | "
-            f"{row['peak_mib']} | {row['peak_over_table']} | {row['init']} |"
+            line([UNITS[row["series"]], f"{row['size']:,}", *(row[name] for name in FIELDS[2:])])
         )
     text += ["", "| table | exponent of time | exponent of memory |", "|---|---|---|"]
     for series in SIZES:
@@ -119,19 +108,18 @@ def tabulate(rows: list[dict]) -> str:
                 f"| {UNITS[series]} | {exponent(sizes, seconds):.2f} | "
                 f"{exponent(sizes, np.maximum(peak, 1.0)):.2f} |"
             )
-    return "\n".join(text) + "\n"
+    return text
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000, help="most samples or features")
     parser.add_argument("--series", nargs="+", choices=list(SIZES), default=list(SIZES))
-    parser.add_argument("--output", type=Path, default=None, help="write .md and .csv there")
     parser.add_argument("--measure", nargs=2, metavar=("SERIES", "SIZE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         series, size = arguments.measure
-        csv.DictWriter(sys.stdout, FIELDS).writerow(measure(series, int(size)))
+        print(json.dumps(measure(series, int(size))))
         return
     rows = []
     for series in arguments.series:
@@ -141,20 +129,9 @@ def main() -> None:
         for size in SIZES[series]:
             if size > arguments.largest:
                 continue
-            command = [sys.executable, __file__, "--measure", series, str(size)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            (row,) = csv.DictReader([done.stdout.strip().splitlines()[-1]], FIELDS)
-            numbers = {name: float(row[name]) for name in FIELDS[2:6]}
-            rows.append({**row, **numbers, "size": int(row["size"])})
-            print({name: rows[-1][name] for name in FIELDS}, flush=True)
-    report = tabulate(rows)
-    print(report)
-    if arguments.output is not None:
-        arguments.output.with_suffix(".md").write_text(report)
-        with arguments.output.with_suffix(".csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+            rows.append(in_own_process(__file__, "--measure", series, str(size)))
+            print(rows[-1], flush=True)
+    finish(arguments.output, "How JASFS scales", __doc__, tabulate(rows), rows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ functions of featsieve that were inside each other. ``select`` reads a csv file 
 Usage: python benchmarks/start_up.py [--repeat 5] [--output benchmarks/results/start_up.md]
 """
 
-import argparse
 import json
 import os
 import platform
@@ -19,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from common import finish, options
 
 OPTIONAL = (
     "anndata", "cupy", "dask", "distributed", "h5py", "jinja2", "matplotlib", "pandas", "polars",
@@ -99,9 +100,8 @@ def measure(repeat: int, folder: Path) -> dict[str, list]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--repeat", type=int, default=5, help="processes for each row")
-    parser.add_argument("--output", type=Path, default=None, help="write the table there")
     parser.add_argument("--modules", action="store_true", help="list the modules of `select`")
     arguments = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -122,12 +122,9 @@ def main() -> None:
         f"{arguments.repeat}; TABLE is a csv file of 100 x 50.",
         "",
     ]
-    text = "\n".join(lines)
-    print(text)
+    finish(arguments.output, "What starting costs", __doc__, lines)
     if arguments.modules:
         print(*found["`featsieve select TABLE -o FOLDER`"][3], sep="\n")
-    if arguments.output is not None:
-        arguments.output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

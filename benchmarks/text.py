@@ -22,8 +22,6 @@ Usage: FEATSIEVE_DATA=folder python benchmarks/text.py [--tables t0 news20] [--r
        [--features 1000] [--output FILE]
 """
 
-import argparse
-import csv
 import os
 import time
 from collections.abc import Callable
@@ -36,6 +34,7 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from common import finish, line, options, table
 from featsieve import JASFS, LaplacianScore
 from featsieve.arrays import as_operator
 from featsieve.evaluation import ClusteringScores
@@ -255,11 +254,10 @@ def measure(name: str, rule: str, n_features: int) -> dict[str, object] | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options(__doc__)
     parser.add_argument("--tables", nargs="+", default=[*SYNTHETIC, "news20"])
     parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
     parser.add_argument("--features", type=int, default=1000)
-    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     rows = []
     for name in arguments.tables:
@@ -270,17 +268,11 @@ def main() -> None:
                 break
             rows.append(row)
             print(" | ".join(str(value) for value in row.values()), flush=True)
-    if arguments.output and rows:
-        write(arguments.output, rows)
+    finish(arguments.output, "Words that show topics", __doc__, summary(rows), rows)
 
 
-def write(output: Path, rows: list[dict[str, object]]) -> None:
-    """Write the lines as CSV, and as a table with the mean over the synthetic collections."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def summary(rows: list[dict[str, object]]) -> list[str]:
+    """Return a table with the mean over the synthetic collections."""
     names = list(dict.fromkeys(str(row["table"]) for row in rows))
     rules = list(dict.fromkeys(str(row["rule"]) for row in rows))
     found = {(row["table"], row["rule"]): row for row in rows}
@@ -288,7 +280,7 @@ def write(output: Path, rows: list[dict[str, object]]) -> None:
     head = ["rule", *([f"mean of {len(made_up)} synthetic"] if made_up else [])]
     head += [name for name in names if name not in SYNTHETIC]
     head += [f"{name}: labels NMI" for name in names if name not in SYNTHETIC]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines = table(head, [])
     for rule in rules:
         cells = [rule]
         if made_up:
@@ -297,10 +289,8 @@ def write(output: Path, rows: list[dict[str, object]]) -> None:
         others = [found[name, rule] for name in names if name not in SYNTHETIC]
         cells += [f"{row['ACC']}/{row['NMI']}" for row in others]
         cells += [str(row["labels NMI"]) for row in others]
-        lines.append("| " + " | ".join(cells) + " |")
-    about = __doc__.split("\n\n", 1)[1].split("\n\nUsage", 1)[0]
-    text = "\n".join(["# Words that show topics", "", about, "", *lines])
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
+        lines.append(line(cells))
+    return lines
 
 
 if __name__ == "__main__":

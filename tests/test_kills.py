@@ -16,15 +16,11 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "kills.py"
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes of Unix")
 def test_killed_commands_lose_nothing_and_go_on():
-    """Commands are killed in forks, which spares the imports; any fault is an exit status."""
-    few = ("--select-times", "0", "--select-operations", "4")
+    """Any fault is an exit status."""
+    few = ("--select-times", "0", "--select-operations", "2")
     bench = ("--bench-times", "0", "--bench-operations", "1", "--bench-workers", "0")
     done = subprocess.run(
-        [sys.executable, SCRIPT, "--warm", *few, *bench],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, SCRIPT, *few, *bench], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "| all | 9 | 9 | 0 | 0 | 0 | 0 | 0 |" in done.stdout
+    assert "| all | 5 | 5 | 0 | 0 | 0 | 0 | 0 |" in done.stdout

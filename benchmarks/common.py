@@ -1,0 +1,80 @@
+"""What the benchmark scripts share: options, pages of results, selectors, processes."""
+
+import argparse
+import csv
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import featsieve
+
+
+def options(doc: str) -> argparse.ArgumentParser:
+    """Return a parser with the option ``--output``; ``doc`` is the docstring of the script."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument(
+        "--output", type=Path, help="write the page (.md) and its rows (.csv) there"
+    )
+    return parser
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Return a Markdown table as lines."""
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return lines + [line(row) for row in rows]
+
+
+def line(cells: Iterable[Any]) -> str:
+    """Return a line of a Markdown table."""
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def finish(
+    output: Path | None,
+    title: str,
+    doc: str,
+    lines: Sequence[str],
+    rows: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Print the page, title and docstring included, and write it and the rows if that is asked."""
+    text = "\n".join([f"# {title}", "", doc.split("\n\nUsage")[0], "", *lines]).rstrip() + "\n"
+    print(text)
+    if output is None:
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.with_suffix(".md").write_text(text, encoding="utf-8")
+    if rows:
+        write_csv(output.with_suffix(".csv"), rows)
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows with the same keys."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def selector(name: str, n_clusters: int, n_features: float) -> Any:
+    """Return a selector at its defaults, with those of the settings that it has."""
+    kind = getattr(featsieve, name)
+    wanted = {"n_clusters": n_clusters, "n_features_to_select": n_features, "random_state": 0}
+    known = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in wanted.items() if key in known})
+
+
+def in_own_process(*command: str, variables: Mapping[str, str] | None = None) -> Any:
+    """Run a script of ours with some arguments; return the JSON of the last line that it prints."""
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, **(variables or {})},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.strip().splitlines()[-1])
