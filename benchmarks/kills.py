@@ -58,7 +58,7 @@ selector = "MaxVariance"
 [[methods]]
 name = "NDFS"
 selector = "NDFS"
-grid = { alpha = [0.01, 1.0, 100.0], beta = [0.01, 100.0] }
+grid = { alpha = [0.01, 1.0, 100.0] }
 """
 # Columns of a benchmark that differ from run to run without being wrong.
 VARYING = [

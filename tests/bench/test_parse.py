@@ -28,16 +28,6 @@ def test_the_smallest_plan():
     assert plan.curve_counts == plan.counts == (2, 3)
 
 
-def test_grids_by_name_and_inline():
-    plan = parse(
-        HEAD
-        + '[grids]\nweights = [0.1, 1.0]\n[[methods]]\nname = "N"\nselector = "NDFS"\n'
-        + 'params = { scale = "none" }\ngrid = { alpha = "weights", beta = ["auto", 2.0] }\n'
-    )
-    assert plan.methods[0].grid == {"alpha": (0.1, 1.0), "beta": ("auto", 2.0)}
-    assert plan.methods[0].params == {"scale": "none"}
-
-
 def test_files_with_a_column_of_classes():
     entries = (
         '["IRIS", "iris", {file = "a.csv", labels = "kind"}, {file = "b.mat"}, "c.tsv.gz#type"]'

@@ -49,17 +49,6 @@ def test_cells_of_the_plan_paper():
     assert max(max(cell.counts) for cell in palm if cell.counts) == 250
 
 
-def test_cells_of_the_plan_planted():
-    plan = load_plan("planted")
-    cells = plan.cells(shapes(plan))
-    # Methods that draw nothing have one seed, the others three.
-    default = (5 + 2) + 3 * 9 + 10
-    grid_1 = 4 + 4 * 1 + 3 + 3  # two controls, two filters; MCFS at every count; UDFS; SOGFS
-    # Random, NDFS RUFS RSFS, URAFS, USFS, AUFS, UGFS, JASFS as published (27 points), JASFS
-    grid_3 = 9 + 9 * 3 + 9 + 9 + 4 * 9 + 4 * 3 + 3 + 4 * 9
-    assert experiments(cells) == {"default": 5 * default, "grid": 5 * (grid_1 + 3 * grid_3)}
-
-
 # The rules one by one --------------------------------------------------------------------------
 
 
@@ -87,18 +76,6 @@ def test_points_that_are_alike_are_one_cell():
     del params["tol"]
     cells = grid_of(one_method(Method("J", "JASFS", params=params, grid=grid)))
     assert [(cell.stands_for, cell.inert) for cell in cells] == [(1, {})] * 12
-
-
-def test_only_values_without_an_effect_are_called_inert():
-    # Large alpha moves the labels of NDFS: only the others are alike.
-    grid = {"alpha": (1e-6, 1e-3, 1e6), "beta": (1.0, 2.0), "tol": (0.0,)}
-    cells = grid_of(one_method(Method("N", "NDFS", grid=grid)))
-    assert [(cell.params.get("alpha"), cell.stands_for, cell.inert) for cell in cells] == [
-        (None, 2, {"alpha": [1e-6, 1e-3]}),
-        (None, 2, {"alpha": [1e-6, 1e-3]}),
-        (1e6, 1, {}),
-        (1e6, 1, {}),
-    ]
 
 
 def test_seeds_of_methods_that_draw_nothing_are_not_repeated():

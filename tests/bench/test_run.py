@@ -285,20 +285,6 @@ def test_without_any_data_set_nothing_is_run(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_another_plan_in_the_same_folder_reuses_what_is_there(whole, tmp_path):
-    _, undisturbed, first = whole
-    out = tmp_path / "out"
-    copy_parts(undisturbed, out)
-    fewer = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'), name="fewer")
-    summary = run_plan(fewer, out)
-    assert summary.computed == 0
-    assert summary.total == first.total / 2
-    rows = Store(out).read()
-    assert set(rows["dataset"]) == {"iris"}
-    assert set(rows["plan"]) == {"fewer"}
-    assert len(parts(out)) == first.total
-
-
 def test_cells_of_another_version_of_the_code_are_told_and_kept(whole, tmp_path):
     plan, undisturbed, _ = whole
     out = tmp_path / "out"

@@ -48,9 +48,7 @@ def test_rows_are_what_the_parts_say(planted):
         assert (row["n_samples"], row["n_columns"], row["n_classes"]) == (80, 30, 3)
         assert (row["status"], row["reason"], row["plan"]) == ("done", "", "mine")
         assert not row["own_count"]
-        assert row["fit_seconds"] > 0.0
         assert math.isnan(row["acc_practical"])
-        assert math.isnan(row["acc_own"])
 
 
 def test_defaults_with_the_selectors_own_labels_and_the_practical_protocol(planted):

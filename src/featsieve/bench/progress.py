@@ -68,8 +68,7 @@ class BenchProgress:
 class LineProgress(BenchProgress):
     """A line of text at every tenth of the way and every half minute: for pipes and log files."""
 
-    _last = 0.0
-    _tenth: tuple[int, int] | None = None
+    _shown: tuple[int, int, int] | None = None
 
     def say(self, text: str) -> None:
         """Print the text."""
@@ -77,11 +76,10 @@ class LineProgress(BenchProgress):
 
     def show(self) -> None:
         """Print a line if another tenth is done, more cells became known, or it is time."""
-        tenth = (self.total, 10 * self.done // max(1, self.total))
-        now = time.monotonic()
-        late = self.done < self.total and now - self._last >= LINE_SECONDS
-        if tenth != self._tenth or late:
-            self._tenth, self._last = tenth, now
+        tenth = 10 * self.done // max(1, self.total)
+        period = int((time.monotonic() - self._start) // LINE_SECONDS)
+        if self._shown != (self.total, tenth, period):
+            self._shown = (self.total, tenth, period)
             self.say(self.line())
 
 
