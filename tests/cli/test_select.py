@@ -36,8 +36,8 @@ def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     assert names_in(tmp_path) == {"people.csv", "results"}
     assert "\x1b" not in done.stdout + done.stderr  # no colours, no bars
     assert done.stderr == ""
-    assert "3 clusters" in done.stdout
-    assert "known classes" in done.stdout
+    assert "The samples fall into 3 clusters" in done.stdout
+    assert "Known classes" in done.stdout
     assert str(out / "report.html") in done.stdout
     assert f"featsieve apply {out / 'model.skops'}" in done.stdout
 
@@ -236,5 +236,19 @@ def test_missing_classes_do_not_stop_it(call, people, tmp_path):
     )  # fmt: skip
     assert code == 0
     assert "5 labels of 90 missing" in told + shown
-    assert "known classes" not in shown
+    assert "Known classes" not in shown
     assert pd.read_csv(tmp_path / "out" / "selected.csv")["kind"].isna().sum() == 5
+
+
+@pytest.mark.slow
+def test_letters_that_cannot_be_shown_are_no_reason_to_fail(spawn, people, tmp_path):
+    people.rename(columns={people.columns[1]: "größe"}).to_csv(tmp_path / "t.csv", index=False)
+    arguments = ("select", tmp_path / "t.csv", "--drop-text", "--clusters", "3", "--features", "50")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
+    plain = ("--subsamples", "0", "-o")
+    shown = spawn(*arguments, *plain, tmp_path / "a", env=ascii_only)
+    assert shown.returncode == 0, shown.stderr
+    told = spawn(*arguments, "--json", *plain, tmp_path / "b", env=ascii_only)
+    assert told.returncode == 0, told.stderr
+    assert "gr\\u00f6\\u00dfe" in told.stdout
+    assert "größe" in json.dumps(json.loads(told.stdout), ensure_ascii=False)

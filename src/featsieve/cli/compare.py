@@ -12,13 +12,15 @@ from featsieve.cli.console import (
     print_json,
     print_notes,
     progress_bar,
-    with_interval,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from featsieve.evaluation import Stability
     from featsieve.workflow import Comparison
+
+FEWEST_SELECTIONS = 5  # for a confidence interval
 
 
 def compare(
@@ -123,7 +125,7 @@ def _show(console: "Console", compared: "Comparison") -> None:
     agreement = plain_table(["#", *(str(i + 1) for i in range(len(compared.entries)))])
     for i, (entry, shared) in enumerate(zip(compared.entries, compared.agreement, strict=True)):
         seconds = "failed" if entry.support is None else f"{entry.seconds:.2f}"
-        stability = "" if entry.stability is None else with_interval(entry.stability)
+        stability = "" if entry.stability is None else _with_interval(entry.stability)
         scores = _scores(entry.agreement) if judged else []
         methods.add_row(str(i + 1), entry.method, seconds, stability, *scores)
         agreement.add_row(str(i + 1), *("" if v != v else f"{v:.2f}" for v in shared))
@@ -151,3 +153,11 @@ def _show(console: "Console", compared: "Comparison") -> None:
 def _scores(agreement: dict[str, float] | None) -> list[str]:
     """Return accuracy and mutual information as cells."""
     return ["", ""] if agreement is None else [f"{score:.2f}" for score in agreement.values()]
+
+
+def _with_interval(stability: "Stability") -> str:
+    """Return a stability, with its confidence interval if there are enough selections for one."""
+    if stability.n_selections < FEWEST_SELECTIONS:
+        return f"{stability.value:.2f}"
+    low, high = stability.interval
+    return f"{stability.value:.2f} ({low:.2f} to {high:.2f})"

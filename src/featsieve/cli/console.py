@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from featsieve.evaluation import Stability
-
 WIDTH = 100  # of a pipe, which has none of its own
-FEWEST_SELECTIONS = 5  # for a confidence interval
 
 
 def prepare_streams() -> None:
@@ -78,14 +75,6 @@ def plain_table(head: Iterable[str], *, left: Iterable[str] = ()) -> "Table":
     for name in head:
         table.add_column(name, justify="left" if name in left else "right", overflow="fold")
     return table
-
-
-def with_interval(stability: "Stability") -> str:
-    """Return a stability, with its confidence interval if there are enough selections for one."""
-    if stability.n_selections < FEWEST_SELECTIONS:
-        return f"{stability.value:.2f}"
-    low, high = stability.interval
-    return f"{stability.value:.2f} ({low:.2f} to {high:.2f})"
 
 
 @contextmanager

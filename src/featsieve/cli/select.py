@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, print_notes, progress_bar
+from featsieve.cli.console import output, print_json, progress_bar
 
 
 def select(
@@ -76,7 +76,7 @@ def select(
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
     from featsieve.cli.selection_view import show_run
-    from featsieve.workflow.outputs import outcome, select_file, unreported
+    from featsieve.workflow.outputs import outcome, select_file
 
     with progress_bar(quiet=as_json) as progress:
         run, summary, files = select_file(
@@ -105,5 +105,4 @@ def select(
     if as_json:
         print_json(outcome(run, summary, files))
         return
-    print_notes(unreported(run))
     show_run(output(), run, summary, files)

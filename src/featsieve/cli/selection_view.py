@@ -1,12 +1,12 @@
-"""A selection on the terminal: the best features, the clusters, and how far to trust them."""
+"""A selection on the terminal: the best features, what the report says of them, and the files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.cli.console import facts_grid, plain_table, with_interval
+from featsieve.cli.console import facts_grid, plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,33 +21,31 @@ def show_run(
     console: "Console", run: "SelectionRun", summary: dict[str, Any], files: dict[str, Path]
 ) -> None:
     """Print what was found, its caveats and where everything is."""
-    from rich.markup import escape
+    from rich.text import Text
 
-    n, d = run.table.X.shape
-    console.print()
-    console.print(
-        f"[bold]{len(run.selected):,} of {d:,} features[/] selected for [bold]{run.n_clusters} "
-        f"clusters[/] of {n:,} samples ({escape(run.table.name)}, {run.model.method}, "
-        f"{run.seconds:.1f} s)"
-    )
-    console.print()
+    what, *words = summary["words"]
+    console.print(Text(f"\n{what}\n", style="bold"))
     console.print(_best_features(run))
-    console.print(facts_grid(_facts(run, summary)))
-    if summary.get("caveats"):
+    console.print(_points([*words, *_judged(summary)]))
+    if summary["caveats"]:
         console.print("\n[bold]Mind that[/]")
-        points = (("-", caveat["text"]) for caveat in summary["caveats"])
-        console.print(facts_grid(points, gap=1))
+        console.print(_points(caveat["text"] for caveat in summary["caveats"]))
     label, ending = run.table.label_name, "".join(files["selected"].suffixes) or ".csv"
     classes = "" if label is None else f" (with the classes, column {label!r})"
     console.print()
-    for text, what in (
+    for text, where in (
         ("Open in a browser", files["report"]),
         ("The reduced table", f"{files['selected']}{classes}"),
         ("Why each feature", files["features"]),
         ("Cluster of samples", files["samples"]),
         ("For other rows", f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"),
     ):
-        console.print(f"{text:<18}  {escape(str(what))}", soft_wrap=True)
+        console.print(Text(f"{text:<18}  {where}"), soft_wrap=True)
+
+
+def _points(sentences: Iterable[str]) -> Any:
+    """Return sentences as a list."""
+    return facts_grid((("-", sentence) for sentence in sentences), gap=1)
 
 
 def _best_features(run: "SelectionRun") -> Any:
@@ -76,57 +74,18 @@ def _best_features(run: "SelectionRun") -> Any:
     return table
 
 
-def _facts(run: "SelectionRun", summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the numbers that say how far the selection can be trusted, each with its meaning."""
-    from featsieve.criteria.structure import noise_level
-    from featsieve.workflow.messages import structure_verdict
-
-    count = getattr(run.selector, "cluster_count_", None)
-    found = ""
-    if count is not None:
-        low, high = count.plausible_range
-        found = f"found, right within a factor of about two: {low} to {high}; "
-    sizes = ", ".join(f"{size:,}" for size in np.bincount(run.labels) if size)
-    yield "clusters", f"{run.n_clusters} ({found}of {sizes} samples)"
-    equal = getattr(run.selector, "equivalent_range_", None)
-    more = "" if equal is None else f" (found; {equal[0]:,} to {equal[1]:,} are about as good)"
-    yield "features", f"{len(run.selected):,}{more}"
-    noise = noise_level(len(run.labels))
-    certain = (summary.get("structure") or {}).get("certain")
-    words = structure_verdict(run.structure, noise, certain=certain)
-    yield "structure", f"{run.structure:.2f} (noise reaches {noise:.2f}): {words}"
-    if run.stability is not None and not np.isnan(run.stability.value):
-        meaning = "1: the same features come back from 80 % of the rows, 0: as by chance"
-        yield "stability", f"{with_interval(run.stability)}; {meaning}"
-    for i, text in enumerate(_judged(run, summary.get("evaluation"))):
-        yield "" if i else "known classes", text
-
-
-def _judged(run: "SelectionRun", evaluation: dict[str, Any] | None) -> list[str]:
-    """Say how far clusters agree with known classes: those of the method, and of k-means."""
-    from featsieve.evaluation.judging import clear_difference, too_many_classes
-
-    y = run.table.complete_y
-    if y is None or run.agreement is None:
-        return []
-    own = getattr(run.selector, "labels_", None) is not None
-    whose = run.model.method if own else "k-means"
-    found = [f"clusters of {whose} ({run.n_clusters}): {_scores(run.agreement)}"]
-    rows = {row["kind"]: row for row in (evaluation or {}).get("rows", ())}
-    for kind, columns in (("selected", "the {:,} selected features"), ("all", "all {:,} features")):
-        if kind in rows:
-            where = columns.format(rows[kind]["n_features"])
-            found.append(f"k-means on {where}: {_scores(rows[kind])}")
-    if evaluation and {"selected", "all"} <= set(rows):
-        lost = rows["all"]["accuracy"] - rows["selected"]["accuracy"]
-        if lost >= clear_difference(evaluation["samples"]):
-            found[-1] += " (clearly better: the selection lost some of what tells classes apart)"
-    count, n = len(np.unique(y)), len(y)
-    if too_many_classes(count, n):
-        found.append(f"{count:,} classes of {n:,} samples: these numbers mean nothing")
-    return [*found, "labels used to judge only: the selection has not seen them"]
-
-
-def _scores(scores: dict[str, float]) -> str:
-    """Return accuracy and mutual information in words."""
-    return f"accuracy {scores['accuracy']:.2f}, NMI {scores['nmi']:.2f}"
+def _judged(summary: dict[str, Any]) -> Iterator[str]:
+    """Say how far clusters agree with known classes: those of k-means, and of the method."""
+    names = {
+        "selected": "k-means on the {n:,} selected features",
+        "all": "k-means on all {n:,} features",
+        "clusters": "the clusters above",
+    }
+    rows = (summary["evaluation"] or {}).get("rows", ())
+    scores = [
+        f"{names[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, "
+        f"NMI {row['nmi']:.2f}"
+        for row in rows
+    ]
+    if scores:
+        yield f"Known classes, used to judge only: {'; '.join(scores)}."

@@ -19,7 +19,7 @@ from featsieve.io.results import result_folder
 from featsieve.io.table import table_format
 from featsieve.io.write import check_writer, write_csv
 from featsieve.report import render_selection, summarize_selection
-from featsieve.workflow.messages import Note, ProgressCallback
+from featsieve.workflow.messages import ProgressCallback
 from featsieve.workflow.methods import find_method
 from featsieve.workflow.select import SelectionRun, select_features
 
@@ -33,7 +33,7 @@ FILES = {
 }
 # All files that selections have written.
 KNOWN = (*FILES.values(), *(f"selected{ending}" for ending in FORMATS))
-# Kinds of notes that are among the caveats of a report.
+# Kinds of notes that a report finds out for itself.
 REPORTED = {"constant", "filled", "NoStructureWarning", "ConvergenceWarning"}
 
 
@@ -188,7 +188,7 @@ def summarize(
         "standardized": run.settings["standardize"],
         "seed": run.settings["seed"],
         "n_clusters": None if isinstance(clusters, str) else clusters,
-        "notes": unreported(run),
+        "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
     }
     return summarize_selection(
@@ -204,11 +204,6 @@ def summarize(
         image_shape=image_shape,
         about=about,
     )
-
-
-def unreported(run: SelectionRun) -> list[Note]:
-    """Return the notes that are not among the caveats of a report."""
-    return [note for note in run.notes if note.kind not in REPORTED]
 
 
 def outcome(run: SelectionRun, summary: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
