@@ -1,15 +1,12 @@
 """``featsieve apply``: other rows, by the names of their columns."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import anndata
 from featsieve.cli import main
-from featsieve.io.formats.text import exact_numbers
 
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 
@@ -24,10 +21,6 @@ def home(people, tmp_path_factory):
     with pytest.raises(SystemExit, match="0"):
         main(["select", str(home / "old.csv"), "-o", str(home / "results"), *roles, *FAST])
     return home
-
-
-def read(path):
-    return pd.read_csv(path, **exact_numbers(pd.__version__))
 
 
 def test_the_fitted_rows_give_the_table_of_select(call, people, home, tmp_path):
@@ -47,16 +40,6 @@ def test_the_fitted_rows_give_the_table_of_select(call, people, home, tmp_path):
     predicted = pd.read_csv(clusters)
     assert predicted["sample"].tolist() == fitted["sample"].tolist()
     assert (predicted["cluster"] == fitted["cluster"]).mean() > 0.9  # the regression's answer
-
-
-def test_new_rows(call, people, home, tmp_path):
-    chosen = list(read(home / "results" / "selected.csv"))[1:-1]
-    few = people.iloc[60:][[*chosen[::-1], "who"]]  # nothing else is needed
-    few.to_csv(tmp_path / "few.csv", index=False)
-    code, _, told = call("apply", home / "results", tmp_path / "few.csv", "-o", tmp_path / "o.csv")
-    assert (code, told) == (0, "")
-    expected = people.iloc[60:][["who", *chosen]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(read(tmp_path / "o.csv"), expected, check_exact=True)
 
 
 def test_for_machines(call, home, tmp_path):
@@ -104,15 +87,3 @@ def test_rows_without_the_names_of_the_fitted_table(call, people, home, tmp_path
     assert "note: There is no column 'who', which named the samples: the rows stay" in told
     _, _, told = call("apply", tmp_path / "r", home / "new.csv", "-o", tmp_path / "o2.csv")
     assert "which named the samples" not in told
-
-
-def test_without_anndata_other_formats_are_offered(call, home, tmp_path, monkeypatch):
-    frame = pd.read_csv(home / "new.csv", index_col="who").select_dtypes("number")
-    anndata.AnnData(frame).write_h5ad(tmp_path / "new.h5ad")
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    applying = ("apply", home / "results", tmp_path / "new.h5ad", "-o")
-    code, _, told = call(*applying, tmp_path / "o.h5ad")
-    assert code == 2
-    assert "needs anndata: python -m pip install" in told
-    assert "or write another format, with -o FILE.csv." in told
-    assert call(*applying, tmp_path / "o.csv")[0] == 0

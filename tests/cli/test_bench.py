@@ -23,6 +23,7 @@ def test_from_plan_to_report_and_table(call, tmp_path):
     assert told == f"Wrote {page} and {text}\n"
     assert "Tiny" in page.read_text(encoding="utf-8")
     assert "Tiny" in text.read_text(encoding="utf-8")
+    assert "unfinished" not in text.read_text(encoding="utf-8")
 
     table = tmp_path / "rows.csv"
     _, told, _ = call("bench", "export", out, "-o", table)
@@ -30,6 +31,10 @@ def test_from_plan_to_report_and_table(call, tmp_path):
         rows = list(csv.DictReader(file))
     assert told == f"Wrote {table}: {len(rows)} rows\n"
     assert {row["method"] for row in rows} == {"MaxVariance", "NDFS"}
+
+    next((out / "cells").glob("*.parquet")).unlink()
+    call("bench", "report", out, "-o", page, "--markdown", text, "--force")
+    assert "unfinished" in text.read_text(encoding="utf-8")
 
 
 def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monkeypatch):
@@ -41,18 +46,6 @@ def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monke
     assert all(" is left out: " in line and "github.com" in line for line in lines)
     assert "No data set could be loaded (" in last
     assert "github.com" not in last
-
-
-@pytest.mark.slow
-def test_an_unfinished_run_is_told_by_the_report(call, tmp_path):
-    out = tmp_path / "out"
-    call("bench", "run", write_plan(tmp_path, ONE), "--out", out)
-    page, text = tmp_path / "a.html", tmp_path / "a.md"
-    call("bench", "report", out, "-o", page, "--markdown", text)
-    assert "unfinished" not in text.read_text(encoding="utf-8")
-    next((out / "cells").glob("*.parquet")).unlink()
-    call("bench", "report", out, "-o", page, "--markdown", text, "--force")
-    assert "unfinished" in text.read_text(encoding="utf-8")
 
 
 def test_the_plans_are_listed(call):

@@ -20,15 +20,11 @@ def test_of_a_selection(call, people, tmp_path):
     other = tmp_path / "new" / "page.html"
     assert call("report", out / "summary.json", "-o", other)[0] == 0
     assert other.read_bytes() == page
-
-
-@pytest.mark.slow
-def test_of_a_benchmark(call, tmp_path):
-    plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
-    call("bench", "run", plan, "--out", tmp_path / "out")
-    code, shown, _ = call("report", tmp_path / "out", "-o", tmp_path / "page.html")
-    assert (code, shown) == (0, f"Wrote {tmp_path / 'page.html'}\n")
-    assert "Tiny" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    model = (out / "model.skops").read_bytes()
+    code, _, told = call("report", out, "-o", out / "model.skops")
+    assert code == 2
+    assert "-o FILE.html" in told
+    assert (out / "model.skops").read_bytes() == model
 
 
 def test_of_nothing(call, tmp_path):
@@ -41,19 +37,8 @@ def test_of_nothing(call, tmp_path):
     assert "is no summary of a selection" in told
 
 
-def test_it_never_replaces_a_model(call, people, tmp_path):
-    people.to_csv(tmp_path / "t.csv", index=False)
-    out = tmp_path / "out"
-    call("select", tmp_path / "t.csv", "-o", out, *FAST)
-    model = (out / "model.skops").read_bytes()
-    code, _, told = call("report", out, "-o", out / "model.skops")
-    assert code == 2
-    assert "-o FILE.html" in told
-    assert (out / "model.skops").read_bytes() == model
-
-
 @pytest.mark.slow
-def test_for_machines(call, tmp_path):
+def test_of_a_benchmark_for_machines(call, tmp_path):
     plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
     code, shown, _ = call("bench", "run", plan, "--out", tmp_path / "out", "--json")
     summary = json.loads(shown)
@@ -64,6 +49,7 @@ def test_for_machines(call, tmp_path):
     assert json.loads(call("report", tmp_path / "out", "-o", page, "--json")[1]) == {
         "report": str(page)
     }
+    assert "Tiny" in page.read_text(encoding="utf-8")
     plans = json.loads(call("bench", "list", "--json")[1])
     assert "mnist" in plans["paper"]["datasets"]
     assert "JASFS" in plans["smoke"]["methods"]

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featsieve.workflow import columns
 from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,
@@ -46,17 +45,6 @@ def test_copies_are_those_of_brute_force(X):
     assert duplicate_columns(sp.csr_array(X)) == expected
 
 
-def test_blocks_do_not_matter(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (20, 30)).astype(float)
-    X[:, 25], X[:, 3], X[4, 7] = X[:, 2], 1.0, np.nan
-    whole = duplicate_columns(X), constant_columns(X).tolist(), count_missing(X).tolist()
-    monkeypatch.setattr(columns, "BLOCK_ELEMENTS", 60)
-    assert (duplicate_columns(X), constant_columns(X).tolist(), count_missing(X).tolist()) == whole
-    assert [2, 25] in whole[0]
-    assert whole[1][3]
-
-
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_row_numbers(make, dtype):
@@ -93,26 +81,12 @@ def test_a_few_people_in_the_order_of_their_age_are_no_count():
     assert row_number_columns(ages[:, None], ["age"]).tolist() == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("row", "ID", "index", "No.", "nr", "Number", "sample", "case", "obs", "Unnamed: 0"),
-        *("patient_id", "PatientID", "subjectid", "Sample Number", "row.no", "rowid"),
-    ],
-)
-def test_names_of_row_numbers(name):
-    assert named_as_row_number(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("age", "lipid", "humid", "piano", "body mass index", "sample volume", "casein"),
-        *("number of children", "", "x7", "12", "arrow", "IDH1", "NO2 level", "observed"),
-    ],
-)
-def test_names_of_features(name):
-    assert not named_as_row_number(name)
+def test_names_of_row_numbers():
+    rows = ["row", "ID", "index", "No.", "nr", "Number", "sample", "case", "obs", "Unnamed: 0"]
+    rows += ["patient_id", "PatientID", "subjectid", "Sample Number", "row.no", "rowid"]
+    features = ["age", "lipid", "humid", "piano", "body mass index", "sample volume", "casein"]
+    features += ["number of children", "", "x7", "12", "arrow", "IDH1", "NO2 level", "observed"]
+    assert [name for name in rows + features if named_as_row_number(name)] == rows
 
 
 def test_stored_zeros_and_order_do_not_matter_to_copies():

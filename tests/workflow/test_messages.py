@@ -4,25 +4,12 @@ import numpy as np
 import pytest
 
 from featsieve.workflow.messages import (
-    Steps,
     by_column,
     columns_sentence,
     count_of,
     list_counts,
     structure_verdict,
 )
-
-
-def test_steps_are_counted():
-    reported = []
-    steps = Steps(5, lambda *step: reported.append(step))
-    steps.next("one")
-    steps.next("two")
-    steps.skip(2)
-    steps.next("five")
-    steps.end()
-    assert reported == [("one", 0, 5), ("two", 1, 5), ("five", 4, 5), ("done", 5, 5)]
-    Steps(1, None).end()  # nobody needs to listen
 
 
 def test_counts_and_lists():

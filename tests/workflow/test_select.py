@@ -149,22 +149,8 @@ def test_units_that_do_not_decide_are_not_told():
         assert len(note_about_units(prepare_table(table), plain)) == 1
         assert note_about_units(prepare_table(table), hat) == ()
         assert note_about_units(prepare_table(table, standardize=True), plain) == ()
-    assert note_about_units(prepare_table(X), MCFS()) == ()  # has no first labels
-
-
-@pytest.mark.parametrize(
-    "units", [[1.0, 1e9], [1.0, 1.0, 1e3, 1e3, 1e3], [1e-3, *[1.0] * 10], [50.0, 1.0, 0.0]]
-)
-def test_units_are_told_however_many_columns_are_wide(units):
-    X = np.random.default_rng(0).standard_normal((40, len(units))) * units
-    X[:, 0] += 1e6  # distances know no origin
-    X[:, -1] += 3.0
-    notes = note_about_units(prepare_table(X), SimpleNamespace(init_="raw"))
-    if len(units) == 11:  # a single narrow one in ten has no say, and takes it from nobody
-        assert notes == ()
-    else:
-        (note,) = notes
-        assert f"such as 'x{int(X.std(axis=0).argmax())}'" in note
+    one_narrow = np.random.default_rng(0).standard_normal((40, 11)) * [1e-3, *[1.0] * 10]
+    assert note_about_units(prepare_table(one_narrow), plain) == ()
 
 
 @pytest.mark.slow
@@ -181,15 +167,6 @@ def test_steps_are_told(table):
     select_features(table, **FAST | {"n_subsamples": 3}, progress=lambda *step: told.append(step))
     assert [done for _, done, _ in told] == [0, 1, 2, 3, 4, 5, 6]
     assert {total for _, _, total in told} == {6}
-
-
-def test_stopping_comes_through(table):
-    def stop(text, done, total):
-        if text.startswith("subsample 2"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        select_features(table, **FAST | {"n_subsamples": 3}, progress=stop)
 
 
 def test_constant_columns_are_one_cluster():
