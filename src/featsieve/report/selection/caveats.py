@@ -3,21 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from featsieve import defaults
 from featsieve.criteria.structure import no_structure
 from featsieve.evaluation.judging import clear_difference
 from featsieve.report.selection.evaluation import is_meaningless
 from featsieve.report.selection.values import counted, listed, readable
-
-# Below these, clusters are doubtful and selections are unstable.
-DOUBTFUL_ACCURACY = 0.6
-UNSTABLE = 0.4
-# Fewer samples than this in the table, or in a cluster, say little.
-FEW_SAMPLES = 30
-FEW_IN_CLUSTER = 3
-# Nearly equal numbers of features that are so many times apart: the number means little.
-WIDE_RANGE = 8.0
-# Standard deviations that are so many times apart are different units.
-DIFFERENT_UNITS = 100.0
 
 Caveat = tuple[str, str, str]  # kind, level ("warning" or "note"), text
 
@@ -62,19 +52,19 @@ def _clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if clusters is None:
         return
     accuracy = clusters["accuracy"]
-    if accuracy is not None and accuracy < DOUBTFUL_ACCURACY:
+    if accuracy is not None and accuracy < defaults.REPORT_DOUBTFUL_ACCURACY:
         text = (
             f"The clusters are doubtful: only {accuracy:.0%} of them (balanced) can be predicted "
             "from the other samples. Features that carry doubtful clusters are doubtful, too. Try "
             "fewer clusters, or more samples."
         )
         yield "doubtful-clusters", "warning", text
-    tiny = [row["name"] for row in clusters["rows"] if row["size"] < FEW_IN_CLUSTER]
+    tiny = [row["name"] for row in clusters["rows"] if row["size"] < defaults.REPORT_FEW_IN_CLUSTER]
     if tiny and len(clusters["rows"]) > 1:
         names = f"Cluster {tiny[0]} holds" if len(tiny) == 1 else f"Clusters {listed(tiny)} hold"
         text = (
-            f"{names} fewer than {FEW_IN_CLUSTER} samples: perhaps outliers, and features may have "
-            "been selected for their sake."
+            f"{names} fewer than {defaults.REPORT_FEW_IN_CLUSTER} samples: perhaps outliers, and "
+            "features may have been selected for their sake."
         )
         yield "tiny-clusters", "warning" if 2 * len(tiny) > len(clusters["rows"]) else "note", text
     if clusters["source"] == "k-means":
@@ -102,7 +92,7 @@ def _stability(summary: Mapping[str, Any]) -> Iterator[Caveat]:
             "StabilitySelection does that (--subsamples on the command line)."
         )
         yield "stability-unknown", "note", text
-    elif stability["value"] is not None and stability["value"] < UNSTABLE:
+    elif stability["value"] is not None and stability["value"] < defaults.REPORT_UNSTABLE:
         text = (
             f"The selection is unstable: on {stability['n_selections']} subsamples of the rows the "
             f"selections agree only by {stability['value']:.2f} beyond chance (1: always the same, "
@@ -146,7 +136,7 @@ def _number(summary: Mapping[str, Any]) -> Iterator[Caveat]:
                 "group that shows the clusters, not all features that carry them."
             )
             yield "edge", "note", text
-        if high >= WIDE_RANGE * low:
+        if high >= defaults.REPORT_WIDE_RANGE * low:
             text = (
                 f"The number of features is not sharply determined: anything from {low} to {high} "
                 "shows the clusters nearly as well."
@@ -185,7 +175,7 @@ def _classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
 def _table(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     """Say what is unusual about the table."""
     table, method = summary["table"], summary["method"]
-    if table["samples"] < FEW_SAMPLES:
+    if table["samples"] < defaults.REPORT_FEW_SAMPLES:
         text = (
             f"There are only {table['samples']} samples: clusters and correlations among so few "
             "are easily chance."
@@ -210,7 +200,11 @@ def _table(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if table["filled"]:
         yield "filled", "note", _filled(table["filled"])
     unscaled = method["name"] == "MaxVariance" or method["scale"] == "none"
-    if unscaled and table["spread"] is not None and table["spread"] >= DIFFERENT_UNITS:
+    if (
+        unscaled
+        and table["spread"] is not None
+        and table["spread"] >= defaults.REPORT_DIFFERENT_UNITS
+    ):
         text = (
             "The columns have very different units (their standard deviations differ by a factor "
             f"of {table['spread']:g}), and the method takes them as they are: columns of large "

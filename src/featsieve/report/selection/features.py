@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
@@ -17,11 +18,10 @@ MOST_FEATURES = 60
 MOST_MARKS = 3
 # Correlated features are looked for among so many selected ones.
 MOST_COMPARED = 2000
-# Features and pairs that are drawn; correlations that join features, or make them nearly the same.
+# Features and pairs that are drawn, and the correlation from which on features are joined.
 MOST_NODES = 80
 MOST_EDGES = 500
 LOWEST = 0.5
-NEAR_DUPLICATE = 0.9
 # The graph: whole numbers up to this, the steps of its layout, and lonely features in a row.
 RESOLUTION = 1000
 STEPS = 300
@@ -125,7 +125,7 @@ def redundancy_graph(selection: Selection) -> dict[str, Any] | None:
     i, j = np.triu_indices(len(shown), 1)
     strength = np.abs(r[i, j])
     names = [selection.feature_names[k] for k in shown]
-    twins = np.flatnonzero(strength >= NEAR_DUPLICATE)
+    twins = np.flatnonzero(strength >= defaults.REPORT_NEAR_DUPLICATE)
     twins = twins[np.argsort(-strength[twins], kind="stable")]
     drawn = min(len(shown), MOST_NODES)
     joined = np.flatnonzero((strength >= LOWEST) & (j < drawn))

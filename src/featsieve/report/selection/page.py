@@ -7,12 +7,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from featsieve import defaults
 from featsieve.io.files import write_text
 from featsieve.report.page import template_environment, template_text
 from featsieve.report.selection.charts import charts, objective_note
 from featsieve.report.selection.drawing import N_COLOURS, key_mark, markers
 from featsieve.report.selection.evaluation import best_cells, is_meaningless
-from featsieve.report.selection.features import NEAR_DUPLICATE
 from featsieve.report.selection.pictures import (
     graph_picture,
     map_markers,
@@ -144,7 +144,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "keys": [{"name": name, "mark": key_mark(group)} for group, name in enumerate(names)],
         "n_colours": N_COLOURS,
         "graph": graph,
-        "near": NEAR_DUPLICATE,
+        "near": defaults.REPORT_NEAR_DUPLICATE,
         "pixels": pixel_pictures(summary),
         "objective_note": objective_note(summary),
         "best_scores": best_cells(judged, ("accuracy", "nmi", "ari")) if judged else (),

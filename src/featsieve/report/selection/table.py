@@ -6,11 +6,8 @@ A new column is a fact in ``features.py``, a line of ``table_columns`` and its t
 from collections.abc import Mapping
 from typing import Any
 
-from featsieve.report.selection.features import NEAR_DUPLICATE
+from featsieve import defaults
 from featsieve.report.selection.values import counted, readable
-
-# A feature of which the clusters explain less tells them little.
-LITTLE_EXPLAINED = 0.1
 
 
 def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -100,7 +97,7 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     """Return why a listed feature was selected or not, in a few words."""
     rows, clusters = summary["features"], summary["clusters"]
     status, closest, r = rows["status"][i], rows["closest"][i], rows["correlation"][i]
-    close = closest is not None and r is not None and abs(r) >= NEAR_DUPLICATE
+    close = closest is not None and r is not None and abs(r) >= defaults.REPORT_NEAR_DUPLICATE
     if status == "redundant":
         return f"repeats {closest} (r = {r:.2f})" if close else "repeats a selected one"
     if status == "constant":
@@ -112,7 +109,7 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     if clusters is not None and clusters["source"] == "method":  # those of k-means are no reason
         if cluster is not None and separation is not None:
             tells = f"{_side(separation)} in cluster {cluster}"
-        little = share is not None and share < LITTLE_EXPLAINED
+        little = share is not None and share < defaults.REPORT_LITTLE_EXPLAINED
     if status == "selected":
         text = "among the best scores" if tells is None or little else tells
         return f"{text}; nearly a copy of {closest} (r = {r:.2f})" if close else text

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from featsieve.report.selection.caveats import DOUBTFUL_ACCURACY, UNSTABLE
+from featsieve import defaults
 from featsieve.report.selection.values import counted, listed, readable
 
-# From here on clusters are clear, and selections stable.
-CLEAR_ACCURACY = 0.9
-STABLE = 0.75
 # What the methods look for.
 LOOKS_FOR = {
     "JASFS": "clusters of the samples together with the features that tell them apart",
@@ -131,8 +128,8 @@ def _clusters(summary: Mapping[str, Any]) -> str:
     if accuracy is None:
         return text + "."
     judged = (
-        "clear" if accuracy >= CLEAR_ACCURACY
-        else "doubtful" if accuracy < DOUBTFUL_ACCURACY
+        "clear" if accuracy >= defaults.REPORT_CLEAR_ACCURACY
+        else "doubtful" if accuracy < defaults.REPORT_DOUBTFUL_ACCURACY
         else "fairly clear"
     )  # fmt: skip
     return (
@@ -160,7 +157,13 @@ def _stability(summary: Mapping[str, Any]) -> str:
     if stability is None or stability["value"] is None:
         return ""
     value, (low, high) = stability["value"], stability["interval"]
-    judged = "stable" if value >= STABLE else "unstable" if value < UNSTABLE else "fairly stable"
+    judged = (
+        "stable"
+        if value >= defaults.REPORT_STABLE
+        else "unstable"
+        if value < defaults.REPORT_UNSTABLE
+        else "fairly stable"
+    )
     interval = "" if low is None else f", 95% interval {low:.2f} to {high:.2f}"
     return (
         f"The selection is {judged}: on {stability['n_selections']} subsamples of the rows the "
