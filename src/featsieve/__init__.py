@@ -80,27 +80,14 @@ __all__ = [
     "suggest_n_clusters",
 ]
 
-# Where the public names live that are no selectors.
-_HOMES = {
-    "io.models": ("load_model", "save_model"),
-    "tuning": (
-        "AutoSelector",
-        "LabelFreeSearchCV",
-        "StabilitySelection",
-        "cluster_sensitivity",
-        "explain",
-        "sparsity_path",
-        "structure_score",
-        "suggest_n_clusters",
-    ),
-}
-
 
 def _find(name: str) -> Any:
     """Import a public name when it is asked for: the command line's help need not wait for all."""
     if name in __all__:
-        home = next((home for home, names in _HOMES.items() if name in names), "selectors")
-        value = globals()[name] = getattr(import_module(f"featsieve.{home}"), name)
+        modules = (
+            import_module(f"featsieve.{home}") for home in ("selectors", "tuning", "io.models")
+        )
+        value = globals()[name] = next(vars(m)[name] for m in modules if name in vars(m))
         return value
     if not name.startswith("_") and find_spec(f"featsieve.{name}") is not None:
         return import_module(f"featsieve.{name}")

@@ -76,7 +76,9 @@ class FitProgress:
             spent = format_seconds(self.seconds)
             if not first:
                 text += f", relative change {relative_change((previous, objective)):.1e}"
-                spent += self._time_left(iteration, self.clock() - began)
+            if not first and self.max_iter is not None:
+                left = (self.max_iter - iteration) * (self.clock() - began) / (iteration - 1)
+                spent += f", at most {format_seconds(left)} more" if left > SECONDS_APART else ""
             self.tick(f"{text} ({spent})", first=first)
             began, previous = self.clock() if first else began, objective
             return None if callback is None else callback(iteration, objective, state)
@@ -104,15 +106,8 @@ class FitProgress:
             text += f", after {count}: {estimator.status_.value}"
         self.step(text)
 
-    def _time_left(self, iteration: int, seconds: float) -> str:
-        """Say what all the other iterations would take, from the seconds since the first."""
-        if self.max_iter is None:
-            return ""
-        left = (self.max_iter - iteration) * seconds / (iteration - 1)
-        return f", at most {format_seconds(left)} more" if left > SECONDS_APART else ""
-
     def _flush(self) -> None:
-        """Print the line that was kept, if there is one."""
+        """Print the line that was kept."""
         if self._pending is not None:
             self._print(self._pending)
             self._pending = None
@@ -127,17 +122,13 @@ class FitProgress:
 def reporting(estimator: Any) -> Iterator[FitProgress]:
     """Let an estimator report on its fit, as its ``verbose`` says, while the block runs.
 
-    The estimator holds the object as ``_progress`` only for so long: it is no part of the fit. One
-    without ``verbose`` stays silent, and pays nothing for it.
+    The estimator holds the object as ``_progress`` while the block runs; it is no part of the fit.
     """
     if not hasattr(estimator, "verbose"):
         yield SILENT
         return
-    progress = FitProgress(
-        type(estimator).__name__,
-        getattr(estimator, "verbose", 0),
-        max_iter=getattr(estimator, "max_iter", None),
-    )
+    max_iter = getattr(estimator, "max_iter", None)
+    progress = FitProgress(type(estimator).__name__, estimator.verbose, max_iter=max_iter)
     estimator._progress = progress
     try:
         yield progress

@@ -82,15 +82,15 @@ def _leading_directions(operator: DataOperator, n_directions: int) -> tuple[np.n
     Q = np.random.default_rng(0).standard_normal((d, n_directions + 20))
     for _ in range(defaults.SUBSPACE_STEPS):
         Q = np.linalg.qr(Q)[0]
-        (image,) = parts.total(gram_product, shared=(Q,))
+        image = parts.total(gram_product, shared=(Q,))
         previous, Q = Q, image
     energy, V = np.linalg.eigh(0.5 * (previous.T @ image + image.T @ previous))
     return energy[::-1], previous @ V[:, ::-1]
 
 
-def gram_product(part: DataOperator, Q: np.ndarray) -> tuple[Array]:
+def gram_product(part: DataOperator, Q: np.ndarray) -> Array:
     """Return a part's share of Z'(ZQ)."""
-    return (part.rmatmul(part.matmul(part.place(Q))),)
+    return part.rmatmul(part.matmul(part.place(Q)))
 
 
 def _n_nonzero(operator: DataOperator, energy: Array) -> int:

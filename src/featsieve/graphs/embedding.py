@@ -1,7 +1,5 @@
 """Spectral embedding: the smooth, non-constant functions on a graph of the samples."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
@@ -23,16 +21,10 @@ ROUGH = 1e-4
 SMALLEST = 1e-6
 
 
-@dataclass(frozen=True)
-class Eigenpairs:
-    """Eigenpairs of a graph, without the trivial one."""
-
-    values: np.ndarray
-    vectors: np.ndarray
-
-
-def leading_eigenpairs(S: sp.csr_array, count: int, *, whole_clusters: bool = False) -> Eigenpairs:
-    """Return the ``count`` leading eigenpairs of a graph after the trivial one.
+def leading_eigenpairs(
+    S: sp.csr_array, count: int, *, whole_clusters: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ``count`` leading eigenvalues and eigenvectors of a graph after the trivial pair.
 
     The eigenvalue 1 repeats once per connected component, and its eigenvectors are known. They are
     written down such that each separates one component from all smaller ones, the largest first.
@@ -48,7 +40,7 @@ def leading_eigenpairs(S: sp.csr_array, count: int, *, whole_clusters: bool = Fa
     most = len(linked) - 1
     count = min(count, most)
     if count == 0:
-        return Eigenpairs(np.zeros(0), np.zeros((n, 0)))
+        return np.zeros(0), np.zeros((n, 0))
     known = component_vectors(N, np.sqrt(degree[linked]), None if whole_clusters else count)
     asked = count
     while True:
@@ -65,7 +57,7 @@ def leading_eigenpairs(S: sp.csr_array, count: int, *, whole_clusters: bool = Fa
         asked *= 2
     full = np.zeros((n, count))
     full[linked] = _signed(np.hstack([known[:, 1:], vectors])[:, :count])
-    return Eigenpairs(values[:count], full)
+    return values[:count], full
 
 
 def spectral_embedding(S: sp.csr_array, n_vectors: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,13 +66,13 @@ def spectral_embedding(S: sp.csr_array, n_vectors: int) -> tuple[np.ndarray, np.
     λ = 1 - μ for an eigenvalue μ of the normalised adjacency. Solutions with |μ| < 1e-6 are left
     out (unless all are), so there may be fewer than ``n_vectors``.
     """
-    pairs = leading_eigenpairs(S, n_vectors)
-    kept = np.abs(pairs.values) >= SMALLEST
+    values, vectors = leading_eigenpairs(S, n_vectors)
+    kept = np.abs(values) >= SMALLEST
     if not kept.any():
         kept[:] = True
     degree = degrees(S)
     root = np.sqrt(np.where(degree > 0.0, degree, 1.0))
-    return pairs.vectors[:, kept] / root[:, None], 1.0 - pairs.values[kept]
+    return vectors[:, kept] / root[:, None], 1.0 - values[kept]
 
 
 def component_vectors(N: sp.csr_array, root: np.ndarray, most: int | None = None) -> np.ndarray:

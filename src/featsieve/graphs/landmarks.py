@@ -116,7 +116,7 @@ class LandmarkGraph:
         s = min(n_neighbors, len(landmarks.points))
         self.links = parts.map(nearest_landmarks, shared=(landmarks, s))
         shared = (self.n_landmarks,)
-        (self.mass,) = parts.total(landmark_mass, self.links, shared=shared, table=False)
+        self.mass = parts.total(landmark_mass, self.links, shared=shared, table=False)
 
     @property
     def n_landmarks(self) -> int:
@@ -128,7 +128,7 @@ class LandmarkGraph:
         n = self.parts.bounds[-1][1]
         every = max(1, n // (defaults.LINKS_PER_LANDMARK * self.n_landmarks))
         sizes = (self.n_landmarks, every)
-        (counted,) = self.parts.total(shared_links, self.links, shared=sizes, table=False)
+        counted = self.parts.total(shared_links, self.links, shared=sizes, table=False)
         linked = np.flatnonzero(counted.diagonal() > 0.0)  # the others have no vote either
         votes = np.zeros((self.n_landmarks, n_clusters))
         if len(linked) <= n_clusters:
@@ -147,7 +147,7 @@ class LandmarkGraph:
         if self._known is not None and self._known[0] is labels:
             return self._known[1]
         shared = (self.n_landmarks, n_clusters)
-        (sums,) = self.parts.total(
+        sums = self.parts.total(
             landmark_mass_by_cluster, self.links, labels, shared=shared, table=False
         )
         self._known = (labels, sums)
@@ -181,18 +181,18 @@ def nearest_landmarks(
     return xp.astype(nearest, xp.int32), weights
 
 
-def landmark_mass(part: DataOperator, links: tuple[Array, Array], m: int) -> tuple[np.ndarray]:
+def landmark_mass(part: DataOperator, links: tuple[Array, Array], m: int) -> np.ndarray:
     """Return B'1."""
     nearest, weights = links
     reshape = part.xp.reshape
-    return (counts(reshape(nearest, (-1,)), m, weights=reshape(weights, (-1,))),)
+    return counts(reshape(nearest, (-1,)), m, weights=reshape(weights, (-1,)))
 
 
 def landmark_mass_by_cluster(
     part: DataOperator, links: tuple[Array, Array], labels: Array, m: int, c: int
-) -> tuple[np.ndarray]:
+) -> np.ndarray:
     """Return B'M of a partition."""
-    return (mass_by_cluster(links, labels, shape=(m, c)),)
+    return mass_by_cluster(links, labels, shape=(m, c))
 
 
 def mass_by_cluster(
@@ -208,14 +208,14 @@ def mass_by_cluster(
 
 def shared_links(
     part: DataOperator, links: tuple[Array, Array], m: int, every: int
-) -> tuple[sp.csr_array]:
-    """Return B'B of every so-manieth row of the table."""
+) -> sp.csr_array:
+    """Return B'B of every ``every``-th row of the table."""
     first = -part.first_row % every
     nearest, weights = (to_numpy(block[first::every, :]).astype(np.float64) for block in links)
     n, s = nearest.shape
     indptr = np.arange(0, n * s + 1, s)
     B = sp.csr_array((weights.ravel(), nearest.ravel().astype(np.int32), indptr), shape=(n, m))
-    return (sp.csr_array(B.T @ B),)
+    return sp.csr_array(B.T @ B)
 
 
 def vote(part: DataOperator, links: tuple[Array, Array], votes: np.ndarray) -> Array:

@@ -177,10 +177,10 @@ def leading_scores(
     operator: DataOperator, S: sp.csr_array, n_clusters: int, *, power: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return φ3 of every column, 0 where it does not vary, and the frequencies it looks at."""
-    pairs = leading_eigenpairs(S, n_clusters - 1, whole_clusters=True)
-    values = frequencies(1.0 - pairs.values)
+    eigenvalues, vectors = leading_eigenpairs(S, n_clusters - 1, whole_clusters=True)
+    values = frequencies(1.0 - eigenvalues)
     weighted, _, scored = column_weights(operator, S)
-    smooth = energies(operator, S, pairs.vectors, WORST**power - values**power)
+    smooth = energies(operator, S, vectors, WORST**power - values**power)
     scores = np.zeros(len(smooth))
     scores[scored] = smooth[scored] / weighted[scored]
     return scores, values
