@@ -136,7 +136,7 @@ def test_fits_are_those_in_memory(client, planted, selector, kind):
 
 
 def fatal_chunk(folder, X, length, block_info=None):
-    """Return some rows; the so-manieth time that a chunk is read, the process dies."""
+    """Return some rows; when ``length`` chunks have been read, the process dies."""
     (start, stop), _ = block_info[None]["array-location"]
     log = Path(folder) / "reads"
     with log.open("a") as file:

@@ -24,7 +24,7 @@ FAN_IN = 4
 # Parts of at least so many elements, unless there are few parts anyway.
 PART_ELEMENTS = 2**20
 FEW_PARTS = 64
-# What is sent with a graph (products are as large as d x c) is meant to be.
+# Graphs carry arrays as large as d x c on purpose.
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
 # Where a table carries its moments: a fit makes several operators of the same table.
 MOMENTS = "_featsieve_moments"

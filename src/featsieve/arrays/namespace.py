@@ -73,7 +73,7 @@ def like(values: Any, array: Array) -> Array:
         return np.asarray(values)
     values = np.asarray(values)
     if not values.flags.writeable or min(values.strides, default=0) < 0:
-        values = values.copy()  # which torch would warn of, or refuse
+        values = values.copy()  # torch warns about the first, and refuses the second
     return namespace_of(array).asarray(values, device=device_of(array))
 
 
@@ -324,7 +324,7 @@ def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:
         import torch
 
         edges = sp.coo_array(A)
-        with torch.sparse.check_sparse_tensor_invariants(False):  # said, or torch warns
+        with torch.sparse.check_sparse_tensor_invariants(False):  # explicit: torch warns otherwise
             graph = torch.sparse_coo_tensor(
                 like(np.stack([edges.row, edges.col]).astype(np.int64), array),
                 like(edges.data, array),

@@ -1,8 +1,8 @@
 """Columns of extreme size, whose squares would overflow or vanish.
 
 Sums of squares, and products of these, fit into double precision if the entries of a table lie
-within 2^-200 .. 2^200 (about 1e-60 .. 1e60). What becomes of a column whose largest absolute value
-lies outside is said here, for the whole library:
+within 2^-200 .. 2^200 (about 1e-60 .. 1e60). A column whose largest absolute value lies outside is
+treated alike in the whole library:
 
 - A method that standardises the columns has the answer of any other units: such a column is
   multiplied by a power of two, which is exact, and what is fitted comes back in the units of X

@@ -5,7 +5,6 @@ distances, and takes their clusters if they are more than chance: if their modul
 of the same table with permuted columns.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,9 +145,13 @@ def joint_labels(
     predictable = accuracy >= defaults.DOUBTFUL_ACCURACY
     if init == "auto" and (predictable or len(labels) > defaults.LARGEST_PLAIN_GRAPH):
         return labels, "spectral"
-    cluster = partial(
-        plain_labels, n_clusters=n_clusters, n_neighbors=n_neighbors, random_state=random_state
-    )
+
+    def cluster(table: Any, name: str) -> tuple[np.ndarray, float]:
+        """Return the labels of a graph of plain distances, and their modularity."""
+        view = sample_view(table, name, n_neighbors=n_neighbors)
+        found = spectral_labels(view.graph, n_clusters, random_state=random_state)
+        return found, float(modularity(view.graph, found))
+
     if init == "best":
         other, _ = cluster(X, "raw")
         better = leave_one_out_accuracy(other, E, n_clusters) > accuracy
@@ -177,17 +180,3 @@ def table_labels(
         n_neighbors=n_neighbors,
         random_state=random_state,
     )[0]
-
-
-def plain_labels(
-    X: Any,
-    name: str,
-    *,
-    n_clusters: int,
-    n_neighbors: int,
-    random_state: np.random.RandomState,
-) -> tuple[np.ndarray, float]:
-    """Return spectral labels of the neighbour graph in plain distances, and their modularity."""
-    view = sample_view(X, name, n_neighbors=n_neighbors)
-    labels = spectral_labels(view.graph, n_clusters, random_state=random_state)
-    return labels, float(modularity(view.graph, labels))
