@@ -148,9 +148,8 @@ def fatal_chunk(folder, X, length, block_info=None):
     return X[start:stop]
 
 
-@pytest.mark.parametrize("reads", [12, 44])
-def test_a_worker_that_is_killed_changes_nothing(own_client, planted, tmp_path, reads):
-    client = own_client
+def test_a_worker_that_is_killed_changes_nothing(own_client, planted, tmp_path):
+    client, reads = own_client, 44
     selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
     before = pids(client)
     X = da.map_blocks(
