@@ -148,7 +148,8 @@ def recover(path: str | os.PathLike[str]) -> None:
     To be called before results are opened.
     """
     path = Path(path)
-    with suppress(OSError, ValueError, ImportError):  # whoever opens the path says what is wrong
+    # Whoever opens the path says what is wrong with it.
+    with suppress(OSError, ValueError, ImportError, RuntimeError):
         if not path.exists():
             for target in (path.resolve(), path.parent.resolve()):
                 if not target.exists() and _beside(target, "old").is_dir():

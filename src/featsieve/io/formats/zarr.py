@@ -10,6 +10,13 @@ from featsieve.io.guard import TableError
 from featsieve.io.optional import load_optional
 
 MOST_CHUNKS = 1_000_000  # Dask keeps a note of every one
+# Programs that unpack arrays, by zarr's names. One of those that zarr knows runs whatever the file
+# holds (pickle), and others may come with any library that is installed.
+CODECS = {
+    *("blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "lzma", "bytes", "transpose", "endian"),
+    *("shuffle", "delta", "fixedscaleoffset", "bitround", "astype", "packbits", "quantize"),
+    *("crc32", "crc32c", "adler32", "fletcher32"),
+}
 
 
 def look_through(path: Path) -> dict[str, Any]:
@@ -25,9 +32,12 @@ def look_through(path: Path) -> dict[str, Any]:
             f"{path.name} is a group of arrays ({names}): open one of them, such as "
             f"{path.name}/NAME."
         )
-    codecs = (*table.filters, *table.compressors)
-    if any(getattr(codec, "codec_id", "") == "pickle" for codec in codecs):
-        raise TableError("it is packed with 'pickle', which could run any program: use zstd")
+    for codec in (*table.filters, getattr(table, "serializer", None), *table.compressors):
+        if codec is not None and _name(codec) not in CODECS:
+            raise TableError(
+                f"it is packed with {_name(codec)!r}, which is not among the programs that are "
+                "used to unpack files: save it with another one, such as zstd"
+            )
     n, step = int(table.shape[0]), int(table.chunks[0])
     if step < 1 or n // step > MOST_CHUNKS:
         raise TableError(
@@ -40,6 +50,12 @@ def look_through(path: Path) -> dict[str, Any]:
         "edges": [*range(step, n, step), n],
         "stamp": max(file.stat().st_mtime_ns for file in path.rglob("*") if file.is_file()),
     }
+
+
+def _name(codec: Any) -> str:
+    """Return the name of a codec: of numcodecs in version 2 of the format, of zarr in version 3."""
+    name = getattr(codec, "codec_id", None) or codec.to_dict()["name"]
+    return str(name).removeprefix("numcodecs.")
 
 
 def read_rows(path: Path, start: int, stop: int) -> np.ndarray:
