@@ -41,8 +41,8 @@ def test_the_page_of_the_smoke_plan_opens(browser, folder):
         "return [...document.querySelectorAll('main > section')].map(s => s.id)"
     )
     assert anchors == [
-        "overview", "default", "label-free", "oracle", "survival", "curves", "time", "objective",
-        "sensitivity", "scatter", "planted", "origin",
+        "overview", "default", "label-free", "oracle", "survival", "curves", "time",
+        "scatter", "planted", "origin",
     ]  # fmt: skip
     images = browser.execute_script("return [...document.images].map(i => i.naturalWidth)")
     assert len(images) > 30

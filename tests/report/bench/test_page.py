@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from featsieve.report.bench.page import bench_page, write_bench_report
@@ -21,8 +19,8 @@ def words(section):
 @pytest.mark.slow
 def test_every_experiment_has_its_section(page):
     assert [section.anchor for section in page.sections] == [
-        "overview", "default", "label-free", "oracle", "survival", "curves", "time", "objective",
-        "sensitivity", "scatter", "planted", "origin",
+        "overview", "default", "label-free", "oracle", "survival", "curves", "time",
+        "scatter", "planted", "origin",
     ]  # fmt: skip
     assert page.title == "All of it"
 
@@ -36,24 +34,6 @@ def test_tracks_are_explained_and_not_mixed(page):
         assert f"ACC (%), {name} track" in captions[0]
         others = {*TRACK_MEANING} - {name}
         assert not any(f"{other} track" in text for text in captions for other in others)
-
-
-@pytest.mark.slow
-def test_palm_and_the_papers_equal_rows_are_noted(page):
-    sections = {section.anchor: section for section in page.sections}
-    assert (
-        "Palm: 256 features (16 x 16), the paper used 4096." in sections["overview"].blocks[1].note
-    )
-    assert "UDFS and RUFS are equal" in words(sections["oracle"])
-
-
-@pytest.mark.slow
-def test_the_command_to_do_it_again_is_there(page):
-    code = page.sections[-1].blocks[-1]
-    # into results/report.html, which a second run replaces without --force
-    assert code.text == (
-        "featsieve bench run made-up --out results && featsieve bench report results"
-    )
 
 
 def test_little_gives_a_short_page():
@@ -120,51 +100,10 @@ def test_chance_is_counted_with_the_budget_of_each_method_and_with_the_largest()
     assert any(p.endswith("these are fewer than the largest search had.") for p in points)
 
 
-@pytest.mark.parametrize("sources", [("aaa", "aaa"), ("aaa", "bbb")])
-def test_rows_of_different_code_are_pointed_out(sources):
-    rows = [
-        row(experiment="default", seed=i, acc_mean=0.5, n_features=3,
-            versions=json.dumps({"source": source}))
-        for i, source in enumerate(sources)
-    ]  # fmt: skip
-    page, _ = found_in(rows)
-    warned = "2 different states of the library's code (source aaa and bbb)"
-    assert (warned in words(page.sections[-1])) is (len(set(sources)) == 2)
-
-
 def test_nothing_but_failures_is_a_page_too():
     rows = frame([row(status="failed", reason="no data", n_samples=0)])
     page = bench_page(summarise_bench(rows))
     assert [section.anchor for section in page.sections] == ["overview", "failures", "origin"]
-
-
-def section_of(rows, name):
-    page = bench_page(summarise_bench(frame(rows)))
-    return next(section for section in page.sections if section.anchor == name)
-
-
-def test_what_is_not_ranked_is_named():
-    rows = [
-        row(experiment="default", method=m, dataset=d, acc_mean=0.5, nmi_mean=0.5, n_features=5)
-        for m in ("UDFS", "NDFS", "RUFS")
-        for d in ("brain", "nci")
-    ]
-    rows.append(row(experiment="default", method="AUFS", dataset="nci", acc_mean=0.5, n_features=5))
-    section = section_of(rows, "default")
-    assert section.paragraphs[-1].startswith("Not ranked")
-    assert section.paragraphs[-1].endswith("AUFS.")
-
-
-@pytest.mark.parametrize(("jobs", "words"), [((1, 1), "ran alone"), ((1, 3), "Up to 3 cells")])
-def test_what_ran_beside_timed_cells_is_told(jobs, words):
-    rows = [
-        row(experiment="time", method=m, fit_seconds=1.0, n_iter=2, jobs=n,
-            iteration_seconds=[0.5, 1.0], peak_mib=float("nan"))
-        for m, n in zip(("NDFS", "UDFS"), jobs, strict=True)
-    ]  # fmt: skip
-    section = section_of(rows, "time")
-    assert words in section.paragraphs[0]
-    assert "UDFS ends first" in section.blocks[0].figures[0].caption
 
 
 def test_the_page_is_written_whole_and_the_same_for_the_same_rows(tmp_path):

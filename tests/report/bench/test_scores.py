@@ -140,11 +140,6 @@ def test_pooled_deviation_is_that_of_all_runs(shape):
     assert found == pytest.approx(runs.std(ddof=1))
 
 
-def test_the_best_of_half_a_grid_is_not_an_oracle():
-    rows = frame([grid_row(0.5, 0.5), grid_row(0.6, 0.6, dataset="lung")])
-    assert set(track_scores(rows, "oracle", unfinished=[KEY])) == {("lung", "NDFS")}
-
-
 # What chance reaches -----------------------------------------------------------------------------
 
 

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -136,8 +134,3 @@ def test_notes_of_the_registry_make_published_numbers_doubtful():
     assert [fact.comparable for fact in facts] == [True, False, False, False]
     assert [bool(fact.note) for fact in facts] == [False, True, True, False]
     assert facts[1].note.startswith("Lung: from another source")
-
-
-def test_versions_are_merged():
-    rows = frame([row(versions=json.dumps({"numpy": v})) for v in ("2.0", "2.1", "2.0")])
-    assert summarise_bench(rows).versions() == {"numpy": ("2.0", "2.1")}

@@ -81,16 +81,6 @@ def test_what_failed_says_so():
     assert (missing.text, missing.missing) == ("timeout", True)
 
 
-def test_what_is_too_small_to_show_is_not_called_best():
-    summary = summarise_bench(frame([grid("NDFS", 0.5), grid("UDFS", 0.5)]))
-    values = {("breast3", "NDFS"): 0.0, ("breast3", "UDFS"): 1.0}
-    table = bench_tables.value_table(
-        summary, values, caption="s", scale=1, digits=1, lowest=True, bold=False
-    )
-    found = {name: (e[0].text, e[0].best) for name, e in entries(table).items()}
-    assert found == {"UDFS": ("1.0", False), "NDFS": ("< 0.1", False)}
-
-
 def random_rows(dataset="breast3"):
     return [
         grid("Random", acc, dataset, n_features=50, selector="RandomSelector", control=True,
@@ -115,19 +105,6 @@ def test_margin_over_the_random_control():
         "NDFS": ["+15.0", "+10.0", "2 of 2", "1"],
     }
     assert [entry.best for entry in table.rows[0].entries[:2]] == [False, False]
-
-
-def test_budget_of_controls_and_methods():
-    rows = [*random_rows(), grid("JASFS", 0.5, stands_for=49, own_count=True)]
-    table = bench_tables.budget_table(summarise_bench(frame(rows)))
-    assert texts(table) == {"Random": ["3", "3", "3"], "JASFS": ["49", "1", "1"]}
-
-
-def test_palm_shows_the_papers_number_of_features():
-    table = bench_tables.dataset_table(summarise_bench(frame([grid("NDFS", 0.5, "palm")])))
-    features = table.rows[0].entries[1]
-    assert (features.text, features.note, table.note_label) == ("256", "4096", "published")
-    assert table.note == "Palm: 256 features (16 x 16), the paper used 4096."
 
 
 def test_failures_keep_their_reasons():

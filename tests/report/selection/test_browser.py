@@ -18,15 +18,6 @@ from tests.report.selection.cases import EVIL
 
 pytestmark = pytest.mark.slow
 
-POINT_EVERYWHERE = """
-const box = arguments[0].getBoundingClientRect(), tip = document.getElementById("tip"), seen = [];
-for (let x = box.left; x < box.right; x += 25) for (let y = box.top; y < box.bottom; y += 25) {
-  arguments[0].dispatchEvent(new PointerEvent("pointermove", {clientX: x, clientY: y}));
-  seen.push(tip.hidden ? null : tip.textContent);
-}
-return seen;
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -297,33 +288,6 @@ def test_samples_can_be_coloured_by_true_class(page, folder):
     assert page.execute_script(shapes) == by_cluster
 
 
-def test_one_cluster_can_be_seen_alone(page):
-    button = find(page, "#key button")
-    press(page, button)
-    assert button.get_attribute("aria-pressed") == "true"
-    page.execute_async_script("setTimeout(arguments[0], 300)")
-    shown = page.execute_script(
-        "return [...document.querySelectorAll('[data-plot=map]')].map(f =>"
-        " [...f.querySelectorAll('.m')].map(p => getComputedStyle(p).opacity > 0.5))"
-    )
-    assert shown == [[True, False, False]] * 2
-    name = find(page, "#key button").text
-    figure = find(page, "[data-view=selected] svg")
-    seen = set(page.execute_script(POINT_EVERYWHERE, figure))
-    assert len(seen - {None}) > 0
-    assert all(f"cluster {name}," in text for text in seen - {None})  # only those can be pointed at
-    press(page, button)
-    assert button.get_attribute("aria-pressed") == "false"
-
-
-def test_the_heat_map_tells_its_values(page):
-    cell = find(page, ".heat tbody tr:nth-child(2) td:nth-child(3)")
-    hover(page, cell)
-    name = find(page, ".heat tbody tr:nth-child(2) th").text
-    exact = cell.get_attribute("data-exact")
-    assert tip(page) == f"{name} in cluster 1: {exact} standard deviations"
-
-
 def test_the_slider_hides_weak_correlations(page):
     lines = "return [...document.querySelectorAll('.edges line')].map(l =>" \
         " [Number(l.dataset.r), getComputedStyle(l).display !== 'none'])"  # fmt: skip
@@ -340,14 +304,6 @@ def test_the_slider_hides_weak_correlations(page):
     assert find(page, "#edge-count").text == f"{count} pair{'s' if count > 1 else ''} joined."
 
 
-def test_pixels_can_be_pointed_at(page):
-    figure = find(page, "[data-plot=pixels] svg")
-    hover(page, figure, 5, 5)
-    assert tip(page).startswith("row 6, column 7: rank ")
-    find(page, "[data-plot=pixels]").send_keys(Keys.ARROW_RIGHT)
-    assert tip(page).endswith("rank 1, selected")
-
-
 def test_everything_is_there_without_script(browser, folder):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
@@ -362,14 +318,3 @@ def test_everything_is_there_without_script(browser, folder):
         assert all(picture.size["height"] > 50 for picture in pictures)
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-def test_focus_can_be_seen_and_the_skip_link_works(page):
-    page.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
-    find(page, "body").send_keys(Keys.TAB)
-    link = page.switch_to.active_element
-    assert link.text == "Skip to the features"
-    assert link.rect["x"] >= 0
-    link.send_keys(Keys.TAB)
-    outline = page.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
-    assert outline == "solid"

@@ -37,24 +37,6 @@ def test_noise_is_called_noise():
     assert list(found.values()) == sorted(found.values(), reverse=True)  # warnings first
 
 
-def test_noise_is_not_noise_where_all_neighbours_agree():
-    found = changed(structure={"score": 0.01, "noise": 0.06, "certain": True})
-    assert found["no-structure"]["level"] == "note"
-    found = changed(structure={"score": 0.01, "noise": 0.06, "certain": False})
-    assert found["no-structure"]["level"] == "warning"
-    assert "0.01" in found["no-structure"]["text"]
-
-
-def test_doubtful_clusters():
-    assert "doubtful-clusters" not in changed(clusters={"accuracy": 0.61})
-    assert "59%" in changed(clusters={"accuracy": 0.59})["doubtful-clusters"]["text"]
-
-
-def test_tiny_clusters_are_named():
-    rows = [{"name": str(k), "size": size, "marks": []} for k, size in enumerate((2, 30, 28))]
-    assert "Cluster 0 holds" in changed(clusters={"rows": rows})["tiny-clusters"]["text"]
-
-
 def test_copies_are_named():
     X = planted().X[:, planted().informative]
     X = np.column_stack([X, X[:, 0] + 1e-3 * noise(60, 1)[:, 0]])
@@ -85,47 +67,12 @@ def test_a_number_at_the_edge(chosen, level):
     assert found.get("edge") == (None if chosen == 400 else level)
 
 
-def test_a_wide_range_of_numbers():
-    summary = copy.deepcopy(automatic()[1])
-    summary["curve"] |= {"equivalent": [5, 40]}
-    assert "wide-range" in {caveat["kind"] for caveat in caveats(summary)}
-    summary["curve"] |= {"equivalent": [5, 39]}
-    assert "wide-range" not in {caveat["kind"] for caveat in caveats(summary)}
-
-
-@pytest.mark.parametrize(
-    ("filled", "text"),
-    [
-        (3, "3 missing values were filled in."),
-        ({"a": 1, "b": 4}, "5 missing values were filled in in 2 columns (a and b)."),
-        ("Medians were used.", "Medians were used."),
-    ],
-)
-def test_what_was_done_to_the_table(filled, text):
-    found = changed(table={"filled": filled, "dropped": ["id"], "constant": 2, "samples": 12})
-    assert found["filled"]["text"] == text.replace("filled in in", "filled in, in")
-    assert "1 column was left out before the selection: id." in found["dropped"]["text"]
-    assert "2 columns of 40 do not vary" in found["constant"]["text"]
-    assert found["few-samples"]["level"] == "warning"
-
-
 def test_units_matter_to_methods_that_take_columns_as_they_are():
     X = noise(60, 40) * np.logspace(0, 4, 40)
     found = kinds(summarize_selection(MaxVariance(4).fit(X), X, structure=0.5))
     assert found["units"] == "warning"
     sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(X)
     assert "units" not in kinds(summarize_selection(sieve, X, structure=0.5))
-
-
-def test_a_solver_that_did_not_finish_and_constant_columns():
-    found = changed(objective={"success": False, "status": "it was late"})
-    assert "it was late" in found["unfinished"]["text"]
-    assert "constant-selected" in changed(table={"constant_selected": 1})
-
-
-def test_stability_that_nobody_measured():
-    assert kinds(automatic()[1])["stability-unknown"] == "note"
-    assert "stability-unknown" not in kinds(stable()[1])
 
 
 def test_what_the_caller_adds_stands_among_them():
@@ -135,3 +82,42 @@ def test_what_the_caller_adds_stands_among_them():
     found = caveats(stable()[1], [Told("It was late."), "Plain words."])
     assert found[0] == {"kind": "ConvergenceWarning", "level": "warning", "text": "It was late."}
     assert found[-1] == {"kind": "told", "level": "note", "text": "Plain words."}
+
+
+TINY = [{"name": str(k), "size": size, "marks": []} for k, size in enumerate((2, 30, 28))]
+WEAK = {"score": 0.01, "noise": 0.06}
+
+
+@pytest.mark.parametrize(
+    ("part", "values", "kind", "level"),
+    [
+        ("structure", WEAK | {"certain": False}, "no-structure", "warning"),
+        ("structure", WEAK | {"certain": True}, "no-structure", "note"),  # all neighbours agree
+        ("clusters", {"names": ["0"]}, "one-cluster", "warning"),
+        ("clusters", {"accuracy": 0.59}, "doubtful-clusters", "warning"),
+        ("clusters", {"accuracy": 0.61}, "doubtful-clusters", None),
+        ("clusters", {"rows": TINY}, "tiny-clusters", "note"),
+        ("number", {"selected": 1}, "single", "note"),
+        ("table", {"samples": 12}, "few-samples", "warning"),
+        ("table", {"constant": 2}, "constant", "note"),
+        ("table", {"dropped": ["id"]}, "dropped", "note"),
+        ("table", {"constant_selected": 1}, "constant-selected", "warning"),
+        ("objective", {"success": False, "status": "it was late"}, "unfinished", "note"),
+        ("stability", {"value": 0.9}, "stability-unknown", None),
+    ],
+)
+def test_what_each_part_of_a_summary_warns_of(part, values, kind, level):
+    found = changed(**{part: values})
+    assert found.get(kind, {"level": None})["level"] == level
+
+
+@pytest.mark.parametrize(
+    ("filled", "text"),
+    [
+        (3, "3 missing values were filled in."),
+        ({"a": 1, "b": 4}, "5 missing values were filled in, in 2 columns (a and b)."),
+        ("Medians were used.", "Medians were used."),
+    ],
+)
+def test_missing_values_are_told(filled, text):
+    assert changed(table={"filled": filled})["filled"]["text"] == text

@@ -8,7 +8,7 @@ import pytest
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
 from featsieve.report.selection.charts import charts, objective_note
-from featsieve.report.selection.drawing import Frame, key_mark, padded, svg, tick_label, ticks
+from featsieve.report.selection.drawing import key_mark, tick_label, ticks
 from tests.report.selection.cases import EVIL, automatic, planted
 
 
@@ -49,14 +49,6 @@ def test_the_criterion_shows_every_size_and_the_choice():
     assert lower[2].startswith(f"{min(values, key=values.get)} feature")
 
 
-def test_gains_name_the_features_in_the_order_of_the_path():
-    _, summary = automatic()
-    points = by_name(summary)["gain"].points
-    assert len(points) == len(summary["path"]["gain"])
-    assert points[0][2].startswith(f"1. {summary['path']['name'][0]} adds ")
-    assert points[0][1] < points[-1][1]  # the first gain is the largest
-
-
 def test_scores_that_are_all_zero_can_be_drawn():
     X = planted().X
     summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
@@ -80,12 +72,6 @@ def test_a_short_objective_is_a_sentence(values, note):
     assert bool(objective_note(summary)) == bool(note)
 
 
-def test_a_criterion_that_failed_is_not_drawn():
-    summary = copy.deepcopy(automatic()[1])
-    summary["curve"]["values"][0] = None
-    assert "criterion" not in by_name(summary)
-
-
 def test_names_in_charts_are_escaped():
     summary = copy.deepcopy(automatic()[1])
     summary["path"]["name"] = [EVIL] * len(summary["path"]["name"])
@@ -107,26 +93,6 @@ def test_ticks_are_few_round_numbers_inside(low, high):
     steps = [b - a for a, b in pairwise(values)]
     assert max(steps) == pytest.approx(min(steps))
     assert len({tick_label(value) for value in values}) == len(values)
-
-
-@pytest.mark.parametrize("values", [[0.0, 0.0], [3.0], [-1.0, 1.0], [5.0, 9.0]])
-@pytest.mark.parametrize("zero", [False, True])
-def test_ranges_hold_their_values(values, zero):
-    low, high = padded(values, zero=zero)
-    assert low < high
-    assert low <= min(values) <= max(values) <= high
-    if zero and min(values) >= 0.0:
-        assert low == 0.0
-
-
-def test_text_is_escaped():
-    frame = Frame((0.0, 1.0), (0.0, 1.0))
-    drawn = svg(frame.axes(EVIL, EVIL) + frame.upright(0.2, EVIL), EVIL)
-    root = ET.fromstring(drawn)
-    assert root.get("aria-label") == EVIL
-    texts = [element.text for element in root.iter("text")]
-    assert texts.count(EVIL) == 3
-    assert "<script" not in drawn
 
 
 def test_groups_differ_in_colour_or_marker():

@@ -6,14 +6,12 @@ import scipy.sparse as sp
 
 from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_score
 from featsieve.evaluation import Stability
-from featsieve.report.selection import facts as selection_facts
 from featsieve.report.selection.facts import (
     cluster_facts,
     criterion_curve,
     method_facts,
     number_facts,
     objective_steps,
-    selection_path,
     stability_facts,
     structure_facts,
     table_facts,
@@ -43,12 +41,6 @@ def test_facts_about_the_table():
     assert facts["density"] == pytest.approx(X.nnz / (60 * 41), rel=1e-2)
     assert (facts["file"], facts["dropped"], facts["filled"]) == ("a.csv", ["id"], {"b": 3})
     assert not facts["named"]
-
-
-def test_different_units_are_measured():
-    units = np.logspace(0, 4, 40)
-    assert table_facts(of(MaxVariance(4), noise(60, 40) * units), {})["spread"] > 500
-    assert table_facts(of(MaxVariance(4), noise(60, 40)), {})["spread"] < 3
 
 
 def test_settings_and_which_were_changed():
@@ -144,14 +136,6 @@ def test_the_curve_is_that_of_the_path():
     assert not summary["curve"]["inner"]
 
 
-def test_the_curve_of_auto_selector():
-    sieve = AutoSelector(LaplacianScore(), sizes=[2, 4, 8]).fit(planted().X)
-    curve = criterion_curve(gather(sieve, planted().X))
-    assert curve["sizes"] == [2, 4, 8]
-    assert curve["chosen"] == sieve.n_features_selected_
-    assert not curve["inner"]
-
-
 def test_gains_add_up_to_the_loss():
     path = automatic()[1]["path"]
     assert path["kind"] == "gains"
@@ -161,23 +145,6 @@ def test_gains_add_up_to_the_loss():
     np.testing.assert_allclose(path["price"], np.minimum.accumulate(path["gain"]), rtol=1e-5)
     assert path["chosen"] == automatic()[0].n_features_selected_
     assert path["name"][: path["chosen"]] == automatic()[1]["selected"]
-
-
-def test_the_path_inside_of_a_meta_estimator_says_so():
-    sieve, summary = stable()
-    assert summary["path"]["kind"] == "gains"
-    assert summary["path"]["chosen"] == sieve.selector_.n_features_selected_
-    different = not np.array_equal(sieve.selector_.support_, sieve.support_)
-    assert summary["path"]["inner"] == different
-
-
-def test_rankings_have_falling_scores(monkeypatch):
-    monkeypatch.setattr(selection_facts, "MOST_STEPS", 15)
-    path = selection_path(gather(LaplacianScore(4).fit(planted().X), planted().X))
-    assert path["kind"] == "scores"
-    assert len(path["score"]) == 15
-    assert path["length"] == 40
-    assert (np.diff(path["score"]) <= 0.0).all()
 
 
 def test_the_objective_is_that_of_the_solver():

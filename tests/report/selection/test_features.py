@@ -138,25 +138,6 @@ def test_edges_join_what_correlates():
     assert graph["mean"] == pytest.approx(np.abs(r[np.triu_indices(10, 1)]).mean(), rel=1e-2)
 
 
-def test_near_duplicates_are_counted():
-    graph = redundancy_graph(gather(MaxVariance(10).fit(copies()), copies(), n_clusters=2))
-    assert graph["n_duplicates"] == len(graph["duplicates"]) == 6
-    assert graph["n_in_duplicates"] == 4
-    assert any(r < 0 for *_, r in graph["duplicates"])
-
-
-def test_only_so_much_is_drawn(monkeypatch):
-    monkeypatch.setattr(selection_features, "MOST_NODES", 3)
-    monkeypatch.setattr(selection_features, "MOST_EDGES", 1)
-    X = copies()[:, :4]
-    graph = redundancy_graph(gather(MaxVariance(4).fit(X), X, n_clusters=2))
-    assert len(graph["x"]) == len(graph["y"]) == len(graph["name"]) == 3
-    assert len(graph["edges"]) == 1
-    assert graph["of"] == 4
-    assert graph["left_out"] == 2
-    assert graph["n_duplicates"] == 6  # counted among all selected ones
-
-
 def test_copies_and_single_features():
     X = np.repeat(planted().X[:, :1], 4, axis=1)
     graph = redundancy_graph(gather(MaxVariance(4).fit(X), X, n_clusters=2))

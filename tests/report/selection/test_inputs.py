@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, LaplacianScore, MaxVariance
 from featsieve.report.selection.inputs import gather
-from tests.report.selection.cases import planted, stable
+from tests.report.selection.cases import planted
 
 
 def test_clusters_are_those_of_the_method():
@@ -35,12 +35,6 @@ def test_a_method_without_clusters_gets_those_of_k_means_on_its_columns(sparse):
     assert clusters.codes[0] == 0  # numbered by their first sample
 
 
-def test_the_number_of_clusters_is_suggested_where_nobody_knows_it():
-    clusters = gather(MaxVariance(8).fit(planted().X), planted().X).clusters
-    assert clusters.number == "suggested"
-    assert len(clusters.names) == 3  # the planted number
-
-
 def test_names_come_from_the_frame_that_was_fitted():
     frame = pd.DataFrame(planted().X, index=[f"s{i}" for i in range(60)])
     frame.columns = [f"gene {j}" for j in range(40)]
@@ -55,13 +49,6 @@ def test_a_frame_names_what_was_fitted_without_names():
     selection = gather(MaxVariance(3).fit(planted().X), frame)
     assert selection.feature_names[7] == "gene 7"
     assert selection.sample_names is None  # rows are only numbered
-
-
-def test_names_that_were_given_win():
-    names = [f"n{j}" for j in range(40)]
-    selection = gather(MaxVariance(3).fit(planted().X), planted().X, feature_names=names)
-    assert selection.feature_names == names
-    assert not gather(MaxVariance(3).fit(planted().X), planted().X, n_clusters=2).named
 
 
 def test_pixels_without_names_are_called_by_row_and_column():
@@ -99,10 +86,3 @@ def test_another_table_is_refused():
         gather(sieve, planted().X[:, :10])
     with pytest.raises(ValueError, match="rows but the selector was fitted on"):
         gather(sieve, planted().X[:30])
-
-
-def test_attributes_are_found_inside_of_meta_estimators():
-    sieve = stable()[0]
-    selection = gather(sieve, planted().X)
-    assert selection.fitted("label_accuracy_") == sieve.selector_.label_accuracy_
-    assert selection.fitted("no_such_") is None

@@ -12,7 +12,7 @@ import pytest
 
 from featsieve import JASFS, MaxVariance
 from featsieve.report import render_selection, summarize_selection, write_selection_report
-from featsieve.report.selection.page import page_parts, script_safe
+from featsieve.report.selection.page import script_safe
 from tests.report.selection.cases import EVIL, automatic, planted, stable
 
 VOID = {"meta", "link", "input", "br", "img"}
@@ -72,13 +72,6 @@ def test_names_never_become_markup():
     assert f"{EVIL}0" in shown  # as text it is all there
 
 
-def test_the_data_of_hostile_names_are_one_element():
-    tags = Tags(render_selection(hostile()))
-    data = [text for where, text in tags.texts if where[-1:] == ("script",)]
-    assert len(data) == 2
-    assert json.loads(data[0])["map"]["names"][3] == f"{EVIL}3"
-
-
 def test_only_the_script_of_the_page_may_run():
     page = render_selection(automatic()[1])
     tags = Tags(page)
@@ -131,13 +124,6 @@ def test_what_the_caller_told_is_shown():
     assert "<div><dt>lab</dt><dd>north</dd></div>" in page
     assert "<dt>none</dt>" not in page
     assert "<div><dt>Time of the fit</dt><dd>0.54 s</dd></div>" in page
-
-
-def test_caveats_come_before_everything_else():
-    page = render_selection(stable()[1])
-    assert page.index('class="caveats"') < page.index("<main>")
-    for caveat in stable()[1]["caveats"]:
-        assert caveat["text"].replace("|", "|") in page.replace("&#39;", "'")
 
 
 def test_tables_and_pictures_are_there_without_script():
@@ -220,13 +206,6 @@ def test_colours_can_be_seen(which):
         assert contrast(theme[f"--c{k}"], theme["--card"]) >= 3.0, k
 
 
-def test_samples_are_numbered_unless_only_some_are_drawn():
-    summary = copy.deepcopy(automatic()[1])
-    assert page_parts(summary)["data"]["map"]["rows"] is None
-    summary["map"]["of"] = 100
-    assert page_parts(summary)["data"]["map"]["rows"] == list(range(60))
-
-
 def test_tiles_say_what_matters_most():
     page = render_selection(stable()[1])
     assert f"<dt>stability</dt><dd>{stable()[0].stability_:.2f}</dd>" in page
@@ -243,14 +222,6 @@ def test_the_heat_map_has_the_full_colour_at_two_deviations():
     row = page[page.index('<table class="heat') :].split("<tbody>")[1].split("</tr>")[0]
     assert re.findall(r"--z:(\d+)%", row) == ["100", "50", "0"]
     assert re.findall(r">([-.\d]+)</td>", row) == ["2.5", "-1.0", "0.0"]
-
-
-def test_clear_bests_are_bold():
-    summary = copy.deepcopy(stable()[1])
-    summary["evaluation"]["rows"][1] |= {"accuracy": 0.7, "nmi": 0.5, "ari": 0.4}
-    page = render_selection(summary)
-    rows = page[page.index('<table class="scores">') :].split("<tbody>")[1].split("</tr>")
-    assert [row.count("<strong>") for row in rows[:2]] == [3, 0]
 
 
 def test_settings_that_were_changed_come_first():

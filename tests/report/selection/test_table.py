@@ -29,14 +29,6 @@ def test_only_columns_with_something_in_them_are_shown():
     assert "Tells cluster" not in titles
 
 
-def test_bars_are_shares_of_the_largest():
-    summary = automatic()[1]
-    bars = [cell["bar"] for cell in cells(summary, "Score")]
-    scores = summary["features"]["score"]
-    for bar, score in zip(bars, scores, strict=False):
-        assert abs(bar - 100.0 * score / max(scores)) <= 1.0
-
-
 def test_rows_for_the_script_hold_the_same_texts():
     summary = automatic()[1]
     rows = table_rows(summary, table_columns(summary))
@@ -53,13 +45,6 @@ def test_infinite_separations_have_a_sign():
     summary["features"]["separation"][:2] = ["inf", "-inf"]
     assert [cell["text"] for cell in cells(summary, "Separation")][:2] == ["∞", "-∞"]
     assert cells(summary, "Tells cluster")[1]["text"].endswith(", low")
-
-
-def test_infinite_scores_have_full_bars():
-    summary = copy.deepcopy(automatic()[1])
-    summary["features"]["score"][0] = "inf"
-    summary["features"]["score"][1] = -1.0
-    assert [cell["bar"] for cell in cells(summary, "Score")][:2] == [100, 0]
 
 
 def test_the_note_says_what_is_left_out():
@@ -120,12 +105,6 @@ def test_why_a_feature_was_selected(facts, expected):
 )
 def test_why_a_feature_was_left_out(facts, expected):
     assert reason_of(**facts) == expected
-
-
-def test_nothing_is_said_to_add_where_no_path_was_followed():
-    summary = copy.deepcopy(automatic()[1])
-    summary["path"]["kind"] = "scores"
-    assert reason_of(summary, status="low score") == "high in cluster 2, but its score is too low"
 
 
 def test_clusters_of_k_means_are_no_reason():

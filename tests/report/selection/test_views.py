@@ -98,19 +98,6 @@ def test_images_are_means_row_by_row(sparse):
     assert images["rank"] == sieve.ranking_.tolist()
 
 
-def test_ranks_of_very_many_pixels_are_left_out(monkeypatch):
-    monkeypatch.setattr(selection_views, "MOST_RANKS", 39)
-    selection = gather(MaxVariance(3).fit(planted().X), planted().X, n_clusters=2)
-    assert pixel_images(selection, (4, 10))["rank"] is None
-
-
-def test_shapes():
-    assert check_shape(None, 64) is None
-    assert check_shape([8, np.int64(8)], 64) == (8, 8)
-    assert check_shape("guess", 1) is None
-    assert check_shape("guess", 63) is None
-
-
 @pytest.mark.parametrize("shape", [(8, 9), (8,), (8, 8, 1), (64, -1), (8.0, 8), "square"])
 def test_shapes_that_do_not_fit_are_refused(shape):
     with pytest.raises(ValueError, match="image_shape"):

@@ -3,7 +3,7 @@ import copy
 import pytest
 
 import featsieve
-from featsieve import JASFS, LaplacianScore
+from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
 from featsieve.report.selection.words import LOOKS_FOR, summary_sentences
 from tests.report.selection.cases import automatic, planted, stable
@@ -47,19 +47,6 @@ def test_stability_in_words():
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "judged"), [(0.95, "clear"), (0.7, "fairly clear"), (0.5, "doubtful")]
-)
-def test_clusters_are_judged(accuracy, judged):
-    text = words(automatic()[1], clusters={"accuracy": accuracy})
-    assert f"they are {judged}: the other samples predict" in text
-
-
-def test_noise_in_words():
-    text = words(automatic()[1], structure={"score": 0.01})
-    assert "no clearer than" in text
-
-
-@pytest.mark.parametrize(
     ("number", "expected"),
     [
         ({"how": "count", "asked": 7}, "The number, 7, was asked for."),
@@ -95,19 +82,7 @@ def test_the_rule_of_the_choice(curve, expected):
     assert expected in words(automatic()[1], curve=curve)
 
 
-def test_a_found_number_of_clusters():
-    found = {"number": "found", "plausible": [2, 6]}
-    text = words(automatic()[1], clusters=found)
-    assert "right within a factor of about two (anything from 2 to 6 is plausible)" in text
-
-
 def test_methods_without_clusters():
     summary = summarize_selection(LaplacianScore(5).fit(planted().X), planted().X)
     assert "k-means on the selected columns gives the" in " ".join(summary["words"])
     assert "No clusters were found." in summary_sentences(summary | {"clusters": None})
-
-
-def test_a_single_feature():
-    sieve = JASFS(3, n_features_to_select=1, random_state=0).fit(planted().X)
-    summary = summarize_selection(sieve, planted().X)
-    assert summary["words"][-1] == f"The selected feature is {summary['selected'][0]}."

@@ -1,4 +1,4 @@
-"""The figures of a benchmark report: those of the paper, and average ranks.
+"""The figures of a benchmark report: average ranks, curves and clouds of samples.
 
 Figures are drawn in two placeholder colours. In the SVG they become variables, dark on a light
 page and light on a dark one.
@@ -14,7 +14,6 @@ import numpy as np
 
 from featsieve.report.bench.scores import METRICS, as_array
 from featsieve.report.bench.summary import Track
-from featsieve.report.bench.surfaces import Surface, tick
 from featsieve.report.page import Figure
 
 INK, FAINT = "#010203", "#040506"
@@ -132,85 +131,16 @@ def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], .
 def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> Figure:
     """Draw a score (percent, a column per method) against the number of features."""
     word = METRICS[metric]
-    lines = {method: curves[method].dropna() for method in curves}
     with _axes(*PANEL) as drawn:
-        for method, line in lines.items():
+        for method in curves:
+            line = curves[method].dropna()
             drawn.axes.plot(line.index, line, **styles[method])
         drawn.axes.set(xlabel="number of features", ylabel=f"{word} (%)", title=dataset)
         ticks = [int(count) for count in curves.index]
         drawn.axes.set_xticks(ticks if len(ticks) <= 10 else ticks[:: len(ticks) // 8])
-    few = {method: float(line.iloc[0]) for method, line in lines.items()}
-    most = {method: float(line.max()) for method, line in lines.items()}
-    caption = f"With the fewest features {_highest(few)}. Over all numbers {_highest(most)}."
+    highest = curves.max()
+    caption = f"Highest over all numbers: {highest.idxmax()}, {highest.max():.1f} %."
     return Figure(f"{word} against the number of features, {dataset}", caption, drawn.svg)
-
-
-def time_figure(timings: Any, *, dataset: str, styles: Styles) -> Figure:
-    """Draw the running time so far against the iteration, on one data set."""
-    last = {}
-    with _axes(*PANEL) as drawn:
-        for timing in timings.itertuples():
-            seconds = as_array(timing.iteration_seconds)
-            last[timing.method] = float(seconds[-1])
-            steps = np.arange(1, len(seconds) + 1)
-            every = max(1, len(steps) // 5)
-            # The clock of a fast step can stand still; a logarithm cannot show zero.
-            shown = np.maximum(seconds, 1e-6)
-            drawn.axes.plot(steps, shown, markevery=every, **styles[timing.method])
-        drawn.axes.set_yscale("log")
-        drawn.axes.set(xlabel="iteration", ylabel="seconds so far", title=dataset)
-        drawn.axes.xaxis.get_major_locator().set_params(integer=True)
-    quick, slow = min(last, key=last.__getitem__), max(last, key=last.__getitem__)
-    caption = f"{quick} ends first ({last[quick]:.3g} s), {slow} last ({last[slow]:.3g} s)."
-    return Figure(f"Seconds so far against the iteration, {dataset}", caption, drawn.svg)
-
-
-def objective_figure(timing: Any, *, styles: Styles) -> Figure:
-    """Draw the objective against the iteration."""
-    values = as_array(timing.objective)
-    with _axes(*PANEL) as drawn:
-        drawn.axes.plot(np.arange(1, len(values) + 1), values, **styles[timing.method])
-        title = f"{timing.dataset}: {timing.method}"
-        drawn.axes.set(xlabel="iteration", ylabel="objective", title=title)
-        drawn.axes.xaxis.get_major_locator().set_params(integer=True)
-        drawn.axes.ticklabel_format(axis="y", useOffset=False)
-    finite = values[np.isfinite(values)]
-    rises = int(np.sum(np.diff(finite) > 1e-9 * np.maximum(1.0, np.abs(finite[1:]))))
-    course = "never rises" if not rises else "rises once" if rises == 1 else f"rises {rises} times"
-    caption = (
-        f"From {finite[0]:.4g} to {finite[-1]:.4g} in {len(values)} iterations; it {course}."
-        if len(finite)
-        else "Never finite."
-    )
-    return Figure(f"Objective of {timing.method}, {timing.dataset}", caption, drawn.svg)
-
-
-def surface_figure(surface: Surface, metric: str) -> Figure:
-    """Draw scores over a pair of parameters as a heat map with numbers."""
-    word, table = METRICS[metric], 100 * surface.scores[metric]
-    values = table.to_numpy(dtype=float)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    with _axes(PANEL[0], 3.3) as drawn:
-        axes = drawn.axes
-        axes.grid(visible=False)
-        axes.spines[:].set_visible(False)
-        # The scale spans ten points at least, so that noise does not look like an effect.
-        middle, half = (low + high) / 2, max((high - low) / 2, 5.0)
-        image = axes.pcolormesh(values, cmap="cividis", vmin=middle - half, vmax=middle + half)
-        for (i, j), value in np.ndenumerate(values):
-            if np.isfinite(value):
-                color = "#111111" if image.norm(value) > 0.5 else "#ffffff"
-                look = {"ha": "center", "va": "center", "fontsize": 8, "color": color}
-                axes.text(j + 0.5, i + 0.5, f"{value:.1f}", **look)
-        axes.set_xticks(np.arange(values.shape[1]) + 0.5, map(tick, table.columns))
-        axes.set_yticks(np.arange(values.shape[0]) + 0.5, map(tick, table.index))
-        axes.tick_params(length=0)
-        axes.set_xlabel(surface.x)
-        axes.set_ylabel(surface.y, rotation=0, labelpad=10)
-        at = f" at {surface.fixed}" if surface.fixed else ""
-        axes.set_title(f"{word} (%){at}", fontsize=9.5)
-    title = f"{word} of {surface.method} over {surface.x} and {surface.y}, {surface.dataset}"
-    return Figure(title, f"{surface.x} and {surface.y}: {low:.1f} to {high:.1f} %.", drawn.svg)
 
 
 def cloud_figure(row: Any) -> Figure:
@@ -275,15 +205,3 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         f"p = {ranks.iman_davenport_p:.2g})."
     )
     return Figure(f"Average ranks by {word}, {track.name} track", caption, drawn.svg)
-
-
-def _highest(values: dict[str, float]) -> str:
-    """Say who is highest; values that look equal in print are equal."""
-    top = max(round(value, 1) for value in values.values())
-    names = [name for name, value in values.items() if round(value, 1) == top]
-    if len(names) == len(values):
-        return f"all are at {top:.1f} %"
-    if len(names) > 3:
-        return f"{len(names)} of {len(values)} share the highest value, {top:.1f} %"
-    verb = "is" if len(names) == 1 else "are"
-    return f"{' and '.join(names)} {verb} highest, {top:.1f} %"

@@ -1,7 +1,5 @@
 """The sections of a benchmark report: the tracks, the controls, and the figures of the paper."""
 
-# ruff: noqa: RUF001 - mathematical signs are meant
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +8,8 @@ import numpy as np
 from featsieve.report.bench import figures, tables
 from featsieve.report.bench.figures import Styles, key_images
 from featsieve.report.bench.published import JASFS_POINTS
-from featsieve.report.bench.scores import METRICS, as_array, by_method, finished
+from featsieve.report.bench.scores import METRICS, by_method, finished
 from featsieve.report.bench.summary import BenchSummary, Track
-from featsieve.report.bench.surfaces import surfaces
 from featsieve.report.page import Block, Details, Gallery, Section
 
 TRACK_TITLES = {
@@ -175,23 +172,11 @@ def timings(summary: BenchSummary) -> Any:
     return rows[groups.cumcount() == (groups["seed"].transform("size") - 1) // 2]
 
 
-def time_section(summary: BenchSummary, styles: Styles) -> Section | None:
+def time_section(summary: BenchSummary) -> Section | None:
     """Show running times, iterations and memory."""
     timed = timings(summary)
     if not len(timed):
         return None
-    controls = [fact.name for fact in summary.methods if fact.control]
-    followed = timed[_has_values(timed["iteration_seconds"]) & ~timed["method"].isin(controls)]
-    blocks: list[Block] = []
-    if len(followed):
-        drawn = [
-            figures.time_figure(own, dataset=name, styles=styles)
-            for name, own in _by_dataset(summary, followed)
-        ]
-        caption = "Logarithmic. A line that ends early has converged; lower and shorter is better."
-        used = [fact.name for fact in summary.methods if fact.name in set(followed["method"])]
-        title = "Seconds so far against the iteration"
-        blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, used)))
     numbers = []
     for caption, column, digits, lowest, note in TIME_TABLES:
         found = timed.set_index(["dataset", "method"])[column].astype(float)
@@ -199,9 +184,6 @@ def time_section(summary: BenchSummary, styles: Styles) -> Section | None:
         how: Any = {"scale": 1.0, "digits": digits, "lowest": True, "bold": column != "peak_mib"}
         if values:
             numbers.append(tables.value_table(summary, values, caption=caption, note=note, **how))
-    blocks += numbers[:1]
-    if numbers[1:]:
-        blocks.append(Details("Iterations and memory", tuple(numbers[1:])))
     jobs = max(timed["jobs"])
     alone = (
         "Every cell of this section ran alone."
@@ -212,55 +194,8 @@ def time_section(summary: BenchSummary, styles: Styles) -> Section | None:
         "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
         f"towards the whole fit. {alone} Times are of the machine named at the end of this page."
     )
+    blocks: list[Block] = [*numbers[:1], Details("Iterations and memory", tuple(numbers[1:]))]
     return Section("time", "Running time", (paragraph,), tuple(blocks))
-
-
-def objective_section(summary: BenchSummary, styles: Styles) -> Section | None:
-    """Show objective curves of JASFS."""
-    timed = timings(summary)
-    own = timed[(timed["selector"] == "JASFS") & _has_values(timed["objective"])]
-    if not len(own):
-        return None
-    paragraph = (
-        "The objective of JASFS against the iteration. The two solvers write different "
-        "objectives: compare shapes, not values."
-    )
-    galleries = [
-        Gallery(
-            name,
-            "",
-            tuple(figures.objective_figure(row, styles=styles) for row in group.itertuples()),
-        )
-        for name, group in _by_dataset(summary, own)
-    ]
-    return Section("objective", "Objective curves", (paragraph,), _folded(galleries))
-
-
-def sensitivity_section(summary: BenchSummary) -> Section | None:
-    """Show the sensitivity of JASFS to its weights."""
-    found = surfaces(summary.rows)
-    if not found:
-        return None
-    galleries = []
-    for data in summary.datasets:
-        own = [
-            figures.surface_figure(surface, metric)
-            for fact in summary.methods
-            for metric in ("acc", "nmi")
-            for surface in found
-            if (surface.dataset, surface.method) == (data.name, fact.name)
-        ]
-        if own:
-            galleries.append(Gallery(data.name, "", tuple(own)))
-    paragraph = (
-        "Heat maps instead of the paper's bars in three dimensions. λ is the sparsity, α the "
-        "weight of the graph, β that of its entropy; what is not on the axes is fixed at the best "
-        "point by ACC. Weights without effect (α and β of the published algorithm with tol = 0, "
-        "where the stopping rule that reads them is not asked) are not shown. Colours span ten "
-        "points at least, so that noise does not look like an effect."
-    )
-    title = "Sensitivity of JASFS to its weights"
-    return Section("sensitivity", title, (paragraph,), _folded(galleries))
 
 
 def scatter_section(summary: BenchSummary) -> Section | None:
@@ -290,14 +225,3 @@ def _by_dataset(summary: BenchSummary, rows: Any) -> list[tuple[str, Any]]:
     ordered = rows.sort_values("method", key=lambda names: names.map(order), kind="stable")
     groups = dict(list(ordered.groupby("dataset")))
     return [(fact.name, groups[fact.name]) for fact in summary.datasets if fact.name in groups]
-
-
-def _has_values(lists: Any) -> np.ndarray:
-    """Tell which entries of a list column hold anything."""
-    return np.array([len(as_array(values)) > 0 for values in lists], dtype=bool)
-
-
-def _folded(galleries: list[Gallery]) -> tuple[Block, ...]:
-    """Show the first two data sets, and fold the others away."""
-    folded = [Details(gallery.title, (gallery,)) for gallery in galleries[2:]]
-    return (*galleries[:2], *folded)
