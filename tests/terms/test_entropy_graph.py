@@ -77,7 +77,7 @@ def finite_differences(function, F, *, step=1e-5):
 # The paper's term: uniform prior ----------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=seeds, weight=weights, feasible=st.booleans())
 def test_eliminating_s_leaves_the_value_at_the_explicit_softmax(seed, weight, feasible):
     alpha, beta = weight
@@ -88,7 +88,7 @@ def test_eliminating_s_leaves_the_value_at_the_explicit_softmax(seed, weight, fe
     assert eliminated == pytest.approx(explicit, rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds, gamma=st.sampled_from([1e-3, 0.5, 20.0]), feasible=st.booleans())
 def test_products_and_entropies_are_those_of_the_dense_graph(seed, gamma, feasible):
     F = normalised_indicator(*random_partition(seed)) if feasible else soft_labels(seed)
@@ -101,7 +101,7 @@ def test_products_and_entropies_are_those_of_the_dense_graph(seed, gamma, feasib
     np.testing.assert_allclose(graph.degree, np.diag(L) + np.diag(S), rtol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds, gamma=st.sampled_from([1e-3, 0.5, 20.0, 1e4]))
 def test_the_partition_kernel_is_the_blocked_kernel_of_a_normalised_indicator(seed, gamma):
     F = normalised_indicator(*random_partition(seed))
@@ -149,7 +149,7 @@ def test_the_origin_of_the_labels_does_not_matter():
     np.testing.assert_allclose(there.matmul(np.eye(20)), K, rtol=1e-13)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds, elements=st.integers(1, 100))
 def test_the_block_size_does_not_matter(seed, elements):
     F = soft_labels(seed)
@@ -163,17 +163,20 @@ def test_the_block_size_does_not_matter(seed, elements):
     assert entropy == pytest.approx(whole.symmetric_entropy(), rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=seeds, weight=weights)
-def test_uniform_gradient_is_two_alpha_times_the_laplacian_product(seed, weight):
+def test_gradients_are_finite_differences_of_the_values(seed, weight):
     alpha, beta = weight
     F, gamma = soft_labels(seed), alpha / (2 * beta)
     gradient = 2 * alpha * UniformGraph(F, gamma).laplacian_product(F)
     numeric = finite_differences(lambda G: -beta * UniformGraph(G, gamma).log_partition(), F)
     np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-6)
+    graph = NeighbourGraph(random_prior(seed, len(F))[0], alpha=alpha, beta=beta)
+    numeric = finite_differences(graph.value, F)
+    np.testing.assert_allclose(graph.gradient(F), numeric, rtol=1e-4, atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds, weight=weights, concentration=st.sampled_from([0.05, 1.0, 30.0]))
 def test_no_graph_on_the_simplex_beats_the_softmax(seed, weight, concentration):
     alpha, beta = weight
@@ -204,7 +207,7 @@ def test_for_a_partition_the_term_depends_on_cluster_sizes_only():
 # The data's neighbour graph as prior ------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=seeds, weight=weights, scaled=st.booleans())
 def test_neighbour_graph_is_the_explicit_softmax_over_its_prior(seed, weight, scaled):
     alpha, beta = weight
@@ -222,16 +225,6 @@ def test_neighbour_graph_is_the_explicit_softmax_over_its_prior(seed, weight, sc
     )
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=seeds, weight=weights)
-def test_neighbour_gradient_is_the_finite_difference_of_its_value(seed, weight):
-    alpha, beta = weight
-    F = soft_labels(seed)
-    graph = NeighbourGraph(random_prior(seed, len(F))[0], alpha=alpha, beta=beta)
-    numeric = finite_differences(graph.value, F)
-    np.testing.assert_allclose(graph.gradient(F), numeric, rtol=1e-4, atol=1e-6)
-
-
 def test_infinite_beta_is_the_fixed_graph():
     F = soft_labels(3)
     sparse, prior = random_prior(3, len(F))
@@ -242,19 +235,6 @@ def test_infinite_beta_is_the_fixed_graph():
 
 
 # Extreme weights --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("feasible", [True, False])
-def test_tiny_beta_stays_finite_and_reaches_the_graph_of_self_loops(feasible):
-    F = normalised_indicator(*random_partition(5)) if feasible else soft_labels(5)
-    alpha, beta = 1.0, 1e-8
-    graph = UniformGraph(F, alpha / (2 * beta))
-    assert np.isfinite(graph.symmetric_entropy())
-    assert np.isfinite(graph.entropy())
-    same = squared_distances(F) < 1e-12  # S is uniform over equal rows of F
-    np.testing.assert_allclose(graph.z, same.sum(axis=1), rtol=1e-6)
-    np.testing.assert_allclose(graph.laplacian_product(F), 0.0, atol=1e-6)
-    assert -beta * graph.log_partition() == pytest.approx(0.0, abs=1e-6)
 
 
 def test_tiny_beta_reaches_the_nearest_of_the_neighbours():
@@ -269,18 +249,13 @@ def test_tiny_beta_reaches_the_nearest_of_the_neighbours():
     assert np.all(np.isfinite(graph.gradient(F)))
 
 
-def test_huge_beta_makes_the_uniform_graph_flat():
-    F = soft_labels(7)
-    n = len(F)
-    graph = UniformGraph(F, 1e-12)
-    np.testing.assert_allclose(graph.z, n, rtol=1e-10)
-    assert graph.entropy() == pytest.approx(-n * np.log(n), rel=1e-10)
-
-
 @pytest.mark.parametrize("gamma", [5e7, 5e11, 1e18])
 def test_a_sample_is_at_no_distance_from_itself_however_small_beta(gamma):
     F = np.abs(np.random.default_rng(0).standard_normal((50, 3)))
-    np.testing.assert_allclose(UniformGraph(F, gamma).z, 1.0, rtol=1e-12)
+    graph = UniformGraph(F, gamma)
+    np.testing.assert_allclose(graph.z, 1.0, rtol=1e-12)
+    assert np.isfinite(graph.symmetric_entropy())
+    assert np.isfinite(graph.entropy())
 
 
 def test_stored_zeros_of_the_prior_are_no_edges():

@@ -42,7 +42,7 @@ cases = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(case=cases)
 def test_the_certificate_bounds_the_error_of_every_entry_and_of_every_row_sum(case):
     seed, (kind, gamma), c = case
@@ -55,20 +55,6 @@ def test_the_certificate_bounds_the_error_of_every_entry_and_of_every_row_sum(ca
     assert np.all(gap <= height[:, None] * height[None, :] + rounding)
     assert np.max(gap.sum(axis=1) / K.sum(axis=1)) <= kernel.error * (1.0 + kernel.error)
     assert kernel.error * kernel.stretch <= TOLERANCE
-
-
-@settings(max_examples=10, deadline=None)
-@given(seed=seeds, max_rank=st.integers(3, 25))
-def test_the_certificate_holds_for_a_factor_that_is_too_short_too(seed, max_rank):
-    F = soft_labels(seed, 200)
-    kernel = LowRankKernel(F, 1.0)
-    pivots = np.random.default_rng(seed).choice(len(F), max_rank, replace=False)
-    K = dense(F, 1.0)
-    kernel._extend(pivots, np.linalg.cholesky(K[np.ix_(pivots, pivots)]))
-    gap = np.abs(kernel.matmul(np.eye(len(F))) - K)
-    height, rounding = kernel.entry_errors()
-    assert np.all(gap <= height[:, None] * height[None, :] + rounding)
-    assert gap.max() > 1e3 * rounding  # the remainder, not rounding
 
 
 @pytest.mark.parametrize(
@@ -94,21 +80,6 @@ def test_graph_of_low_rank_is_the_graph_of_exact_blocks(kind, gamma):
     for name in ("entropy", "symmetric_entropy"):
         bound = 10 * N * graph.error * graph.kernel.stretch
         assert abs(getattr(graph, name)() - getattr(exact, name)()) <= bound
-
-
-def test_gradient_is_the_finite_difference_of_the_value():
-    F, alpha, beta = soft_labels(2), 0.6, 0.5
-    gamma = alpha / (2 * beta)
-    graph = UniformGraph(F, gamma)
-    assert graph.mode == "low rank"
-    gradient = 2 * alpha * graph.laplacian_product(F)
-    for i, k in [(0, 0), (17, 2), (599, 1)]:
-        ahead, behind = F.copy(), F.copy()
-        ahead[i, k] += 1e-3
-        behind[i, k] -= 1e-3
-        values = [-beta * UniformGraph(G, gamma).log_partition() for G in (ahead, behind)]
-        numeric = (values[0] - values[1]) / 2e-3
-        assert gradient[i, k] == pytest.approx(numeric, rel=1e-3, abs=1e-4)
 
 
 def test_rank_grows_with_gamma_and_hardly_with_n():

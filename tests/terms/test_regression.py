@@ -22,7 +22,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problem=problems())
 def test_value_is_the_definition(form, problem):
     X, Y, W, ridge = problem
@@ -33,7 +33,7 @@ def test_value_is_the_definition(form, problem):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problem=problems())
 def test_gradient_is_the_finite_difference_of_the_value(form, problem):
     X, Y, W, ridge = problem
@@ -48,19 +48,6 @@ def test_gradient_is_the_finite_difference_of_the_value(form, problem):
     np.testing.assert_allclose(term.gradient(W, term.image(W)), numeric, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("scale", ["unit", "none"])
-@settings(max_examples=30, deadline=None)
-@given(problem=problems())
-def test_both_forms_are_one_function(scale, problem):
-    X, Y, W, ridge = problem
-    A = as_operator(X, scale=scale)
-    direct, gram = LeastSquares(A, Y, ridge=ridge), GramLeastSquares(A, Y, ridge=ridge)
-    value = direct.value(W, direct.image(W))
-    assert gram.value(W, gram.image(W)) == pytest.approx(value, rel=1e-11, abs=1e-11)
-    gradient = direct.gradient(W, direct.image(W))
-    np.testing.assert_allclose(gram.gradient(W, gram.image(W)), gradient, rtol=0, atol=1e-10)
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n_live", [0, 1, 3, 16])
 def test_naming_the_live_rows_does_not_change_the_image(form, n_live):
@@ -70,17 +57,6 @@ def test_naming_the_live_rows_does_not_change_the_image(form, n_live):
     W[live] = rng.standard_normal((n_live, 2))
     term = form(as_operator(X, scale="unit"), X[:, :2])
     np.testing.assert_allclose(term.image(W, live=live), term.image(W), rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("ridge", [0.0, 2.0])
-def test_gradient_vanishes_at_the_ridge_solution(ridge):
-    rng = np.random.default_rng(0)
-    X, Y = rng.standard_normal((30, 6)), rng.standard_normal((30, 3))
-    Z = X - X.mean(axis=0)
-    W = np.linalg.solve(Z.T @ Z + ridge * np.eye(6), Z.T @ Y)
-    for form in FORMS:
-        term = form(as_operator(X), Y, ridge=ridge)
-        np.testing.assert_allclose(term.gradient(W, term.image(W)), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -29,20 +29,6 @@ def test_smoothed_norm_is_the_l21_norm_up_to_the_smoothing(seed):
     assert value == pytest.approx(expected, rel=1e-14)
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 9999))
-def test_inverse_weights_are_those_of_the_published_programs(seed):
-    W = matrix(seed)
-    D = 1.0 / (2.0 * np.sqrt((W**2).sum(axis=1) + SMOOTHING))  # D_jj of the papers
-    np.testing.assert_allclose(inverse_weights(W) * D, 1.0, rtol=1e-14)
-
-
-def test_a_zero_row_keeps_a_positive_finite_inverse_weight():
-    inverse = inverse_weights(np.zeros((2, 3)))
-    np.testing.assert_allclose(inverse, 2.0 * np.sqrt(SMOOTHING), rtol=1e-14)
-    assert smoothed_norm(np.zeros((2, 3))) == pytest.approx(2.0 * np.sqrt(SMOOTHING), rel=1e-14)
-
-
 @settings(max_examples=60)
 @given(seed=st.integers(0, 9999), other=st.integers(0, 9999))
 def test_the_weighted_square_lies_above_the_norm(seed, other):

@@ -34,7 +34,7 @@ def penalised(W, V, *, sparsity, step):
     return np.sum((W - V) ** 2) / (2 * step) + sparsity * np.count_nonzero(np.any(W, axis=1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(V=matrices, sparsity=st.sampled_from([0.0, 0.5, 1.0, 2.5]), step=st.sampled_from([0.5, 1.0]))
 def test_penalty_prox_is_the_sparsest_minimiser_over_all_supports(V, sparsity, step):
     W = RowSparsityPenalty(sparsity).prox(V, step)
@@ -44,17 +44,6 @@ def test_penalty_prox_is_the_sparsest_minimiser_over_all_supports(V, sparsity, s
         assert cost <= other_cost
         if other_cost == cost:  # halves and whole numbers: comparison is exact
             assert count_rows(W) <= count_rows(other)
-
-
-@settings(max_examples=40, deadline=None)
-@given(V=matrices, seed=st.integers(0, 999))
-def test_no_random_matrix_beats_the_penalty_prox(V, seed):
-    W = RowSparsityPenalty(1.5).prox(V, 0.7)
-    best = penalised(W, V, sparsity=1.5, step=0.7)
-    rng = np.random.default_rng(seed)
-    for spread in (0.01, 1.0):
-        other = (V + spread * rng.standard_normal(V.shape)) * (rng.random((len(V), 1)) < 0.7)
-        assert best <= penalised(other, V, sparsity=1.5, step=0.7) + 1e-12
 
 
 def test_a_row_on_the_threshold_becomes_zero():
@@ -79,7 +68,7 @@ def test_rounding_does_not_decide_between_rows_of_one_length(dtype):
     assert RowSparsityConstraint(1).keep(V, 1.0).tolist() == [False, True]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(V=matrices, k=st.integers(0, 7))
 def test_constraint_keeps_the_longest_rows_and_the_lower_index_of_equals(V, k):
     before = V.copy()
@@ -90,16 +79,6 @@ def test_constraint_keeps_the_longest_rows_and_the_lower_index_of_equals(V, k):
     expected[kept] = V[kept]
     np.testing.assert_array_equal(W, expected)
     np.testing.assert_array_equal(V, before)
-
-
-@settings(max_examples=40, deadline=None)
-@given(V=matrices, k=st.integers(0, 7))
-def test_constraint_prox_is_the_nearest_point_with_k_rows(V, k):
-    constraint = RowSparsityConstraint(k)
-    W = constraint.prox(V, 1.0)
-    assert constraint.value(W) == 0.0
-    feasible = [other for other in restrictions(V) if constraint.value(other) == 0.0]
-    assert np.sum((W - V) ** 2) == min(np.sum((other - V) ** 2) for other in feasible)
 
 
 def test_values_count_the_rows_that_are_exactly_non_zero():

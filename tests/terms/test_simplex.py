@@ -23,29 +23,14 @@ def by_bisection(v):
     return np.maximum(v - high, 0.0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(rows)
-def test_rows_are_on_the_simplex_and_projecting_again_changes_nothing(V):
+def test_rows_are_on_the_simplex_and_the_same_as_by_bisection(V):
     S = project_rows(V)
     assert (S >= 0.0).all()
     np.testing.assert_allclose(S.sum(axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(project_rows(S), S, atol=1e-12)
-
-
-@settings(max_examples=100)
-@given(rows)
-def test_same_as_by_bisection(V):
     expected = np.array([by_bisection(v) for v in V])
-    np.testing.assert_allclose(project_rows(V), expected, atol=1e-9)
-
-
-def test_no_other_point_of_the_simplex_is_nearer():
-    rng = np.random.default_rng(0)
-    V = 2.0 * rng.standard_normal((20, 6))
-    S = project_rows(V)
-    for other in rng.dirichlet(np.ones(6), size=200):
-        # Nearest point of a convex set: the angle to every other point is obtuse.
-        assert (np.einsum("ij,ij->i", V - S, other - S) <= 1e-12).all()
+    np.testing.assert_allclose(S, expected, atol=1e-9)
 
 
 def test_an_offset_changes_nothing_however_large():

@@ -1,7 +1,6 @@
 """A weighted partition's kernel against the exact one."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ def weighted_partition(seed, n=SMALLEST_N + 40, c=4):
     return F
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds, gamma=st.sampled_from([1e-4, 0.5, 30.0]), signed=st.booleans())
 def test_products_and_entropy_are_those_of_the_blocks(seed, gamma, signed):
     F = weighted_partition(seed)
@@ -44,6 +43,8 @@ def test_the_graph_takes_it_where_weights_differ_within_a_cluster():
     assert graph.kernel.rank < 20
     F[F > 0] = 0.2
     assert UniformGraph(F, 0.5).mode == "partition"
+    for other, gamma in ((F + 0.01, 1.0), (F[: SMALLEST_N - 1], 1.0), (weighted_partition(1), 1e7)):
+        assert WeightedPartitionKernel.of(other, gamma) is None
 
 
 def test_a_cluster_may_be_empty_or_a_single_sample():
@@ -54,15 +55,3 @@ def test_a_cluster_may_be_empty_or_a_single_sample():
     assert graph.mode == "weighted partition"
     z = BlockedKernel(F, 2.0).matmul(np.ones((SMALLEST_N, 1)))[:, 0]
     np.testing.assert_allclose(graph.z, z, rtol=graph.error + 1e-13)
-
-
-@pytest.mark.parametrize("case", ["soft", "few samples", "large gamma"])
-def test_it_refuses_what_it_does_not_fit(case):
-    F, gamma = weighted_partition(1), 1.0
-    if case == "soft":
-        F = F + 0.01
-    elif case == "few samples":
-        F = F[: SMALLEST_N - 1]
-    else:
-        gamma = 1e7
-    assert WeightedPartitionKernel.of(F, gamma) is None
