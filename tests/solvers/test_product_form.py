@@ -12,7 +12,6 @@ from featsieve.solvers import product_form
 from featsieve.solvers.conjugate_gradients import conjugate_gradients
 from featsieve.solvers.product_form import ProductForm
 from featsieve.solvers.sparse_projection import (
-    CheapestForm,
     GramForm,
     SampleForm,
     SparseProjection,
@@ -37,13 +36,13 @@ def weights(d, n_live, seed=0):
     return e
 
 
-def make_form(shape=(30, 50), *, cls=ProductForm, density=None, dtype=np.float64):
-    X = table(shape).astype(dtype)
+def make_form(shape=(30, 50), *, density=None):
+    X = table(shape)
     if density is not None:
         X = sp.random_array(
             shape, density=density, format="csr", random_state=np.random.default_rng(0)
         )
-    return cls(as_operator(X, scale="std"), ring_laplacian(shape[0]))
+    return ProductForm(as_operator(X, scale="std"), ring_laplacian(shape[0]))
 
 
 def system_of(form, e, gamma):
@@ -136,49 +135,35 @@ def test_the_bound_on_the_condition_number(n, d, n_live, log_gamma, log_dead, se
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1000.0])
-def test_the_steps_stay_below_the_plan(gamma):
+def test_live_rows_save_steps(gamma):
     form, e = make_form((40, 80)), weights(80, 6)
-    plan = form.plan(e, gamma, 4)
-    system = form.system(plan.live, e, gamma)
+    live = form.live_rows(e, gamma)
+    system = form.system(live, e, gamma)
     b = np.random.default_rng(2).standard_normal((80, 1))
     accuracy = {"tol": 0.01 * form.tolerance, "max_steps": product_form.MAX_STEPS}
     _, n_steps = conjugate_gradients(*system, b, **accuracy)
-    assert 1 < n_steps <= plan.n_steps + 2.0
-    assert set(plan.live) == set(np.flatnonzero(e > 1e-3))
+    assert 1 < n_steps < 15
+    assert set(live) == set(np.flatnonzero(e > 1e-3))
     # Without them it takes more.
     system = form.system(np.zeros(0, dtype=np.intp), e, gamma)
     assert conjugate_gradients(*system, b, **accuracy)[1] > n_steps
 
 
-# Cost ---------------------------------------------------------------------------------------------
+# Which form ---------------------------------------------------------------------------------------
 
 
-def chosen(form, e, gamma, count, monkeypatch):
-    """Return the name of the form that takes a step."""
-    names = []
-
-    def note(name):
-        return lambda *args, **options: names.append(name)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(GramForm, "leading", note("gram"))
-        patch.setattr(SampleForm, "leading", note("sample"))
-        patch.setattr(ProductForm, "follow", note("product"))
-        form.leading(e, gamma, start=np.ones(len(e)), count=count)
-    return names
-
-
-def test_the_cheapest_form(monkeypatch):
-    sparse = make_form((1500, 2000), cls=CheapestForm, density=0.005)
-    gamma = 10.0 * float(sparse.products.roughness.mean())
-    few, many = weights(2000, 50), np.random.default_rng(0).uniform(0.5, 100.0, 2000)
-    assert chosen(sparse, few, gamma, 21, monkeypatch) == ["product"]
-    assert chosen(sparse, many, 1e-3 * gamma, 21, monkeypatch) == ["sample"]
-    tall = make_form((2000, 1500), cls=CheapestForm, density=0.005)
-    assert chosen(tall, many[:1500], 1e-3 * gamma, 21, monkeypatch) == ["gram"]
-    for shape, name in (((100, 800), "sample"), ((60, 40), "gram")):
-        dense = make_form(shape, cls=CheapestForm)
-        assert chosen(dense, weights(shape[1], 5), gamma, 6, monkeypatch) == [name]
+@pytest.mark.parametrize(
+    ("shape", "density", "form"),
+    [
+        ((1600, 1700), 0.005, ProductForm),
+        ((1700, 1400), 0.005, GramForm),
+        ((100, 800), None, SampleForm),
+        ((60, 40), None, GramForm),
+    ],
+)
+def test_no_large_matrix_is_formed_of_a_sparse_table(shape, density, form):
+    made = make_form(shape, density=density)
+    assert type(SparseProjection(made.operator, made.L, 2, 1.0).quadratic) is form
 
 
 # Size ---------------------------------------------------------------------------------------------

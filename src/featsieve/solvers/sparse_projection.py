@@ -27,16 +27,19 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.leading_eigenvectors import basis_size, leading_eigenvectors
+from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.product_form import BLOCKED, CALLS, ProductForm, TableForm, safe_gamma
+from featsieve.solvers.product_form import ProductForm, TableForm, safe_gamma
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 from featsieve.validation import check_option
 
 FORMS = ("auto", "gram", "sample", "product")
 INITS = ("roughness", "identity")
+# Matrices of the smaller side of the table are formed up to this size (200 MB); of a table with
+# fewer stored entries than this share, with which products are cheap, up to a smaller one.
+LARGEST_FORMED, LARGEST_FORMED_SPARSE, SPARSE = 5000, 1500, 0.1
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
@@ -105,56 +108,6 @@ class SampleForm(TableForm):
         )
 
 
-class CheapestForm:
-    """In every step the cheaper one of the product form and a dense one.
-
-    The dense one is the form whose matrix is smaller. Its cost is, k being the vectors of Lanczos
-    and nnz the stored entries of the table (in the units of product_form.py),
-
-        gram form      B d^3 + k d^2, and d nnz or less for M in the first such step
-        sample form    4/3 B n^3 + k (2 nnz + n^2), and n nnz or less for Z E Z'
-
-    with B = 0.05. The product form takes t k (2 nnz + ...) for t steps of conjugate gradients: less
-    for large sparse tables once few rows are live, and for the largest from the start.
-    """
-
-    def __init__(self, operator: DataOperator, L: sp.csr_array) -> None:
-        self.operator = operator
-        self.products = ProductForm(operator, L)
-
-    @cached_property
-    def dense(self) -> QuadraticForm:
-        """The dense form, made when it is needed for the first time."""
-        n, d = self.operator.shape
-        return (SampleForm if d > n else GramForm)(self.operator, self.products.L)
-
-    def scatter(self, W: Array) -> float:
-        """Return tr(W'MW)."""
-        form = self.dense if "dense" in vars(self) else self.products
-        return form.scatter(W)
-
-    def leading(
-        self, inverse: Array, gamma: float, *, start: Array, count: int
-    ) -> tuple[np.ndarray, Array]:
-        """Estimate both costs, and hand over."""
-        cost = self.dense_cost(count)
-        if self.products.cost(count) < cost:
-            plan = self.products.plan(inverse, gamma, count)
-            if plan.cost < cost:
-                return self.products.follow(plan, inverse, gamma, start=start, count=count)
-        return self.dense.leading(inverse, gamma, start=start, count=count)
-
-    def dense_cost(self, count: int) -> float:
-        """Return the cost of ``count`` eigenvectors in the dense form."""
-        n, d = self.operator.shape
-        nnz, k, side = self.operator.n_stored, basis_size(count, d), min(n, d)
-        # Z E Z' or M, once: every column (row) of the table with itself
-        square = nnz * nnz / max(n, d) * (BLOCKED if nnz == n * d else 1.0)
-        if d > n:
-            return square + 4 / 3 * BLOCKED * side**3 + k * (CALLS + 2.0 * nnz + side**2)
-        return square * ("dense" not in vars(self)) + BLOCKED * side**3 + k * (CALLS + side**2)
-
-
 @dataclass(frozen=True)
 class SparseProjection:
     """The problem."""
@@ -171,8 +124,14 @@ class SparseProjection:
     @cached_property
     def quadratic(self) -> QuadraticForm:
         """M, in the chosen form."""
+        (n, d), form = self.operator.shape, self.form
+        if form == "auto":
+            form = "sample" if d > n else "gram"
+            sparse = self.operator.n_stored < SPARSE * n * d
+            if min(n, d) > (LARGEST_FORMED_SPARSE if sparse else LARGEST_FORMED):
+                form = "product"
         forms: dict[str, type] = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
-        return forms.get(self.form, CheapestForm)(self.operator, self.laplacian)
+        return forms[form](self.operator, self.laplacian)
 
     @cached_property
     def varies(self) -> Array:
