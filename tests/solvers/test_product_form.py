@@ -156,7 +156,7 @@ def test_live_rows_save_steps(gamma):
     ("shape", "density", "form"),
     [
         ((1600, 1700), 0.005, ProductForm),
-        ((1700, 1400), 0.005, GramForm),
+        ((1700, 1600), 0.005, GramForm),
         ((100, 800), None, SampleForm),
         ((60, 40), None, GramForm),
     ],

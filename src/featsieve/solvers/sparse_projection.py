@@ -37,9 +37,11 @@ from featsieve.validation import check_option
 
 FORMS = ("auto", "gram", "sample", "product")
 INITS = ("roughness", "identity")
-# Matrices of the smaller side of the table are formed up to this size (200 MB); of a table with
-# fewer stored entries than this share, with which products are cheap, up to a smaller one.
-LARGEST_FORMED, LARGEST_FORMED_SPARSE, SPARSE = 5000, 1500, 0.1
+# Matrices of the smaller side of the table are formed up to this size (200 MB). The sample form
+# needs a new one in every step: for tables with fewer stored entries than this share, with which
+# products are cheap, it is taken up to a smaller size.
+LARGEST_FORMED = 5000
+SPARSE, LARGEST_FORMED_SPARSE = 0.1, 1500
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
@@ -127,8 +129,8 @@ class SparseProjection:
         (n, d), form = self.operator.shape, self.form
         if form == "auto":
             form = "sample" if d > n else "gram"
-            sparse = self.operator.n_stored < SPARSE * n * d
-            if min(n, d) > (LARGEST_FORMED_SPARSE if sparse else LARGEST_FORMED):
+            cheap = d > n and self.operator.n_stored < SPARSE * n * d
+            if min(n, d) > (LARGEST_FORMED_SPARSE if cheap else LARGEST_FORMED):
                 form = "product"
         forms: dict[str, type] = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
         return forms[form](self.operator, self.laplacian)
