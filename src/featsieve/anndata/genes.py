@@ -3,12 +3,16 @@
 Importing this does not import anndata: that comes with the object that is passed in.
 """
 
+from collections.abc import Mapping
+from importlib.metadata import version
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from featsieve import selectors
 from featsieve.anndata.expression import expression, gene_mask, warn_of_counts
-from featsieve.anndata.record import about_fit, columns_of, names_of, write_clusters
+from featsieve.criteria.selected_clusters import layers
 from featsieve.tuning import LabelFreeSearchCV
 from featsieve.validation import (
     check_finite,
@@ -128,7 +132,12 @@ def select_genes(
             f"adata must be an AnnData object; got {type(adata).__name__}. For a plain table fit a "
             "selector: featsieve.JASFS().fit(X)."
         )
-    _check_in_place(adata, inplace=inplace, subset=subset)
+    if inplace and adata.isbacked and (subset or adata.is_view):
+        what = "a view of a file" if adata.is_view else "subset=True on a file"
+        raise ValueError(
+            f"anndata cannot change {what} in place: load it first with adata = adata.to_memory(), "
+            "or pass inplace=False and use the columns that come back."
+        )
     mask = gene_mask(adata, mask_var)
     _check_n_genes(n_genes, int(mask.sum()))
     sieve = _estimator(
@@ -144,10 +153,11 @@ def select_genes(
     sieve.fit(X)
     fitted = sieve.best_estimator_ if isinstance(sieve, LabelFreeSearchCV) else sieve
 
-    names = names_of(key_added)
-    frame = columns_of(adata, fitted, mask, names)
+    prefix = "featsieve" if key_added is None else key_added
+    selected = "selected" if key_added is None else f"{key_added}_selected"
+    frame = _gene_columns(adata.var_names, fitted, mask, selected=selected, prefix=prefix)
     if not inplace:
-        return frame[frame[names["selected"]]] if subset else frame
+        return frame[frame[selected]] if subset else frame
     if adata.is_view:
         warn(
             "adata is a view of another AnnData object: a copy of its data is made, and annotated "
@@ -157,23 +167,15 @@ def select_genes(
     for name, column in frame.items():
         adata.var[name] = column.to_numpy()
     if highly_variable:
-        adata.var["highly_variable"] = frame[names["selected"]].to_numpy()
-    write_clusters(adata, fitted, names["cluster"])
-    masked = "" if mask_var is None else mask_var if isinstance(mask_var, str) else "an array"
-    adata.uns[names["uns"]] = about_fit(fitted, {"layer": layer or "X", "mask_var": masked})
+        adata.var["highly_variable"] = frame[selected].to_numpy()
+    _write_clusters(adata, fitted, f"{prefix}_cluster")
+    about = {"layer": layer or "X", **_about_fit(fitted)}
+    if mask_var is not None:
+        about["mask_var"] = mask_var if isinstance(mask_var, str) else "an array"
+    adata.uns[prefix] = about
     if subset:
-        adata._inplace_subset_var(frame[names["selected"]].to_numpy())
+        adata._inplace_subset_var(frame[selected].to_numpy())
     return None
-
-
-def _check_in_place(adata: Any, *, inplace: bool, subset: bool) -> None:
-    """Refuse before the work what anndata would refuse after it."""
-    if inplace and adata.isbacked and (subset or adata.is_view):
-        what = "a view of a file" if adata.is_view else "subset=True on a file"
-        raise ValueError(
-            f"anndata cannot change {what} in place: load it first with adata = adata.to_memory(), "
-            "or pass inplace=False and use the columns that come back."
-        )
 
 
 def _check_n_genes(n_genes: Any, n_looked_at: int) -> None:
@@ -219,3 +221,79 @@ def _estimator(selector: Any, **given: Any) -> Any:
     elif "n_clusters" not in takes:
         raise ValueError(f"{selector} looks for no clusters: leave n_clusters out.")
     return kind(**{name: value for name, value in settings.items() if name in takes})
+
+
+def _gene_columns(names: Any, fitted: Any, mask: np.ndarray, *, selected: str, prefix: str) -> Any:
+    """Return selection, score and rank of every gene as a data frame."""
+    import pandas as pd  # comes with anndata
+
+    frame = pd.DataFrame({selected: np.zeros(len(mask), dtype=bool)}, index=names)
+    frame.loc[mask, selected] = fitted.get_support()
+    for part, values in (("score", fitted.scores_), ("rank", fitted.ranking_)):
+        column = np.full(len(mask), np.nan)
+        column[mask] = values
+        frame[f"{prefix}_{part}"] = column
+    return frame
+
+
+def _write_clusters(adata: Any, fitted: Any, name: str) -> None:
+    """Write the clusters of the cells, or remove those of an earlier selection."""
+    import pandas as pd
+
+    labels = getattr(fitted, "labels_", None)
+    if labels is None:
+        if name in adata.obs:
+            del adata.obs[name]
+        return
+    clusters = [str(value) for value in np.unique(labels)]
+    adata.obs[name] = pd.Categorical([str(value) for value in labels], categories=clusters)
+
+
+def _about_fit(fitted: Any) -> dict[str, Any]:
+    """Return how a selection was made, in types that a .h5ad file can hold."""
+    import featsieve  # which holds this module
+
+    about: dict[str, Any] = {
+        "selector": type(fitted).__name__,
+        "params": storable(fitted.get_params()),
+        "n_genes": int(fitted.n_features_selected_),
+        "versions": {
+            "featsieve": featsieve.__version__,
+            **{name: version(name) for name in ("anndata", "numpy", "scikit-learn", "scipy")},
+        },
+    }
+    for layer in layers(fitted):
+        if hasattr(layer, "n_clusters_"):
+            about.setdefault("n_clusters", int(layer.n_clusters_))
+    if hasattr(fitted, "stability_"):
+        about["stability"] = float(fitted.stability_)
+    if hasattr(fitted, "status_"):
+        about |= {"status": fitted.status_.value, "objective": np.asarray(fitted.objective_)}
+    curve = getattr(getattr(fitted, "path_", None), "curve", None)
+    if curve is not None:
+        about["criterion"] = {
+            "name": curve.criterion,
+            "n_genes": curve.sizes,
+            "value": curve.values,
+            "standard_error": curve.errors,
+            "chosen": curve.chosen,
+            "equivalent_range": np.array(curve.equivalent_range),
+        }
+    return about
+
+
+def storable(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as numbers, words and arrays; None is left out, all else is described."""
+    kept: dict[str, Any] = {}
+    for name, value in params.items():
+        if isinstance(value, bool | int | float | str):
+            kept[name] = value
+        elif isinstance(value, np.generic):
+            kept[name] = value.item()
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+            kept[name] = value
+        elif isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value):
+            kept[name] = np.array(value)
+        elif value is not None:
+            kept[name] = repr(value)
+    return kept
