@@ -160,12 +160,13 @@ def test_scikit_learn_checks_pass():
 
 
 @pytest.mark.slow
-def test_around_a_stability_selection(clear):
+def test_around_a_stability_selection():
+    X = make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=0).X
     inner = StabilitySelection(MCFS(3, n_features_to_select=10), n_subsamples=5, random_state=0)
-    sieve = AutoSelector(inner, sizes=[5, 20]).fit(clear.X)
+    sieve = AutoSelector(inner, sizes=[5, 20]).fit(X)
     assert sieve.n_features_selected_ == sieve.selector_.n_features_selected_
     outer = StabilitySelection(AutoSelector(MCFS(3), sizes=[5, 20]), n_subsamples=5, random_state=0)
-    assert outer.fit(clear.X).stability_ > 0.5
+    assert outer.fit(X).stability_ > 0.5
 
 
 def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
