@@ -26,8 +26,8 @@ AROUND = {
     ),
 }
 EVERYTHING = (*SELECTORS, *AROUND)
-NAMES = [f"gene {j}" for j in range(60)]
-ROWS = [f"cell {i}" for i in range(80)]
+NAMES = [f"gene {j}" for j in range(20)]
+ROWS = [f"cell {i}" for i in range(45)]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -37,7 +37,7 @@ def make(name):
     if name in AROUND:
         return clone(AROUND[name])
     kind = getattr(featsieve, name)
-    quick = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0}
+    quick = {"n_clusters": 3, "n_features_to_select": 6, "random_state": 0, "max_iter": 3}
     takes = inspect.signature(kind).parameters
     return kind(**{key: value for key, value in quick.items() if key in takes})
 
@@ -45,7 +45,7 @@ def make(name):
 @pytest.fixture(scope="module")
 def frame():
     planted = featsieve.datasets.make_planted(
-        80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0
+        45, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0
     )
     return pd.DataFrame(planted.X, columns=NAMES, index=ROWS)
 
@@ -77,7 +77,7 @@ def columns_kept(estimator):
 def test_names_come_in_and_go_out(name, fitted, frame):
     sieve = fitted(name)
     kept = columns_kept(sieve)
-    assert 1 <= len(kept) < 60
+    assert 1 <= len(kept) < 20
     assert list(sieve.feature_names_in_) == NAMES
     assert list(sieve.get_feature_names_out()) == kept
     assert isinstance(sieve.transform(frame), np.ndarray)  # unless set_output says otherwise
@@ -123,7 +123,7 @@ def test_other_columns_than_in_fit_are_refused(name, fitted, frame):
         fitted(name).transform(pl.from_pandas(frame.rename(columns={"gene 3": "gene three"})))
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", ["LaplacianScore", "JASFS"])
 def test_columns_keep_their_types(name, frame):
     mixed = frame.copy()
     mixed[NAMES[::2]] = (10.0 * mixed[NAMES[::2]]).round().astype(np.int32)
@@ -160,7 +160,7 @@ class Page(HTMLParser):
             self.words.append(data.strip())
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("name", ["JASFS", "NDFS", *AROUND])
 def test_the_picture_of_an_estimator(name, fitted):
     fresh, done = make(name), fitted(name)
     for estimator, state in ((fresh, "Not fitted"), (done, "Fitted")):
