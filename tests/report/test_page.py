@@ -5,7 +5,6 @@ import pytest
 
 from featsieve.report.page import (
     Code,
-    Details,
     Entry,
     Figure,
     Gallery,
@@ -30,7 +29,7 @@ def page(text=EVIL):
     )
     gallery = Gallery(text, text, (Figure(text, text, SVG),), ((text, SVG),))
     links = Links(((text, "other.html"),))
-    blocks = (table, gallery, Points((text,)), Code(text), links, Details(text, (table,)))
+    blocks = (table, gallery, Points((text,)), Code(text), links)
     return Page(text, (text,), (Section("anchor", text, (text,), blocks),))
 
 
@@ -82,7 +81,7 @@ def test_html_is_made_for_all_readers():
     assert names.count("h1") == 1
     assert ("a", {"class": "skip", "href": "#content"}) in tags
     assert all("alt" in attributes for name, attributes in tags if name == "img")
-    assert names.count("caption") == names.count("table") == 2
+    assert names.count("caption") == names.count("table") == 1
     assert {attributes["scope"] for name, attributes in tags if name == "th"} == {"col", "row"}
 
 
@@ -96,17 +95,16 @@ def test_markdown_keeps_tables_whole_whatever_the_text():
     assert all(re.search(r"\\<script\\>", line) for line in outside)
 
 
-def test_markdown_leaves_out_figures_and_what_is_folded_away():
+def test_markdown_leaves_out_figures():
     table = PageTable("shown", ("m",), (Row("A", ()),))
-    folded = Details("more", (PageTable("hidden", ("m",), ()),))
     narrow, wide = (Gallery(f"{w}", "", (Figure("f", "c", SVG),), wide=w) for w in (False, True))
-    figures = Section("f", "Figures only", ("Look at these.",), (narrow, folded))
-    both = Section("b", "Both", (), (table, folded, wide))
+    figures = Section("f", "Figures only", ("Look at these.",), (narrow,))
+    both = Section("b", "Both", (), (table, wide))
     text = render_markdown(Page("t", (), (figures, both)))
     assert "HTML page of the same rows has more" in text
     assert "shown" in text
     assert "**True**" in text
-    for absent in ("hidden", "Figures only", "Look at these", "**False**", "<svg"):
+    for absent in ("Figures only", "Look at these", "**False**", "<svg"):
         assert absent not in text
     whole = render_markdown(Page("t", (), (Section("b", "Both", (), (table,)),)))
     assert "has more" not in whole

@@ -86,16 +86,7 @@ class Links:
     items: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Details:
-    """Blocks that are folded away."""
-
-    kind: ClassVar[str] = "details"
-    summary: str
-    blocks: tuple[PageTable | Gallery | Points | Code | Links, ...]
-
-
-Block = PageTable | Gallery | Points | Code | Links | Details
+Block = PageTable | Gallery | Points | Code | Links
 
 
 @dataclass(frozen=True)
@@ -130,7 +121,7 @@ def render_html(page: Page) -> str:
 def render_markdown(page: Page) -> str:
     """Render a page as Markdown: tables and sentences.
 
-    Figures are left out (wide ones leave their descriptions), and so is what is folded away.
+    Figures are left out; wide ones leave their descriptions.
     """
     environment = template_environment(autoescape=False)
     environment.filters["md"] = escape_markdown
@@ -166,11 +157,7 @@ def _without_figures(page: Page) -> Page:
     """Leave out what only the HTML page shows; a section of nothing else goes with it."""
     sections = []
     for section in page.sections:
-        kept = tuple(
-            block
-            for block in section.blocks
-            if not isinstance(block, Details) and (not isinstance(block, Gallery) or block.wide)
-        )
+        kept = tuple(b for b in section.blocks if not isinstance(b, Gallery) or b.wide)
         if kept or not section.blocks:
             sections.append(replace(section, blocks=kept))
     return replace(page, sections=tuple(sections))

@@ -45,7 +45,7 @@ def write_bench_report(
     output : str or path
         The HTML file; replaced as a whole.
     markdown : str or path, default=None
-        Where to write the same as Markdown, without figures and without what is folded away.
+        Where to write the same as Markdown, without figures.
     title : str, default=""
         By default made of the plan's name.
     planned : mapping of str to mapping, default=None

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from featsieve.report.bench import figures, tables
 from featsieve.report.bench.figures import Styles, key_images
 from featsieve.report.bench.published import JASFS_POINTS
 from featsieve.report.bench.scores import METRICS, by_method, finished
 from featsieve.report.bench.summary import BenchSummary, Track
-from featsieve.report.page import Block, Details, Gallery, Section
+from featsieve.report.page import Block, Gallery, Section
 
 TRACK_TITLES = {
     "default": "Default track: the constructor's defaults",
@@ -55,19 +53,6 @@ EXTRA_TABLES: dict[str, dict[str, Any]] = {
         "note": "It depends on the number of features: see the table of these.",
     },
 }
-# Caption, column, digits, lowest value that is one, note.
-TIME_TABLES = (
-    ("Seconds of one whole fit. Fastest in bold.", "fit_seconds", 3, 0, ""),
-    ("Iterations", "n_iter", 0, 1, ""),
-    (
-        "Growth of memory during a fit, at its peak (MiB)",
-        "peak_mib",
-        1,
-        0,
-        "Beyond what the process held when the fit began: memory that was free in it already does "
-        "not count, so small values mean little.",
-    ),
-)
 
 
 def track_section(summary: BenchSummary, styles: Styles, *, track: Track) -> Section:
@@ -165,25 +150,14 @@ def curve_section(summary: BenchSummary, styles: Styles) -> Section | None:
     return Section("curves", title, (paragraph,), tuple(blocks))
 
 
-def timings(summary: BenchSummary) -> Any:
-    """Return one timed fit per data set and method; of several seeds the median."""
-    rows = summary.of("time").sort_values("fit_seconds", kind="stable")
-    groups = by_method(rows)
-    return rows[groups.cumcount() == (groups["seed"].transform("size") - 1) // 2]
-
-
 def time_section(summary: BenchSummary) -> Section | None:
-    """Show running times, iterations and memory."""
-    timed = timings(summary)
+    """Show running times: of several seeds the median."""
+    timed = summary.of("time")
     if not len(timed):
         return None
-    numbers = []
-    for caption, column, digits, lowest, note in TIME_TABLES:
-        found = timed.set_index(["dataset", "method"])[column].astype(float)
-        values = found[np.isfinite(found) & (found >= lowest)].to_dict()
-        how: Any = {"scale": 1.0, "digits": digits, "lowest": True, "bold": column != "peak_mib"}
-        if values:
-            numbers.append(tables.value_table(summary, values, caption=caption, note=note, **how))
+    seconds = by_method(timed)["fit_seconds"].median().dropna().to_dict()
+    caption = "Seconds of one whole fit. Fastest in bold."
+    table = tables.value_table(summary, seconds, caption=caption, scale=1.0, digits=3, lowest=True)
     jobs = max(timed["jobs"])
     alone = (
         "Every cell of this section ran alone."
@@ -194,8 +168,7 @@ def time_section(summary: BenchSummary) -> Section | None:
         "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
         f"towards the whole fit. {alone} Times are of the machine named at the end of this page."
     )
-    blocks: list[Block] = [*numbers[:1], Details("Iterations and memory", tuple(numbers[1:]))]
-    return Section("time", "Running time", (paragraph,), tuple(blocks))
+    return Section("time", "Running time", (paragraph,), (table,))
 
 
 def scatter_section(summary: BenchSummary) -> Section | None:

@@ -94,7 +94,6 @@ def value_table(
     scale: float = 100.0,
     digits: int = 2,
     lowest: bool = False,
-    bold: bool = True,
     note: str = "",
 ) -> PageTable:
     """Plain numbers per method and data set, best in bold."""
@@ -103,7 +102,7 @@ def value_table(
     entries = {
         key: Entry(f"< {10.0**-digits:g}")  # what is too small to show is not called best
         if lowest and digits and value == 0
-        else Entry(f"{value:.{digits}f}", best=bold and value == best[key[0]])
+        else Entry(f"{value:.{digits}f}", best=value == best[key[0]])
         for key, value in shown.items()
     }
     return method_table(summary, entries, caption=caption, note=note)
