@@ -1,15 +1,15 @@
 """Batches of moves against the dense kernel, single moves and brute force."""
 
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.row_parts import MemoryParts
+from featsieve.arrays.row_parts import MemoryParts, added
 from featsieve.defaults import BATCH_PROGRESS
 from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
@@ -23,7 +23,6 @@ from featsieve.solvers.batched_moves import (
     gain_classes,
     moved_labels,
 )
-from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import run
 
 C = 4
@@ -103,26 +102,6 @@ def test_every_proposal_is_the_best_single_move():
             assert kinds[i] == -1
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_from_spectral_labels_it_ends_where_single_moves_end(seed):
-    problem, Z = make_problem(random_labels(300, seed), seed=seed)
-    K = dense_kernel(problem, Z)
-    graph = problem.graph
-    start = graph.parts.gather(graph.labels(C, random_state=np.random.RandomState(seed)))
-    rng = np.random.default_rng(seed)
-    start = np.where(rng.random(300) < 0.1, rng.integers(0, C, 300), start)  # some are wrong
-    batched = run(BatchedMoves(), replace(problem, labels=graph.parts.scatter(start)), max_iter=100)
-    assert batched.status.success
-    assert np.all(np.diff(batched.objective) <= 0.0)
-    single = run(
-        PartitionMoves(),
-        PartitionProblem(np.zeros((300, 1)), sp.csr_array(K), C, start),
-        max_iter=100,
-    )
-    assert -batched.objective[-1] > 0.99 * -single.objective[-1]
-    assert -batched.objective[-1] > 1.05 * value(K, start)
-
-
 def test_how_the_table_is_cut_does_not_matter():
     labels = random_labels(400)
     ends = []
@@ -148,8 +127,7 @@ class ReadAgain(MemoryParts):
         return [function(nothing, *blocks, *shared) for blocks in zip(*states, strict=True)]
 
     def total(self, function, *states, shared=(), table=True):
-        found = self.map(function, *states, shared=shared, table=table)
-        return tuple(np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+        return reduce(added, self.map(function, *states, shared=shared, table=table))
 
 
 def test_columns_that_are_read_again_change_nothing():

@@ -63,16 +63,6 @@ def test_update_of_positive_labels_equals_the_printed_formula(formula, seed, alp
     np.testing.assert_allclose(new, expected, rtol=1e-10)
 
 
-@fast
-@given(seeds, st.floats(0.0, 3.0), st.floats(1e-2, 1e4))
-def test_paper_formula_with_nu_is_the_code_formula_with_twice_nu(seed, alpha, nu):
-    F, fitted = soft(seed)
-    paper = update(F, fitted, alpha=alpha, nu=nu, formula="paper")
-    code = update(F, fitted, alpha=alpha, nu=2.0 * nu, formula="code")
-    np.testing.assert_allclose(paper, code, rtol=1e-12)
-    assert np.abs(paper - update(F, fitted, alpha=alpha, nu=nu)).max() > 1e-9
-
-
 @pytest.mark.parametrize("formula", ["code", "paper"])
 @fast
 @given(seeds)

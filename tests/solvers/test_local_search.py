@@ -100,17 +100,6 @@ def test_few_candidates_are_those_that_would_add_most():
     assert few.candidates.tolist() == sorted(expected.tolist())
 
 
-def test_constant_and_dependent_columns_are_never_candidates():
-    X, Y = draw(2, n=20, d=6)
-    X[:, 4] = 1.0
-    X[:, 5] = X[:, 0]
-    priced = price_moves(regression(X, Y, n_features=2), np.array([0, 1]), n_candidates=6)
-    assert priced.candidates.tolist() == [2, 3]
-    priced = price_moves(regression(X, Y, ridge=1.0), np.array([0, 1]))
-    assert priced.candidates.tolist() == [2, 3, 5]
-    assert priced.add[4] == 0.0
-
-
 @fast
 @given(seeds, ridges, st.floats(0.02, 5.0), st.integers(0, 8))
 def test_every_move_lowers_the_objective_and_none_improves_the_end(seed, ridge, lam, size):

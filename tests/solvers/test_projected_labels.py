@@ -148,14 +148,6 @@ def test_a_zero_can_grow_and_a_stationary_point_stays():
     assert again.state.F.tolist() == [[1.0, 0.0]]
 
 
-def test_without_a_tolerance_it_ends_when_no_step_is_left():
-    problem, _, F = draw(2, definite=True)
-    solution = run(ProjectedNewton(F, tol=0.0), problem, max_iter=200)
-    assert solution.status is Status.STATIONARY
-    expected = run(ProjectedNewton(F), problem, max_iter=200).state.F
-    np.testing.assert_allclose(solution.state.F, expected, atol=1e-8)
-
-
 def test_an_objective_hardly_changes_relatively_or_by_rounding():
     assert not hardly_changes([1.0], 1e-5, n_clusters=2)
     assert not hardly_changes([1.0, 0.9], 1e-5, n_clusters=2)

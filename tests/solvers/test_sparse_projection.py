@@ -143,16 +143,6 @@ def test_the_objective_never_rises_and_w_stays_orthonormal(n, d, m, log_share, i
     assert 0.0 <= solution.state.gap <= 1.0
 
 
-def test_without_a_penalty_the_smallest_eigenvectors():
-    X = table((60, 10))
-    solution, problem = solve(X, share=1e-9)
-    M = problem.operator.quadratic(problem.laplacian)
-    smallest = np.linalg.eigh(M)[1][:, :3]
-    np.testing.assert_allclose(
-        solution.state.W @ solution.state.W.T, smallest @ smallest.T, atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_with_a_large_penalty_the_best_m_columns(form):
     # ||W||_{2,1} >= m, with equality only for m non-zero rows; then tr(W'MW) sums their M_jj.

@@ -175,7 +175,7 @@ class BatchedMoves:
 
 def batches(parts: RowParts, proposals: Rows) -> Iterator[tuple[Rows, int]]:
     """Yield batches of the proposed moves: proposals, and the least class that is made of them."""
-    (found,) = parts.total(count_gains, proposals, table=False)
+    found = parts.total(count_gains, proposals, table=False)
     # at_least[g]: how many moves have a gain of class g or more
     at_least = np.cumsum(found[::-1])[::-1]
     if at_least[0] == 0:
@@ -319,10 +319,9 @@ def gain_classes(gain: Array) -> Array:
     return xp.astype(xp.where(possible, kind, -xp.ones_like(kind)), xp.int32)
 
 
-def count_gains(part: DataOperator, proposal: Proposal) -> tuple[np.ndarray]:
+def count_gains(part: DataOperator, proposal: Proposal) -> np.ndarray:
     """Return how many moves there are in every class of gains."""
-    kinds = proposal[1]
-    return (counts(kinds + 1, N_CLASSES + 1)[1:],)  # class -1: no gain
+    return counts(proposal[1] + 1, N_CLASSES + 1)[1:]  # class -1: no gain
 
 
 def rows_of(part: DataOperator, proposal: Proposal, numbers: Array, least: int) -> Array:

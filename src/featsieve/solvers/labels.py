@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featsieve.solvers.nonnegative_labels import unit_columns
 from featsieve.terms.entropy_graph import UniformGraph
 from featsieve.validation import check_option
 
@@ -46,6 +47,4 @@ class MultiplicativeLabels:
         denominator = P_F + self.orthogonality * (F @ (F.T @ F))
         safe = np.where(denominator > 0.0, denominator, 1.0)
         ratio = np.where((denominator > 0.0) & (numerator > 0.0), numerator / safe, 0.0)
-        F = F * ratio
-        length = np.sqrt(np.einsum("ij,ij->j", F, F))
-        return F / np.where(length > 0.0, length, 1.0)
+        return unit_columns(F * ratio)
