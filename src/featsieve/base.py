@@ -34,13 +34,12 @@ from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import (
     Check,
     check_callback,
-    check_dask_array,
     check_dask_rows,
-    check_finite,
     check_foreign_table,
     check_n_clusters,
     check_number,
     check_option,
+    check_table,
     constant_table,
     in_native_type,
     nonnegative,
@@ -49,7 +48,6 @@ from featsieve.validation import (
     positive_or_auto,
     refuse_dask_frame,
     refuse_out_of_range,
-    refuse_text,
     resolve_n_features,
     warn,
 )
@@ -247,33 +245,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     # Tables -------------------------------------------------------------------------------------
 
     def _check_input(self, X: Any) -> Any:
-        """Return X as a numeric array or CSR matrix; refuse what no selector can use.
-
-        Arrays of other libraries than NumPy stay what, and where, they are.
-        """
-        if is_dask_array(X):
-            X = check_dask_array(X, owner=type(self).__name__)
-            self.n_features_in_ = X.shape[1]
-            return X
-        if is_foreign_array(X):
-            X = check_foreign_table(X, owner=type(self).__name__)
-            return validate_data(self, X, skip_check_array=True)
-        refuse_text(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_min_samples=2,
-            ensure_all_finite=False,
-        )
-        X = in_native_type(X)
-        names = getattr(self, "feature_names_in_", None)
-        check_finite(X, owner=type(self).__name__, names=names)
-        return X
+        """Return the table that is fitted, checked; set ``n_features_in_``."""
+        return check_table(X, owner=type(self).__name__, estimator=self)
 
     def _check_rows(self, X: Any) -> Any:
-        """Return rows to which a finished fit is to be applied, as :meth:`_check_input` does."""
+        """Return rows to which a finished fit is to be applied, checked."""
         if is_dask_array(X):
             return check_dask_rows(self, X)
         refuse_dask_frame(X)

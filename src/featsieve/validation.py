@@ -197,23 +197,37 @@ def refuse_dask_frame(X: Any) -> None:
 
 
 def as_table(X: Any, *, owner: str) -> Any:
-    """Return X as a numeric array or CSR matrix, or say what ``owner`` cannot use about it.
+    """Return X as a checked table, or say what ``owner`` cannot use about it.
 
     Columns of extreme size are brought into range (:mod:`featsieve.arrays.ranges`): who asks looks
     at clusters, for which the units of such columns are of no use.
     """
+    return in_range(check_table(X, owner=owner))[0]
+
+
+def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
+    """Return X as a numeric array or CSR matrix of finite numbers, or say what cannot be used.
+
+    Arrays of other libraries than NumPy stay what, and where, they are. An estimator learns the
+    number of features and their names.
+    """
     if is_dask_array(X):
-        return in_range(check_dask_array(X, owner=owner))[0]
+        X = check_dask_array(X, owner=owner)
+        if estimator is not None:
+            estimator.n_features_in_ = X.shape[1]
+        return X
     if is_foreign_array(X):
-        return in_range(check_foreign_table(X, owner=owner))[0]
+        X = check_foreign_table(X, owner=owner)
+        return X if estimator is None else validate_data(estimator, X, skip_check_array=True)
     refuse_text(X)
     names = np.asarray(X.columns) if hasattr(X, "columns") else None
-    X = check_array(
+    check = check_array if estimator is None else partial(validate_data, estimator)
+    X = check(
         X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
     )
     X = in_native_type(X)
     check_finite(X, owner=owner, names=names)
-    return in_range(X)[0]
+    return X
 
 
 def in_native_type(X: Any) -> Any:

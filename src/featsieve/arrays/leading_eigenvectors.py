@@ -32,7 +32,6 @@ def leading_eigenvectors(
     *,
     n_guards: int = 0,
     tolerance: float = TOLERANCE,
-    max_restarts: int = MAX_RESTARTS,
 ) -> tuple[np.ndarray, Array]:
     """Return the ``count`` largest eigenvalues (falling) and their eigenvectors."""
     xp = namespace_of(start)
@@ -44,7 +43,7 @@ def leading_eigenvectors(
     H = np.zeros((size, size))  # V A V', upper triangle
     following, used = start / xp.linalg.vector_norm(start), 0
     targets: tuple[int, ...] = (min(count + EARLY, size), size)
-    for _ in range(max_restarts):
+    for _ in range(MAX_RESTARTS):
         for target in targets:
             while used < target:
                 V[used, :] = following

@@ -67,10 +67,10 @@ def largest_by_lanczos(
     return eigsh(operator, k=count, which="LA", v0=start, **settings)
 
 
-def inverse_root(A: np.ndarray, *, smallest: float = 1e-10) -> np.ndarray:
-    """Return A^(-1/2) of a small symmetric matrix, zero on eigenvalues below smallest * largest."""
+def inverse_root(A: np.ndarray) -> np.ndarray:
+    """Return A^(-1/2) of a small symmetric matrix, zero on eigenvalues that are rounding."""
     energy, basis = np.linalg.eigh(0.5 * (A + A.T))
-    keep = energy > smallest * max(float(energy[-1]), np.finfo(np.float64).tiny)
+    keep = energy > 1e-10 * max(float(energy[-1]), np.finfo(np.float64).tiny)
     root = np.where(keep, 1.0 / np.sqrt(np.where(keep, energy, 1.0)), 0.0)
     return (basis * root) @ basis.T
 
