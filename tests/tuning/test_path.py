@@ -52,6 +52,9 @@ def test_scores_price_the_features(clear):
     for support, scores, price in zip(path.supports, path.scores, path.sparsity, strict=True):
         assert scores[support].min() >= price * (1 - 1e-12)
         assert scores[~support].max() <= price * (1 + 1e-12)
+    # The labels stay, so both points lie on one nested path, and its prices are those of both.
+    np.testing.assert_array_equal(path.labels[0], path.labels[1])
+    np.testing.assert_array_equal(path.scores[0], path.scores[1])
 
 
 def test_any_selector_that_ranks(clear):

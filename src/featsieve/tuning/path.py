@@ -168,22 +168,25 @@ def _joint_path(
         numbers = np.unique(np.minimum(check_sizes(sizes, d), n_varying))
         problems = [begun.problem.priced(n_features=int(number)) for number in numbers]
     labels, path = begun.labels, None
-    solutions, rankings, prices = [], [], []
+    solved, solutions = [], []
     for problem in problems:
         solution = solve_joint(
             problem, labels, path=path, max_iter=selector.max_iter, tol=selector.tol
         )
-        state = solution.state
-        if len(state.support) == 0:  # this λ is too large
+        if len(solution.state.support) == 0:  # this λ is too large
             continue
-        labels, path = state.labels, state.path
-        ranking = rank(problem, state)
+        labels, path = solution.state.labels, solution.state.path
+        solved.append(problem)
         solutions.append(solution)
-        rankings.append(ranking)
-        prices.append(problem.sparsity or float(ranking.path.sparsity[len(state.support) - 1]))
     if not solutions:
         raise ValueError(nothing_selected(problems[-1], begun.labels))
     states = [solution.state for solution in solutions]
+    # After all are solved: what the longer paths have found is part of the shorter ones' scores.
+    rankings = [rank(problem, state) for problem, state in zip(solved, states, strict=True)]
+    prices = [
+        problem.sparsity or float(ranking.path.sparsity[len(state.support) - 1])
+        for problem, ranking, state in zip(solved, rankings, states, strict=True)
+    ]
     return SparsityPath(
         n_features=np.array([len(state.support) for state in states]),
         sparsity=np.array(prices),
