@@ -196,10 +196,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             if exponents is not None:
                 self._restore_units(exponents)
 
-    def _store(self, arguments: dict[str, Any]) -> None:
-        """Keep the arguments of ``__init__``, its ``locals()``, as attributes of their names."""
-        self.__dict__ |= {name: value for name, value in arguments.items() if name != "self"}
-
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""
         for name, check in {**COMMON_CHECKS, **self._checks}.items():

@@ -1,7 +1,6 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +9,11 @@ from sklearn.utils import check_random_state
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.base import estimator
 from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.criteria.structure import warn_without_structure
-from featsieve.docstrings import fill_doc
 from featsieve.graphs import initial_labels
 from featsieve.graphs.spectral_labels import order_of_appearance
 from featsieve.jasfs.cluster_model import ClusterModel
@@ -35,7 +34,6 @@ from featsieve.solvers.supports import NONE, W_STEPS, path_through, refit
 from featsieve.validation import (
     BOTH_SET,
     Check,
-    check_number,
     nonnegative,
     one_of,
     positive,
@@ -44,7 +42,7 @@ from featsieve.validation import (
 )
 
 
-@fill_doc
+@estimator
 class JASFS(ClusterModel):
     """Select the features that carry the cluster structure of a table, without labels.
 
@@ -217,6 +215,27 @@ class JASFS(ClusterModel):
     (120, 10)
     """
 
+    n_clusters: int | str = field(default=8, kw_only=False)
+    n_features_to_select: int | float | str | None = None
+    sparsity: float | str = "auto"
+    alpha: float = 0.3
+    beta: float = 1.0
+    solver: str = "joint"
+    w_step: str = "forward"
+    init: Any = "auto"
+    scale: str = "auto"
+    n_neighbors: int = 5
+    ridge: float = 10.0
+    shrinkage: float = 1.0
+    formula: str = "code"
+    orthogonality: float = 1e8
+    max_iter: int = 20
+    tol: float = 1e-5
+    path_length: int = 300
+    callback: Any = None
+    verbose: int = 0
+    random_state: Any = None
+
     _follows_count = True
     _price = "sparsity"
     _criterion = Modularity.name
@@ -231,36 +250,7 @@ class JASFS(ClusterModel):
         "ridge": positive,
         "shrinkage": positive,
         "orthogonality": positive,
-        "path_length": partial(check_number, low=0, integer=True),
     }
-
-    label_accuracy_: float
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        sparsity: float | str = "auto",
-        alpha: float = 0.3,
-        beta: float = 1.0,
-        solver: str = "joint",
-        w_step: str = "forward",
-        init: Any = "auto",
-        scale: str = "auto",
-        n_neighbors: int = 5,
-        ridge: float = 10.0,
-        shrinkage: float = 1.0,
-        formula: str = "code",
-        orthogonality: float = 1e8,
-        max_iter: int = 20,
-        tol: float = 1e-5,
-        path_length: int = 300,
-        callback: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""

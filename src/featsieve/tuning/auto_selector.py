@@ -1,18 +1,18 @@
 """AutoSelector: any selector, with the number of features found without labels."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from featsieve.base import UnsupervisedSelector
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import check_sizes
-from featsieve.docstrings import fill_doc
 from featsieve.validation import check_sized_selector
 
 
-@fill_doc
+@estimator
 class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     """Keep as many features of a selector's ranking as a criterion finds best, without labels.
 
@@ -74,20 +74,13 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     True
     """
 
-    selector_: Any
-    labels_: np.ndarray
-    _automatic = False
+    selector: Any = field(kw_only=False)
+    criterion: Any = None
+    sizes: Any = None
+    sparsest: bool = False
+    verbose: int = 0
 
-    def __init__(
-        self,
-        selector: Any,
-        *,
-        criterion: Any = None,
-        sizes: Any = None,
-        sparsest: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self._store(locals())
+    _automatic = False
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)

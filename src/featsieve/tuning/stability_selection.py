@@ -1,6 +1,7 @@
 """Which features are selected again and again when the samples change."""
 
 from collections.abc import Iterable
+from dataclasses import field
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
@@ -12,15 +13,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_foreign_array, take_rows
-from featsieve.base import UnsupervisedSelector
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.criteria.plots import plot_frequencies
-from featsieve.docstrings import fill_doc
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
 
 
-@fill_doc
+@estimator
 class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     """Select the features that a selector chooses again and again on subsamples of the rows.
 
@@ -125,23 +125,14 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     True
     """
 
-    selector_: Any
-    labels_: np.ndarray
-    selection_frequency_: np.ndarray
-
-    def __init__(
-        self,
-        selector: Any,
-        *,
-        n_subsamples: int = 50,
-        subsample_size: float = 0.8,
-        threshold: float = 0.6,
-        n_features_to_select: int | float | str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self._store(locals())
+    selector: Any = field(kw_only=False)
+    n_subsamples: int = 50
+    subsample_size: float = 0.8
+    threshold: float = 0.6
+    n_features_to_select: int | float | str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def _fit_all(self, X: Any) -> None:
         """Fit as :meth:`_fit_rows` does, and report on it."""
