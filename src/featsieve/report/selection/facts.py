@@ -101,17 +101,13 @@ def structure_facts(selection: Selection, given: float | None) -> dict[str, Any]
     """Return how much clearer the clusters are than in the table with permuted columns."""
     clusters = selection.clusters
     n_seen = min(selection.X.shape[0], defaults.STRUCTURE_SAMPLES)
-    if clusters is None or len(clusters.names) < 2:
-        return None if given is None else _structure(float(given), n_seen, None)
-    if given is not None and given >= noise_level(n_seen):
-        return _structure(float(given), n_seen, None)
-    score, certain = quick_structure(selection.X, clusters.codes)
-    return _structure(score if given is None else float(given), n_seen, certain)
-
-
-def _structure(score: float, n_seen: int, certain: bool | None) -> dict[str, Any]:
-    """Return a structure score with what noise reaches."""
-    return {"score": plain(score, 3), "noise": plain(noise_level(n_seen), 3), "certain": certain}
+    noise, certain = noise_level(n_seen), None
+    if clusters is not None and len(clusters.names) > 1 and (given is None or given < noise):
+        score, certain = quick_structure(selection.X, clusters.codes)
+        given = score if given is None else given
+    if given is None:
+        return None
+    return {"score": plain(given, 3), "noise": plain(noise, 3), "certain": certain}
 
 
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:

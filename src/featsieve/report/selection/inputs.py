@@ -1,6 +1,5 @@
 """What a report of a selection is made from: the fitted selector, its table, names and clusters."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -85,7 +84,8 @@ def gather(
         selector, "ranking_"
     ):
         explain(selector, X)  # says what is wrong
-    names, named = _feature_names(feature_names, own_names, table.shape[1], pixels)
+    names = own_names if feature_names is None else feature_names
+    names, named = _feature_names(names, table.shape[1], pixels)
     clusters = selected_clusters(selector, table, n_clusters=n_clusters)
     by_k_means = clusters is not None and clusters.source == "k-means"
     facts = explain(selector, X, labels=clusters.codes if clusters and by_k_means else None)
@@ -147,41 +147,30 @@ def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:
 
 
 def _feature_names(
-    given: Any, own: Any, n_features: int, pixels: tuple[int, int] | None
+    names: Any, n_features: int, pixels: tuple[int, int] | None
 ) -> tuple[list[str], bool]:
     """Return the names of all features, and whether anybody gave them."""
-    names = own if given is None else given
-    if names is None:
-        if pixels is not None:
-            width = pixels[1]
-            return [f"r{j // width + 1}c{j % width + 1}" for j in range(n_features)], False
-        return [f"x{j}" for j in range(n_features)], False
-    texts = [_writable(name) for name in names]
-    if len(texts) != n_features:
-        raise ValueError(
-            f"feature_names holds {len(texts)} names for {n_features} columns: pass one for every "
-            "column of X, selected or not."
-        )
-    return texts, True
+    if names is not None:
+        return _texts("feature_names", names, n_features, "column of X, selected or not"), True
+    if pixels is not None:
+        width = pixels[1]
+        return [f"r{j // width + 1}c{j % width + 1}" for j in range(n_features)], False
+    return [f"x{j}" for j in range(n_features)], False
 
 
 def _sample_names(given: Any, index: Any, n_samples: int) -> list[str] | None:
     """Return the names of the samples; None where they are only numbered."""
-    names: Sequence[Any] | None = given
-    if names is None and index is not None:
-        names = list(index)
-        if names == list(range(n_samples)):
-            return None
-    if names is None:
-        return None
-    texts = [_writable(name) for name in names]
-    if len(texts) != n_samples:
+    if given is None and index is not None and list(index) != list(range(n_samples)):
+        given = index
+    return None if given is None else _texts("sample_names", given, n_samples, "row")
+
+
+def _texts(argument: str, names: Any, count: int, what: str) -> list[str]:
+    """Return names as texts that a file can hold, if there are as many as needed."""
+    texts = [str(name).encode("utf-8", "replace").decode("utf-8") for name in names]
+    if len(texts) != count:
         raise ValueError(
-            f"sample_names holds {len(texts)} names for {n_samples} rows: pass one for every row."
+            f"{argument} holds {len(texts)} names where {count} are needed: pass one for every "
+            f"{what}."
         )
     return texts
-
-
-def _writable(name: Any) -> str:
-    """Return a name as text that a file can hold."""
-    return str(name).encode("utf-8", "replace").decode("utf-8")

@@ -7,8 +7,8 @@ from typing import Any
 from featsieve.report.selection.drawing import RADIUS, Marker, markers, marks, svg
 from featsieve.report.selection.values import counted
 
-# Radius of the markers among many samples.
-SMALL, MANY = 6, 600
+# Radius of the markers among more samples than this.
+SMALL_RADIUS, MANY_SAMPLES = 6, 600
 PADDING, MAP_HEIGHT, GRAPH_HEIGHT = 40, 800, 640
 # Width of a letter in the graph, for labels that shall not meet.
 LETTER, LINE = 13, 30
@@ -22,7 +22,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     names = summary["clusters"]["names"] if summary["clusters"] else []
     codes = views["cluster"] or [0] * len(views["rows"])
     drawn = []
-    for name, word in (("selected", "selected"), ("all", "all")):
+    for name in ("selected", "all"):
         view = views[name]
         x = [int(value) for value in view["x"]]
         y = [round(MAP_HEIGHT - 0.001 * MAP_HEIGHT * float(value)) for value in view["y"]]
@@ -32,7 +32,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             content += '<g class="centres">' + _centres(x, y, codes, names) + "</g>"
         features = counted(view["n_features"], "feature")
         label = (
-            f"{counted(len(x), 'sample')} on the first two principal axes of {features} ({word}), "
+            f"{counted(len(x), 'sample')} on the first two principal axes of {features} ({name}), "
             f"marked by {counted(len(names), 'cluster')}."
         )
         box = f"{-PADDING} {-PADDING} {1000 + 2 * PADDING} {MAP_HEIGHT + 2 * PADDING}"
@@ -41,7 +41,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         drawn.append(
             {
                 "name": name,
-                "title": f"{word.capitalize()} features ({view['n_features']:,})",
+                "title": f"{name.capitalize()} features ({view['n_features']:,})",
                 "note": f"Share of the variance: first axis {first:.0%}, {second_axis}",
                 "svg": svg(content, label, box=box, style="map").replace(
                     "<svg", f'<svg style="--dot:{2 * _radius(summary)}"', 1
@@ -60,7 +60,8 @@ def map_markers(summary: Mapping[str, Any]) -> list[Marker]:
 
 def _radius(summary: Mapping[str, Any]) -> int:
     """Return the radius of the samples' markers."""
-    return SMALL if summary["map"] and len(summary["map"]["rows"]) > MANY else RADIUS
+    many = summary["map"] and len(summary["map"]["rows"]) > MANY_SAMPLES
+    return SMALL_RADIUS if many else RADIUS
 
 
 def graph_picture(summary: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -142,7 +142,7 @@ def summarize_selection(
         "curve": curve,
         "path": selection_path(selection),
         "objective": objective_steps(selection),
-        "map": _map(selection, codes, classes),
+        "map": sample_map(selection, codes, classes),
         "heatmap": heat_map(selection),
         "redundancy": redundancy_graph(selection),
         "image": None if shape is None else pixel_images(selection, shape),
@@ -198,18 +198,3 @@ def _frequency(selection: Selection, given: Any, n_features: int) -> np.ndarray 
             f"got an array of shape {shares.shape}."
         )
     return shares
-
-
-def _map(
-    selection: Selection, codes: np.ndarray | None, classes: list[str] | None
-) -> dict[str, Any] | None:
-    """Return the two views of the samples, with the cluster and class of each."""
-    views = sample_map(selection)
-    if views is None:
-        return None
-    clusters, rows = selection.clusters, views["rows"]
-    return views | {
-        "cluster": None if clusters is None else clusters.codes[rows].tolist(),
-        "classes": classes,
-        "class": None if codes is None else codes[rows].tolist(),
-    }

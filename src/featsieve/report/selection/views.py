@@ -22,11 +22,16 @@ MOST_CLUSTERS = 24
 MOST_RANKS = 4096
 
 
-def sample_map(selection: Selection) -> dict[str, Any] | None:
-    """Return two views of the samples, on selected and on all columns (standardised)."""
-    n = selection.X.shape[0]
+def sample_map(
+    selection: Selection, codes: np.ndarray | None = None, classes: list[str] | None = None
+) -> dict[str, Any] | None:
+    """Return two views of the samples, on selected and on all columns (standardised).
+
+    ``codes`` are the true classes of the samples, ``classes`` the names of these.
+    """
+    X, clusters = selection.X, selection.clusters
+    n = X.shape[0]
     rows = np.arange(n)
-    X = selection.X
     if n > MOST_SAMPLES:
         rows = np.sort(np.random.default_rng(SEED).permutation(n)[:MOST_SAMPLES])
         X = X[rows]
@@ -43,6 +48,9 @@ def sample_map(selection: Selection) -> dict[str, Any] | None:
         "names": selection.sample_names and [selection.sample_names[i] for i in rows],
         "selected": _view(few, few_shares, len(selection.chosen)),
         "all": _view(whole * signs, whole_shares, X.shape[1]),
+        "cluster": None if clusters is None else clusters.codes[rows].tolist(),
+        "classes": classes,
+        "class": None if codes is None else codes[rows].tolist(),
     }
 
 
