@@ -190,7 +190,7 @@ class SparseOperator(RawOperator):
 
 
 class ChosenColumns:
-    """Z_S for a set S that grows and shrinks, as products with its few stored entries."""
+    """Z_S for a set S that grows, as products with its few stored entries."""
 
     def __init__(self, operator: SparseOperator) -> None:
         self.operator = operator
@@ -207,11 +207,6 @@ class ChosenColumns:
     def append(self, j: int) -> None:
         """Choose a column."""
         self.features.append(j)
-        self._table = None
-
-    def remove(self, j: int) -> None:
-        """Give a column back; those after it move up."""
-        self.features.remove(j)
         self._table = None
 
     def matmul(self, w: np.ndarray) -> np.ndarray:
