@@ -133,8 +133,8 @@ def load_tables(
         names = ", ".join(found.left_out)
         why = f": {found.left_out[names]}" if len(found.left_out) == 1 else ""
         raise FileNotFoundError(
-            f"No data set could be loaded ({names}{why}). Put the files into a folder and name it with "
-            "--data, set FEATSIEVE_DATA, or add --download."
+            f"No data set could be loaded ({names}{why}). Put the files into a folder and name it "
+            "with --data, set FEATSIEVE_DATA, or add --download."
         )
     progress.sizes = {name: float(shape[0] * shape[1]) for name, shape in found.shapes.items()}
     return found
