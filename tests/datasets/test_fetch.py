@@ -91,8 +91,6 @@ def test_the_cache_is_the_systems_unless_named(tmp_path, monkeypatch):
 def test_a_download_without_end_is_ended(net, cache, monkeypatch):
     monkeypatch.setattr("featsieve.datasets.load.LARGEST_DOWNLOAD", 100_000)
     entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
-    with pytest.raises(
-        OSError, match=r"not be downloaded: more than 97\.7 KiB .*by hand"
-    ):
+    with pytest.raises(OSError, match=r"not be downloaded: more than 97\.7 KiB .*by hand"):
         fetch(entry)
     assert files_in(cache) == []
