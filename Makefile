@@ -74,11 +74,12 @@ test-newest:     ## the same with the newest releases, whatever the lock says
 	$(NEWEST)/bin/python -m pip list
 	$(NEWEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)
 
-lint: $(VENV)/.lint   ## ruff (style and formatting), mypy (types), import-linter (layers)
+lint: $(VENV)/.lint   ## ruff (style and formatting), mypy (types), import-linter (layers and their picture)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/draw_layers.py --check
 
 format: $(VENV)/.lint   ## let ruff rewrite the files
 	$(BIN)/ruff format .
