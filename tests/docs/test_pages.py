@@ -77,6 +77,20 @@ def test_a_page_does_what_it_says(name, tmp_path, monkeypatch):
                 printed = "".join(said) if said else None
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_and_folders_that_a_page_names_are_there(name):
+    named = re.findall(
+        r"`((?:\w+/)*(?:\w+/|\w+\.(?:py|toml)))`", (ROOT / name).read_text(encoding="utf-8")
+    )
+    assert len(set(named)) > 1
+    missing = [
+        path
+        for path in named
+        if not (ROOT / path).exists() and not (ROOT / "src" / "featsieve" / path).exists()
+    ]
+    assert missing == []
+
+
 def test_a_page_that_lies_is_noticed(tmp_path):
     with pytest.raises(AssertionError, match="Got:"):
         run_python(Block("python", ">>> 1 + 1\n3\n", 1), {}, page=tmp_path)
