@@ -20,7 +20,15 @@ from threadpoolctl import threadpool_info
 import featsieve
 
 # Parts of the library that compute nothing: they may change without other results.
-NOT_COMPUTING = ("cli/", "demo/", "report/", "workflow/", "anndata/", "bench/plans/", "progress.py")
+NOT_COMPUTING = (
+    "cli/",
+    "demo.py",
+    "report/",
+    "workflow/",
+    "anndata/",
+    "bench/plans/",
+    "progress.py",
+)
 
 
 @cache
