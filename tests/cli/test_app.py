@@ -21,7 +21,7 @@ from featsieve.cli.options import (
 )
 from featsieve.cli.stopping import check_stopped, stoppable
 from featsieve.io.formats import FORMATS as ENDINGS
-from featsieve.workflow import method_names
+from featsieve.workflow.methods import method_names
 
 
 def test_version_and_help(call):
@@ -105,7 +105,7 @@ def test_the_entry_point_is_installed():
 def test_where_an_error_comes_from_is_shown_on_request(monkeypatch):
     monkeypatch.setenv("FEATSIEVE_DEBUG", "")
     with pytest.raises(FileNotFoundError, match="holds no results"):
-        main(["--debug", "bench", "report", "nowhere"])
+        main(["--debug", "report", "nowhere"])
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(call, monkeypatch):

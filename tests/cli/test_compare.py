@@ -41,12 +41,12 @@ def test_for_machines(call, table):
     code, shown, told = call("compare", table, *ROLES, *FAST, "--methods", methods, "--json")
     assert (code, told) == (0, "")
     found = json.loads(shown)
-    assert [method["method"] for method in found["methods"]] == ["MaxVariance", "MCFS"]
-    assert all(len(method["selected"]) == 6 for method in found["methods"])
-    for judged in (*(method["classes"] for method in found["methods"]), found["all_features"]):
-        assert sorted(judged) == ["accuracy", "nmi"]
-    jaccard = np.array(found["jaccard"])
-    np.testing.assert_array_equal(jaccard, jaccard.T)
+    one, other, everything = found["methods"]
+    assert [row["method"] for row in found["methods"]] == ["MaxVariance", "MCFS", "all features"]
+    assert one["selected"].count(";") == other["selected"].count(";") == 5
+    assert one["jaccard_MCFS"] == other["jaccard_MaxVariance"]
+    assert all(0 <= row["nmi"] <= 1 for row in found["methods"])
+    assert everything["stability"] is None
 
 
 def test_all_methods_failing_is_a_failed_check(call, tmp_path):

@@ -64,11 +64,11 @@ def test_for_machines(call, table, tmp_path):
     code, shown, told = call(*arguments)
     assert (code, told) == (0, "")
     found = json.loads(shown)
-    assert len(found["selected"]) == found["n_selected"] == 6
-    assert found["n_clusters"] == 3
-    assert found["settings"]["method"] == "JASFS"
+    assert len(found["selected"]) == found["number"]["selected"] == 6
+    assert len(found["clusters"]["rows"]) == 3
+    assert found["method"]["name"] == "JASFS"
     assert all(os.path.isfile(path) for path in found["files"].values())
-    assert found["agreement_with_classes"] is None
+    assert found["evaluation"] is None
 
 
 def test_results_are_replaced_on_request_only(call, table, tmp_path):

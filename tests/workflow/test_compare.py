@@ -91,7 +91,8 @@ def test_a_method_that_fails_does_not_stop_the_others(small_planted, monkeypatch
     assert compared.agreement[1, 1] == 1.0
     plain = json.loads(json.dumps(compared.as_dict(), allow_nan=False))
     assert [method["status"] for method in plain["methods"]] == ["failed", "done"]
-    assert plain["jaccard"] == [[None, None], [None, 1.0]]
+    assert [method["jaccard_JASFS"] for method in plain["methods"]] == [None, 1.0]
+    assert plain["methods"][0]["stability"] is None
 
 
 def test_a_method_named_twice_counts_once(small_planted):

@@ -7,8 +7,7 @@ import pytest
 
 import featsieve
 from featsieve.datasets import make_planted
-from featsieve.workflow import find_method, method_names
-from featsieve.workflow.methods import check_counts, make_selector
+from featsieve.workflow.methods import check_counts, find_method, make_selector, method_names
 
 SHAPE = (30, 12)
 

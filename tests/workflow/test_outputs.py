@@ -11,7 +11,7 @@ from featsieve import load_model
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.evaluation.judging import Judge
 from featsieve.workflow import save_run, select_features
-from featsieve.workflow.outputs import outcome, plan_files, read_summary, summarize
+from featsieve.workflow.outputs import plan_files, read_summary, summarize
 
 NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
 
@@ -167,13 +167,6 @@ def test_notes_that_the_report_tells_are_left_to_it(small_planted):
     assert [note.kind for note in run.notes] == ["row-numbers", "constant", "filled"]
     told = [caveat["kind"] for caveat in summarize(run)["caveats"]]
     assert all(told.count(note.kind) == 1 for note in run.notes)
-
-
-def test_the_essence_for_machines(run):
-    plain = json.loads(json.dumps(outcome(run, summarize(run), {}), allow_nan=False))
-    assert plain["selected"] == run.selected
-    assert plain["stability"]["value"] == run.stability.value
-    assert plain["n_clusters"] == 3
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "{}"])

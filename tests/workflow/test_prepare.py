@@ -9,7 +9,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from featsieve.datasets import Dataset
-from featsieve.workflow import as_dataset, prepare_table
+from featsieve.workflow.prepare import as_dataset, prepare_table
 
 
 @pytest.fixture(name="X")

@@ -13,7 +13,8 @@ from sklearn.metrics import normalized_mutual_info_score
 from featsieve import JASFS, MCFS, MaxVariance, defaults, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
 from featsieve.tuning import NoStructureWarning
-from featsieve.workflow import prepare_table, select_features
+from featsieve.workflow import select_features
+from featsieve.workflow.prepare import prepare_table
 from featsieve.workflow.select import find_clusters, note_about_units, score_structure
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}

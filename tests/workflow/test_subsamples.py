@@ -75,8 +75,9 @@ def test_how_many(monkeypatch):
     assert check_subsamples(None, small) == 10
     assert check_subsamples(None, large) == 0
     assert check_subsamples(3, large) == 3
-    for wrong in (1, -1):
-        with pytest.raises(ValueError, match="or at least 2"):
-            check_subsamples(wrong, small)
+    with pytest.raises(ValueError, match="or at least 2"):
+        check_subsamples(1, small)
+    with pytest.raises(ValueError, match="n_subsamples"):
+        check_subsamples(-1, small)
     with pytest.raises(TypeError, match="n_subsamples"):
         check_subsamples(2.5, small)

@@ -8,7 +8,7 @@ import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import print_json
-from featsieve.cli.report import PAGE, check_page
+from featsieve.cli.report import report
 from featsieve.io.files import check_free, is_stream
 
 if TYPE_CHECKING:
@@ -86,30 +86,7 @@ def run_command(
     raise typer.Exit(int(strict and not summary.flawless))
 
 
-@bench.command("report")
-def report_command(
-    folder: Folder,
-    output: Annotated[
-        Path | None, options.output_option("FILE", "HTML file [default: FOLDER/report.html].")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the same as Markdown, too.")
-    ] = None,
-    force: options.Force = False,
-) -> None:
-    """Write the report of a run: one HTML page that opens without network.
-
-    It can be written at any time, also while the run goes on. FOLDER/report.html is replaced; any
-    other file only with `--force`.
-
-    Example: `featsieve bench report results --markdown report.md --force`
-    """
-    page = output or folder / PAGE
-    check_page(page, folder, force=force)
-    if markdown is not None:
-        check_free(markdown, overwrite=force)
-    write_report(folder, page, markdown=markdown)
-    _print_written(page, markdown)
+bench.command("report")(report)
 
 
 @bench.command("paper")
@@ -134,10 +111,8 @@ def paper_command(
     """
     summary = _run("paper", out, data=data, jobs=jobs, retry=retry, download=download)
     _print_summary(summary)
-    page, text, rows = (out / name for name in (PAGE, "report.md", "results.csv"))
-    write_report(out, page, markdown=text)
-    _print_written(page, text)
-    _export(out, rows)
+    report(out, markdown=out / "report.md", force=True)
+    export_command(out, out / "results.csv", force=True)
     raise typer.Exit(int(strict and not summary.flawless))
 
 
@@ -153,8 +128,11 @@ def export_command(
 
     Example: `featsieve bench export results -o results.csv --force`
     """
+    from featsieve.bench.store import Store
+
     check_free(output, overwrite=force)
-    _export(folder, output)
+    count = Store(folder).export_csv(output)
+    typer.echo(f"Wrote {output}: {count} rows", err=is_stream(output))
 
 
 @bench.command("list")
@@ -221,33 +199,3 @@ def _print_summary(summary: "RunSummary") -> None:
         names = ", ".join(summary.left_out)
         typer.echo(f"Left out: {names}. Run the same command again when they are there.")
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")
-
-
-def write_report(folder: Path, output: Path, *, markdown: Path | None = None) -> None:
-    """Write the report of a benchmark."""
-    from featsieve.bench.store import Store
-    from featsieve.report import write_bench_report
-
-    store = Store(folder)
-    about, rows = store.about(), store.read()
-    if not len(rows):
-        raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
-    planned = about["cells"]
-    if not about["whole"]:  # one more for all of those that are not known yet
-        unknown = {"experiment": "label-free", "dataset": "", "method": ""}
-        planned = {**planned, "those that follow from others": unknown}
-    write_bench_report(rows, output, markdown=markdown, title=about["title"], planned=planned)
-
-
-def _export(folder: Path, output: Path) -> None:
-    """Write the table and say how long it is."""
-    from featsieve.bench.store import Store
-
-    count = Store(folder).export_csv(output)
-    typer.echo(f"Wrote {output}: {count} rows", err=is_stream(output))
-
-
-def _print_written(page: Path, markdown: Path | None) -> None:
-    """Say where a report is, on stderr if it went to stdout itself."""
-    files = [file for file in (page, markdown) if file is not None]
-    typer.echo(f"Wrote {' and '.join(map(str, files))}", err=any(map(is_stream, files)))

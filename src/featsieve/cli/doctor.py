@@ -40,91 +40,73 @@ def doctor(as_json: options.Json = False) -> None:
 
     Example: `featsieve doctor --json`
     """
-    found = examine()
+    facts, parts = examine(), [examine_part(name, *about) for name, about in PARTS.items()]
     if as_json:
-        print_json(found)
+        print_json({**facts, "parts": parts})
         return
     from rich.table import Table
     from rich.text import Text
 
-    memory, data = found["memory_bytes"], found["data"]
-    gone = " (there is no such folder)" if data["folder"] and not data["exists"] else ""
-    facts = {
-        "featsieve": found["featsieve"],
-        "python": f"{found['python']}, {found['system']}",
-        **{name: number or "unknown" for name, number in found["core"].items()},
-        "linear algebra": "; ".join(found["blas"]) or "unknown",
-        "cores": str(found["cores"]),
-        "memory": f"{memory / 2**30:.0f} GiB" if memory else "unknown",
-        "accelerators": "; ".join(found["devices"]) or "none found",
-        "downloads": found["cache"] or "none without pooch",
-        data["variable"]: (data["folder"] or "not set") + gone,
-    }
     console = output()
     console.print(facts_grid(facts.items()))
     console.print("\nOptional parts", style="bold")
-    parts = Table.grid(padding=(0, 2))
-    for part in found["parts"]:
+    grid = Table.grid(padding=(0, 2))
+    for part in parts:
         text = f"for {part['purpose']}"
-        if part["status"] == "missing":
-            text += f"; to get it: {part['install']}"
-        elif part["status"] == "broken":
-            text += f"; {part['reason']}; install it again: {part['install']}"
+        if part["status"] != "found":
+            text += f"; {part['reason']}: {part['install']}"
         state = Text(part["version"] or part["status"], style=STYLES[part["status"]])
-        parts.add_row(Text(part["module"]), state, Text(text))
-    console.print(parts)
+        grid.add_row(Text(part["module"]), state, Text(text))
+    console.print(grid)
 
 
-def examine() -> dict[str, Any]:
-    """Return what this installation has: versions, optional parts, memory, accelerators."""
+def examine() -> dict[str, str]:
+    """Return versions, linear algebra, memory, accelerators and folders, each as a text."""
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 
     from featsieve.datasets.load import DATA_VARIABLE, cache_folder
 
-    parts = [_examine_part(name, *about) for name, about in PARTS.items()]
-    torch = next((part for part in parts if part["module"] == "torch"), {"status": "missing"})
-    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    folder = os.environ.get(DATA_VARIABLE) or None
+    blas = {
+        f"{library['internal_api']} {library['version']}, {library['num_threads']} threads"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not every system says
         memory = None
-    try:
-        cache = str(cache_folder())
-    except ImportError:  # without pooch
-        cache = None
+    folder = os.environ.get(DATA_VARIABLE)
+    gone = " (there is no such folder)" if folder and not os.path.isdir(folder) else ""
     return {
         "featsieve": featsieve.__version__,
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "core": {name: _version(name) for name in CORE},
-        "parts": parts,
-        "blas": sorted(
-            {f"{b['internal_api']} {b['version']}, {b['num_threads']} threads" for b in blas}
-        ),
-        "cores": cpu_count(),
-        "memory_bytes": memory,
-        "devices": _devices() if torch["status"] == "found" else [],
-        "cache": cache,
-        "data": {
-            "variable": DATA_VARIABLE,
-            "folder": folder,
-            "exists": folder is not None and os.path.isdir(folder),
-        },
+        "python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
+        **{name: _version(name) or "unknown" for name in CORE},
+        "linear algebra": "; ".join(sorted(blas)) or "unknown",
+        "cores": str(cpu_count()),
+        "memory": f"{memory / 2**30:.0f} GiB" if memory else "unknown",
+        "accelerators": "; ".join(_devices()) or "none found",
+        "downloads": str(cache_folder()) if find_spec("pooch") else "none without pooch",
+        DATA_VARIABLE: (folder or "not set") + gone,
     }
 
 
-def _examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
+def examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
     """Say whether an optional library is there and can be loaded."""
     install = f"pip install 'featsieve[{extra}]'" if extra else f"pip install {name}"
-    about = {"module": name, "version": None, "install": install, "purpose": purpose}
+    about: dict[str, Any] = {
+        "module": name,
+        "version": None,
+        "install": install,
+        "purpose": purpose,
+    }
     if find_spec(name) is None:
-        return about | {"status": "missing"}
+        return about | {"status": "missing", "reason": "to get it"}
     try:
         module = importlib.import_module(name)
     except Exception as error:  # a broken library can fail in any way
-        return about | {"status": "broken", "reason": f"{type(error).__name__}: {error}"}
+        reason = f"{type(error).__name__}: {error}; install it again"
+        return about | {"status": "broken", "reason": reason}
     found = _version(name) or getattr(module, "__version__", None)
     return about | {"status": "found", "version": found}
 
@@ -139,7 +121,10 @@ def _version(name: str) -> str | None:
 
 def _devices() -> list[str]:
     """Return the accelerators that torch sees."""
-    torch = importlib.import_module("torch")
+    try:
+        torch = importlib.import_module("torch")
+    except Exception:  # missing or broken: the list of parts says so
+        return []
     found = [
         f"cuda:{i}: {torch.cuda.get_device_name(i)}, "
         f"{torch.cuda.get_device_properties(i).total_memory / 2**30:.0f} GiB"

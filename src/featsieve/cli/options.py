@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-# As in featsieve.workflow.method_names, which would have to be loaded for a help text.
+# As in featsieve.workflow.methods.method_names, which would have to be loaded for a help text.
 METHODS = (
     "jasfs, aufs, laplacianscore, maxvariance, mcfs, ndfs, randomselector, rsfs, rufs, sogfs, "
     "spec, udfs, ugfs, urafs, usfs"

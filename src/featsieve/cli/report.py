@@ -8,7 +8,7 @@ import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import print_json
-from featsieve.io.files import check_free
+from featsieve.io.files import check_free, is_stream
 
 PAGE = "report.html"
 
@@ -21,15 +21,20 @@ def report(
     output_file: Annotated[
         Path | None, options.output_option("FILE", "HTML file [default: RUN/report.html].")
     ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the page of a benchmark as Markdown, too.")
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Write the report of a run again: one HTML page that opens without network.
 
-    Useful where the page was lost, or a newer featsieve draws a better one. Nothing is computed.
-    RUN/report.html is replaced; any other file only with `--force`.
+    Useful where the page was lost, a newer featsieve draws a better one, or a benchmark still runs.
+    Nothing is computed. RUN/report.html is replaced; any other file only with `--force`.
 
     Example: `featsieve report results`
+
+    Example: `featsieve bench report results --markdown report.md --force`
     """
     from featsieve.io.results import recover, results_locked
 
@@ -37,31 +42,44 @@ def report(
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
     summary = run if run.name == "summary.json" else run / "summary.json"
     folder = summary.parent
-    target = output_file or folder / PAGE
-    check_page(target, folder, force=force)
+    page = output_file or folder / PAGE
+    check_free(page, overwrite=force or page.absolute() == (folder / PAGE).absolute())
+    if markdown is not None:
+        check_free(markdown, overwrite=force)
     recover(folder)
+    written = [page]
     if summary.is_file():
         from featsieve.workflow.outputs import render_again
 
-        inside = target.absolute().parent == folder.absolute()
+        inside = page.absolute().parent == folder.absolute()
         with results_locked(folder) if inside else nullcontext():
-            render_again(summary, target)
+            render_again(summary, page)
     elif (folder / "cells").is_dir():
-        from featsieve.cli.bench import write_report
-
-        write_report(folder, target)
+        _write_benchmark(folder, page, markdown)
+        written += [markdown] if markdown is not None else []
     else:
         raise FileNotFoundError(
             f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
             "`featsieve bench run` wrote."
         )
     if as_json:
-        print_json({"report": str(target)})
+        print_json({"report": str(page)})
     else:
-        typer.echo(f"Wrote {target}")
+        files = " and ".join(map(str, written))
+        typer.echo(f"Wrote {files}", err=any(map(is_stream, written)))
 
 
-def check_page(target: Path, folder: Path, *, force: bool) -> None:
-    """Raise if a page would replace a file, other than the page of the same run."""
-    own = target.absolute() == (folder / PAGE).absolute()
-    check_free(target, overwrite=force or own)
+def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:
+    """Write the page of a benchmark, which may still be running."""
+    from featsieve.bench.store import Store
+    from featsieve.report import write_bench_report
+
+    store = Store(folder)
+    about, rows = store.about(), store.read()
+    if not len(rows):
+        raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
+    planned = about["cells"]
+    if not about["whole"]:  # one more for all of those that are not known yet
+        unknown = {"experiment": "label-free", "dataset": "", "method": ""}
+        planned = {**planned, "those that follow from others": unknown}
+    write_bench_report(rows, page, markdown=markdown, title=about["title"], planned=planned)

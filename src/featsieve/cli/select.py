@@ -76,7 +76,7 @@ def select(
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
     from featsieve.cli.selection_view import show_run
-    from featsieve.workflow.outputs import outcome, select_file
+    from featsieve.workflow.outputs import ESSENCE, select_file
 
     with progress_bar(quiet=as_json) as progress:
         run, summary, files = select_file(
@@ -103,6 +103,7 @@ def select(
             random_state=seed,
         )
     if as_json:
-        print_json(outcome(run, summary, files))
+        essence = {key: summary[key] for key in ESSENCE}
+        print_json(essence | {"files": {kind: str(path) for kind, path in files.items()}})
         return
     show_run(output(), run, summary, files)

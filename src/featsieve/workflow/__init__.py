@@ -13,24 +13,17 @@ return an object that says what was done and how far it can be trusted.
 from featsieve.workflow.apply import Applied, apply_model
 from featsieve.workflow.compare import Comparison, compare_methods
 from featsieve.workflow.inspect import Inspection, inspect_table
-from featsieve.workflow.methods import find_method, method_names
 from featsieve.workflow.outputs import save_run
-from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table
 from featsieve.workflow.select import SelectionRun, select_features
 
 __all__ = [
     "Applied",
     "Comparison",
     "Inspection",
-    "Prepared",
     "SelectionRun",
     "apply_model",
-    "as_dataset",
     "compare_methods",
-    "find_method",
     "inspect_table",
-    "method_names",
-    "prepare_table",
     "save_run",
     "select_features",
 ]

@@ -78,8 +78,8 @@ class Comparison:
         shared = self.n_features**2 / d
         return shared / (2 * self.n_features - shared)
 
-    def table(self) -> Table:
-        """Return one row per method, with its agreement with every other one.
+    def rows(self) -> list[dict[str, Any]]:
+        """Return what is known about each method, with its agreement with every other one.
 
         Where classes are known, the last row is for all features, to compare with.
         """
@@ -99,12 +99,16 @@ class Comparison:
             if self.all_features is not None:
                 row |= entry.agreement or {"accuracy": np.nan, "nmi": np.nan}
             row |= {f"jaccard_{e.method}": j for e, j in zip(self.entries, shared, strict=True)}
-            row |= {"selected": ";".join(self.selected(entry)), "reason": entry.reason}
-            rows.append(row)
+            rows.append(row | {"selected": ";".join(self.selected(entry)), "reason": entry.reason})
         if self.all_features is not None:
-            empty = {key: "" if isinstance(cell, str) else np.nan for key, cell in row.items()}
+            empty = {key: "" if isinstance(cell, str) else np.nan for key, cell in rows[0].items()}
             reference = {"method": "all features", "status": "reference", **self.all_features}
             rows.append(empty | reference | {"n_features": len(self.prepared.feature_names)})
+        return rows
+
+    def table(self) -> Table:
+        """Return the rows as a table."""
+        rows = self.rows()
         return Table({name: [row[name] for row in rows] for name in rows[0]})
 
     def selected(self, entry: Entry) -> list[str]:
@@ -113,19 +117,8 @@ class Comparison:
         return [] if entry.support is None else [names[j] for j in np.flatnonzero(entry.support)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        methods = []
-        for entry in self.entries:
-            about: dict[str, Any] = {"method": entry.method, "seconds": entry.seconds}
-            if entry.support is None:
-                methods.append(about | {"status": "failed", "reason": entry.reason})
-                continue
-            stability = None
-            if entry.stability is not None:
-                value, *interval = _plain([entry.stability.value, *entry.stability.interval])
-                stability = {"value": value, "interval": interval}
-            about |= {"status": "done", "stability": stability, "selected": self.selected(entry)}
-            methods.append(about | {"classes": entry.agreement})
+        """Return everything as plain values for JSON, which has no NaN."""
+        rows = [{k: None if v != v else v for k, v in row.items()} for row in self.rows()]
         return {
             "table": self.prepared.table.name,
             "n_samples": int(self.prepared.X.shape[0]),
@@ -133,9 +126,7 @@ class Comparison:
             "n_selected": self.n_features,
             "n_clusters": self.n_clusters,
             "n_subsamples": self.n_subsamples,
-            "methods": methods,
-            "all_features": self.all_features,
-            "jaccard": [_plain(row) for row in self.agreement],
+            "methods": rows,
             "jaccard_by_chance": self.by_chance,
             "notes": list(self.notes),
         }
@@ -160,7 +151,7 @@ def compare_methods(
     table : Dataset, path, data frame or array
         Rows are samples. Classes that come with it are used to judge, never to select.
     methods : iterable of str, default=("JASFS", "LaplacianScore", "MCFS", "MaxVariance")
-        Out of `method_names`.
+        Selectors of featsieve by their names; upper and lower case do not matter.
     n_clusters : int or "auto", default="auto"
         Number of clusters for all methods that want it; "auto" is found once.
     n_features : int, float or "auto", default="auto"
@@ -263,8 +254,3 @@ def _agreement(judge: Judge | None, columns: Any = None) -> dict[str, float] | N
         return None
     accuracy, nmi, _ = judge.scores(columns).mean()
     return {"accuracy": float(accuracy), "nmi": float(nmi)}
-
-
-def _plain(values: Any) -> list[float | None]:
-    """Return numbers for JSON, which has no NaN."""
-    return [None if np.isnan(value) else float(value) for value in values]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
@@ -104,23 +105,14 @@ class Inspection:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         n, d = self.table.X.shape
-        return {
+        return vars(self) | {
             "table": self.table.name,
             "n_samples": n,
             "n_features": d,
             "dtype": str(self.table.X.dtype),
             "sparse": bool(is_sparse(self.table.X)),
-            "bytes": self.n_bytes,
-            "zeros": self.zeros,
-            "missing": self.missing,
-            "infinite": self.infinite,
-            "constant": list(self.constant),
-            "duplicates": self.duplicates,
-            "text": list(self.text),
-            "row_numbers": list(self.row_numbers),
             "names_samples": self.names_samples,
             "structure": self.structure and vars(self.structure),
-            "why_no_structure": self.why_not,
             "options": self.options,
         }
 
@@ -247,10 +239,8 @@ def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
         columns = np.sort(rng.permutation(columns)[:most])
     X = X[:, columns]
     if count_missing(X).any():
-        X = X.toarray() if is_sparse(X) else X.copy()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # columns without a value: left out below
-            medians = np.nanmedian(X, axis=0)
-        X = np.where(np.isnan(X), medians, X)
-        X = X[:, ~np.isnan(medians)]
+            warnings.simplefilter("ignore")  # columns without a value are left out
+            filler = SimpleImputer(strategy="median")
+            X = filler.fit_transform(X.toarray() if is_sparse(X) else X)
     return X[:, np.flatnonzero(~constant_columns(X))], sampled

@@ -12,42 +12,13 @@ DEFAULT_METHOD = "JASFS"
 
 
 def method_names() -> tuple[str, ...]:
-    """Return the names of the methods, the default one first.
-
-    Examples
-    --------
-    >>> from featsieve.workflow import method_names
-    >>> method_names()[0], "MCFS" in method_names()
-    ('JASFS', True)
-    """
+    """Return the names of the methods, the default one first."""
     others = sorted(set(selectors.__all__) - {DEFAULT_METHOD}, key=str.lower)
     return (DEFAULT_METHOD, *others)
 
 
 def find_method(name: str) -> Any:
-    """Return the class of a method by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of `method_names`; upper and lower case, "-" and "_" do not matter.
-
-    Returns
-    -------
-    class
-        A selector of `featsieve.selectors`.
-
-    Raises
-    ------
-    ValueError
-        If there is none; the message names those that are spelled alike.
-
-    Examples
-    --------
-    >>> from featsieve.workflow import find_method
-    >>> find_method("laplacian-score")(n_features_to_select=3)
-    LaplacianScore(n_features_to_select=3)
-    """
+    """Return the class of a method; upper and lower case, "-" and "_" do not matter."""
     if not isinstance(name, str):
         raise TypeError(f"method must be the name of a method, such as 'jasfs'; got {name!r}.")
     known = {known.lower(): known for known in method_names()}

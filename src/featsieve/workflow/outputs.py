@@ -33,6 +33,11 @@ FILES = {
 }
 # All files that selections have written.
 KNOWN = (*FILES.values(), *(f"selected{ending}" for ending in FORMATS))
+# What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
+ESSENCE = (
+    *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
+    *("evaluation", "reproduce", "words", "caveats"),
+)
 # Kinds of notes that a report finds out for itself.
 REPORTED = {"constant", "filled", "NoStructureWarning", "ConvergenceWarning"}
 
@@ -204,31 +209,6 @@ def summarize(
         image_shape=image_shape,
         about=about,
     )
-
-
-def outcome(run: SelectionRun, summary: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
-    """Return what came of a selection in a few plain values for machines."""
-    stability = None
-    if run.stability is not None and not np.isnan(run.stability.value):
-        stability = {"value": run.stability.value, "interval": list(run.stability.interval)}
-    equal = getattr(run.selector, "equivalent_range_", None)
-    return {
-        "table": run.table.name,
-        "n_samples": int(run.table.X.shape[0]),
-        "n_features": int(run.table.X.shape[1]),
-        "selected": run.selected,
-        "n_selected": len(run.selected),
-        "equivalent_range": None if equal is None else [int(end) for end in equal],
-        "n_clusters": run.n_clusters,
-        "structure_score": run.structure,
-        "stability": stability,
-        "agreement_with_classes": run.agreement,
-        "settings": run.settings,
-        "seconds": run.seconds,
-        "caveats": summary["caveats"],
-        "notes": list(run.notes),
-        "files": {kind: str(path) for kind, path in files.items()},
-    }
 
 
 def read_summary(path: Path) -> dict[str, Any]:

@@ -36,36 +36,17 @@ from featsieve.workflow.messages import (
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table made ready for a selector.
+    """A table made ready for a selector; gaps are filled and columns scaled where asked for."""
 
-    Attributes
-    ----------
-    table : Dataset
-        In the units of the file, its gaps filled.
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        What a selector shall see: the same, standardised if that was asked for.
-    feature_names : list of str
-        Names of the columns; x0, x1, ... where the table has none.
-    fill : ndarray of shape (n_features,), or None
-        Medians that gaps were filled with; None where filling was not asked for.
-    centre, scale : ndarray of shape (n_features,), or None
-        Means and standard deviations that were taken out; None where that was not asked for.
-        Sparse tables keep their zeros: they are not centred.
-    n_filled : int
-        Number of values that were filled in.
-    constant, row_numbers : tuple of str
-        Columns that do not vary, and those that look like row numbers.
-    """
-
-    table: Dataset
-    X: Any
-    feature_names: list[str]
-    fill: np.ndarray | None = None
-    centre: np.ndarray | None = None
-    scale: np.ndarray | None = None
+    table: Dataset  # in the units of the file, its gaps filled
+    X: Any  # what a selector shall see: the same, standardised if that was asked for
+    feature_names: list[str]  # x0, x1, ... where the table has none
+    fill: np.ndarray | None = None  # medians that gaps were filled with
+    centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
+    scale: np.ndarray | None = None  # standard deviations that columns were divided by
     n_filled: int = 0
-    constant: tuple[str, ...] = ()
-    row_numbers: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()  # columns that do not vary
+    row_numbers: tuple[str, ...] = ()  # columns that look like row numbers
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -99,38 +80,10 @@ class Prepared:
 
 
 def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
-    """Make a table ready for a selector.
+    """Make a table ready for a selector; raise ValueError for one that cannot be used.
 
-    Parameters
-    ----------
-    table : Dataset, path, data frame or array
-        See `as_dataset`.
-    impute : {"median"}, optional
-        Fill missing values with the median of their column. Without it they are refused.
-    standardize : bool, default=False
-        Whether columns are given mean 0 and variance 1 (sparse ones variance 1 only).
-
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    ValueError
-        For missing values (the message counts them and names the columns), infinite ones,
-        columns without any value, and a single row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from featsieve.workflow import prepare_table
-    >>> X = np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0]])
-    >>> prepare_table(X)
-    Traceback (most recent call last):
-    ValueError: The table has 1 missing value, in column 'x0'. Fill such gaps with the median ...
-    >>> ready = prepare_table(X, impute="median")
-    >>> ready.X[:, 0].tolist(), ready.constant
-    ([1.0, 2.0, 3.0], ('x1',))
+    Missing values are filled with the median of their column where ``impute`` is "median", and
+    refused otherwise. ``standardize`` gives columns mean 0 and variance 1 (sparse ones variance 1).
     """
     table = as_dataset(table)
     if impute is not None:
@@ -188,24 +141,7 @@ def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
 
 
 def as_dataset(table: Any) -> Dataset:
-    """Return a table of any kind as a Dataset.
-
-    Parameters
-    ----------
-    table : Dataset, str, path, data frame (pandas or polars), ndarray or sparse matrix
-        A path is read with `featsieve.datasets.read_table`.
-
-    Returns
-    -------
-    Dataset
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from featsieve.workflow import as_dataset
-    >>> as_dataset(pandas.DataFrame({"age": [30, 40], "height": [1.7, 1.8]})).feature_names
-    ['age', 'height']
-    """
+    """Return a Dataset, a path, a data frame (pandas or polars) or an array as a Dataset."""
     if isinstance(table, Dataset):
         return table
     if isinstance(table, str | os.PathLike):

@@ -136,7 +136,7 @@ def select_features(
     table : Dataset, path, data frame or array
         Rows are samples. Classes that come with it are used to judge, never to select.
     method : str, default="jasfs"
-        One of `method_names`.
+        A selector of featsieve by its name; upper and lower case do not matter.
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for.
     n_features : int, float or "auto", default="auto"

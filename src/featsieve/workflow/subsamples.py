@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from featsieve import defaults
 from featsieve.evaluation import Stability, selection_stability
+from featsieve.validation import check_number
 from featsieve.workflow.messages import Note, Steps
 
 
@@ -47,13 +48,9 @@ def check_subsamples(n_subsamples: int | None, X: Any) -> int:
     if n_subsamples is None:
         large = X.shape[0] * X.shape[1] > defaults.SUBSAMPLED_ELEMENTS
         return 0 if large else defaults.SUBSAMPLES
-    if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer):
-        raise TypeError(f"n_subsamples must be 0 or an integer above 1; got {n_subsamples!r}.")
-    if n_subsamples < 0 or n_subsamples == 1:
-        raise ValueError(
-            "Stability compares selections: the number of subsamples must be 0 (none) or at least "
-            f"2; got {n_subsamples}."
-        )
+    check_number("n_subsamples", n_subsamples, low=0, integer=True)
+    if n_subsamples == 1:
+        raise ValueError("Stability compares selections: take 0 subsamples (none), or at least 2.")
     return int(n_subsamples)
 
 
