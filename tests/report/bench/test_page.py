@@ -1,39 +1,12 @@
 import pytest
 
 from featsieve.report.bench.page import bench_page, write_bench_report
-from featsieve.report.bench.sections import TRACK_MEANING
 from featsieve.report.bench.summary import summarise_bench
-from tests.report.synthetic_rows import frame, paper_like, row
-
-
-@pytest.fixture(scope="module")
-def page():
-    rows = paper_like(("breast3", "palm", "planted_small"))
-    return bench_page(summarise_bench(rows), title="All of it")
+from tests.report.synthetic_rows import frame, row
 
 
 def words(section):
     return " ".join(section.paragraphs)
-
-
-@pytest.mark.slow
-def test_every_experiment_has_its_section(page):
-    assert [section.anchor for section in page.sections] == [
-        "overview", "default", "label-free", "oracle", "survival", "curves", "time",
-        "scatter", "planted", "origin",
-    ]  # fmt: skip
-    assert page.title == "All of it"
-
-
-@pytest.mark.slow
-def test_tracks_are_explained_and_not_mixed(page):
-    tracks = {section.anchor: section for section in page.sections}
-    for name, meaning in TRACK_MEANING.items():
-        assert words(tracks[name]).startswith(meaning)
-        captions = [block.caption for block in tracks[name].blocks if block.kind == "table"]
-        assert f"ACC (%), {name} track" in captions[0]
-        others = {*TRACK_MEANING} - {name}
-        assert not any(f"{other} track" in text for text in captions for other in others)
 
 
 def test_little_gives_a_short_page():
@@ -54,11 +27,6 @@ def small(n_sets=3, best=(0.7, 0.6, 0.5)):
 def found_in(rows, **given):
     page = bench_page(summarise_bench(frame(rows), **given))
     return page, page.sections[0].blocks[0].items
-
-
-def test_the_leader_of_a_track_is_named():
-    _, points = found_in(small())
-    assert points[0].startswith("Default track: UDFS has the best average rank by ACC (1.00 of 3")
 
 
 def test_an_unfinished_run_says_so_first():

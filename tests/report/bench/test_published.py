@@ -1,7 +1,6 @@
 import pytest
 
 from featsieve.report.bench.published import NAMES, load_published
-from featsieve.report.bench.sections import PAPER_NOTES, and_list
 
 PAPER = load_published()
 # Sums of means and of deviations, taken from the printed tables with another program (awk).
@@ -57,13 +56,6 @@ def test_printed_accuracies_can_be_means_of_ten_runs():
         runs = 10 * PAPER.shapes[name][0]
         nearest = round(mean / 100 * runs) / runs
         assert abs(100 * nearest - mean) < 0.00501, (name, method)
-
-
-def test_the_equal_rows_of_the_paper_are_reported():
-    scores = PAPER.scores["nmi"]
-    same = [name for name in PAPER.datasets if scores[name, "UDFS"] == scores[name, "RUFS"]]
-    assert and_list(same) == "jaffe, lung, nci and ORL"
-    assert "UDFS and RUFS are equal, mean and deviation, on jaffe, lung, nci" in PAPER_NOTES[1]
 
 
 def test_every_row_of_the_paper_has_a_selector():

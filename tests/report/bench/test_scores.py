@@ -197,14 +197,6 @@ def test_seeds_of_the_control_are_averaged_like_those_of_the_oracle():
     assert entry.margins["NDFS"] == pytest.approx(0.0)  # all of both: 0.7 and 0.5
 
 
-def test_all_features_are_one_selection():
-    every = row(experiment="default", method="Baseline", selector="AllFeatures", control=True,
-                acc_mean=0.5, n_features=4869)  # fmt: skip
-    (entry,) = summarise_bench(frame([*random_rows(0.633), every])).survival
-    assert entry.allowed == {"Baseline": 1}
-    assert entry.judged == ()  # a control is nobody's rival
-
-
 def test_an_unfinished_control_is_no_control():
     rows = frame([*random_rows(0.6), score("NDFS", 0.64)])
     about = {"dataset": "breast3", "method": "Random", "experiment": "grid"}

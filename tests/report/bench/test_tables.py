@@ -105,9 +105,3 @@ def test_margin_over_the_random_control():
         "NDFS": ["+15.0", "+10.0", "2 of 2", "1"],
     }
     assert [entry.best for entry in table.rows[0].entries[:2]] == [False, False]
-
-
-def test_failures_keep_their_reasons():
-    bad = row(status="failed", reason="LinAlgError: singular")
-    table = bench_tables.failure_table(summarise_bench(frame([bad])))
-    assert texts(table) == {"breast3": ["NDFS", "grid", "failed", "LinAlgError: singular", "1"]}

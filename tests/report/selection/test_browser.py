@@ -194,16 +194,6 @@ def test_searching_shows_what_matches_and_says_how_many(page):
     assert count.text == "0 of 13 selected features match."
 
 
-def test_rows_of_the_script_look_like_those_of_the_page(page):
-    press(page, find(page, "#show-all"))
-    shapes = page.execute_script(
-        "const shape = row => [...row.cells].map(c => c.tagName + (c.scope || '') + "
-        "  c.className.replace(/ ?c\\d/, '') + (c.style.length ? '|' : '')).join();"
-        "return [...new Set([...document.getElementById('table').tBodies[0].rows].map(shape))]"
-    )
-    assert len(shapes) == 1
-
-
 def test_names_can_be_copied_and_rows_downloaded(page, tmp_path):
     folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
     page.execute_cdp_cmd("Browser.setDownloadBehavior", folder)

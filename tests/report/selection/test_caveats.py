@@ -75,15 +75,6 @@ def test_units_matter_to_methods_that_take_columns_as_they_are():
     assert "units" not in kinds(summarize_selection(sieve, X, structure=0.5))
 
 
-def test_what_the_caller_adds_stands_among_them():
-    class Told(str):
-        kind = "ConvergenceWarning"
-
-    found = caveats(stable()[1], [Told("It was late."), "Plain words."])
-    assert found[0] == {"kind": "ConvergenceWarning", "level": "warning", "text": "It was late."}
-    assert found[-1] == {"kind": "told", "level": "note", "text": "Plain words."}
-
-
 TINY = [{"name": str(k), "size": size, "marks": []} for k, size in enumerate((2, 30, 28))]
 WEAK = {"score": 0.01, "noise": 0.06}
 
@@ -109,15 +100,3 @@ WEAK = {"score": 0.01, "noise": 0.06}
 def test_what_each_part_of_a_summary_warns_of(part, values, kind, level):
     found = changed(**{part: values})
     assert found.get(kind, {"level": None})["level"] == level
-
-
-@pytest.mark.parametrize(
-    ("filled", "text"),
-    [
-        (3, "3 missing values were filled in."),
-        ({"a": 1, "b": 4}, "5 missing values were filled in, in 2 columns (a and b)."),
-        ("Medians were used.", "Medians were used."),
-    ],
-)
-def test_missing_values_are_told(filled, text):
-    assert changed(table={"filled": filled})["filled"]["text"] == text

@@ -40,25 +40,6 @@ def test_the_clusters_of_the_method_are_judged_too():
     assert judged["table"] == table.tolist()
 
 
-@pytest.mark.parametrize("codes", [np.zeros(60, dtype=int), np.arange(60)])
-def test_what_cannot_be_judged_is_skipped_with_a_reason(codes):
-    selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=3)
-    names = [str(code) for code in np.unique(codes)]
-    judged = evaluation(selection, codes, names)
-    if len(names) == 1:
-        assert "one class" in judged["skipped"]
-        assert judged["rows"] == []
-    else:
-        assert len(judged["rows"]) == 2
-
-
-def test_classes_are_named():
-    assert check_classes(None, None, 5) == (None, None)
-    codes, names = check_classes([1.0, 0.0], ["no", "yes"], 2)
-    assert codes.tolist() == [1, 0]
-    assert names == ["no", "yes"]
-
-
 @pytest.mark.parametrize(
     ("y", "names", "match"),
     [
@@ -98,12 +79,6 @@ def scored(*aris, samples=400, classes=2):
 def test_only_clear_bests_are_marked(aris, samples, best):
     cells = best_cells(scored(*aris, samples=samples), ("ari",))
     assert cells == {(kind, "ari") for kind in best}
-
-
-def test_nothing_is_best_among_too_many_classes_or_none():
-    assert best_cells(scored(0.9, 0.1, samples=9, classes=3), ("ari",)) != set()
-    assert best_cells(scored(0.9, 0.1, samples=9, classes=9), ("ari",)) == set()
-    assert best_cells(scored(), ("ari",)) == set()
 
 
 def found(evaluation):

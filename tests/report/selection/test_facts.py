@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,13 +9,11 @@ from featsieve.report.selection.facts import (
     criterion_curve,
     method_facts,
     number_facts,
-    objective_steps,
     stability_facts,
     structure_facts,
     table_facts,
 )
 from featsieve.report.selection.inputs import gather
-from featsieve.report.selection.values import json_safe
 from tests.report.selection.cases import automatic, noise, planted, stable
 
 
@@ -53,15 +49,6 @@ def test_settings_and_which_were_changed():
     assert facts["seed"] is None
     assert facts["random"]
     assert facts["seconds"] == 1.23
-
-
-def test_settings_inside_of_a_meta_estimator():
-    facts = method_facts(gather(stable()[0], planted().X), {})
-    assert (facts["name"], facts["inner"]) == ("StabilitySelection", "JASFS")
-    assert "selector__n_features_to_select" in facts["changed"]
-    assert "selector__alpha" not in facts["changed"]
-    assert facts["seed"] == 0
-    assert not method_facts(of(LaplacianScore(3)), {})["random"]
 
 
 def test_how_the_number_was_chosen():
@@ -113,19 +100,6 @@ def test_stability_is_that_of_the_selector_or_given():
     assert stability_facts(gather(automatic()[0], planted().X), undefined)["value"] is None
 
 
-def test_anything_becomes_json():
-    value = {
-        1: {2, 3}, "f": len, "o": LaplacianScore(), "n": np.nan, "b": np.bool_(True),
-        "c": type("Odd", (), {"__str__": lambda _: "o" * 999})(),
-    }  # fmt: skip
-    safe = json_safe(value)
-    assert json.loads(json.dumps(safe, allow_nan=False)) == safe
-    assert safe["f"] == "len"
-    assert safe["o"] == "LaplacianScore(...)"
-    assert safe["b"] is True
-    assert len(safe["c"]) == 200
-
-
 def test_the_curve_is_that_of_the_path():
     sieve, summary = automatic()
     curve = sieve.path_.curve
@@ -152,9 +126,3 @@ def test_the_objective_is_that_of_the_solver():
     np.testing.assert_allclose(summary["objective"]["values"], sieve.objective_, rtol=1e-7)
     assert summary["objective"]["status"] == sieve.status_.value
     assert summary["objective"]["success"]
-
-
-def test_a_solver_that_was_stopped_says_so():
-    sieve = JASFS(3, n_features_to_select=4, callback=lambda *_: True, random_state=0)
-    steps = objective_steps(gather(sieve.fit(planted().X), planted().X))
-    assert not steps["success"]

@@ -4,7 +4,6 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve import JASFS, MaxVariance, explain
-from featsieve.report.selection import features as selection_features
 from featsieve.report.selection.features import (
     cluster_means,
     cluster_rows,
@@ -37,15 +36,6 @@ def test_rows_say_what_explain_says():
         assert rows["cluster"][i] == str(facts["best_cluster"][j])
         np.testing.assert_allclose(rows["separation"][i], facts["separation"][j], rtol=1e-3)
         np.testing.assert_allclose(rows["correlation"][i], facts["correlation"][j], rtol=1e-3)
-
-
-def test_very_many_features_are_cut(monkeypatch):
-    monkeypatch.setattr(selection_features, "MOST_ROWS", 7)
-    rows = feature_rows(gather(fitted(), planted().X), np.linspace(0.0, 1.0, 40))
-    assert rows["total"] == 40
-    lists = [rows[key] for key in rows if key != "total"]
-    assert {len(values) for values in lists} == {7}
-    assert rows["frequency"][0] == float(f"{rows['index'][0] / 39:.6g}")
 
 
 def test_constant_columns_have_no_cluster_and_no_neighbour():
@@ -100,14 +90,6 @@ def test_rows_count_the_samples_and_name_marks():
             assert mark["direction"] == ("high" if high else "low")
 
 
-def test_no_rows_without_clusters():
-    X = np.column_stack([np.arange(6.0), np.ones(6)])
-    sieve = MaxVariance(1).fit(X)
-    sieve.support_ = np.array([False, True])
-    assert cluster_rows(gather(sieve, X)) == []
-    assert heat_map(gather(sieve, X)) is None
-
-
 def copies():
     """Return columns of which the first four are nearly the same, one of them turned round."""
     rng = np.random.default_rng(0)
@@ -136,14 +118,6 @@ def test_edges_join_what_correlates():
     strengths = [abs(value) for *_, value in graph["edges"]]
     assert strengths == sorted(strengths, reverse=True)
     assert graph["mean"] == pytest.approx(np.abs(r[np.triu_indices(10, 1)]).mean(), rel=1e-2)
-
-
-def test_copies_and_single_features():
-    X = np.repeat(planted().X[:, :1], 4, axis=1)
-    graph = redundancy_graph(gather(MaxVariance(4).fit(X), X, n_clusters=2))
-    assert graph["mean"] == 1.0
-    assert len(set(zip(graph["x"], graph["y"], strict=True))) == 4  # copies part
-    assert redundancy_graph(gather(MaxVariance(1).fit(X), X, n_clusters=2)) is None
 
 
 def test_correlated_features_are_close_and_lonely_ones_stand_aside():

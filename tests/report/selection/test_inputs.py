@@ -1,38 +1,11 @@
-import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import JASFS, LaplacianScore, MaxVariance
+from featsieve import JASFS, MaxVariance
 from featsieve.report.selection.inputs import gather
 from tests.report.selection.cases import planted
-
-
-def test_clusters_are_those_of_the_method():
-    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(planted().X)
-    selection = gather(sieve, planted().X)
-    assert selection.clusters.source == "method"
-    assert selection.clusters.number == "asked"
-    np.testing.assert_array_equal(selection.clusters.codes, sieve.labels_)
-    np.testing.assert_array_equal(np.sort(selection.chosen), np.flatnonzero(sieve.support_))
-    assert (np.diff(sieve.ranking_[selection.chosen]) > 0).all()
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_a_method_without_clusters_gets_those_of_k_means_on_its_columns(sparse):
-    X = np.where(planted().X > 0.3, planted().X, 0.0)
-    sieve = LaplacianScore(6).fit(X)
-    table = sp.csr_array(X) if sparse else X
-    clusters = gather(sieve, table, n_clusters=3).clusters
-    points = StandardScaler().fit_transform(X[:, sieve.support_])
-    expected = KMeans(3, n_init=10, random_state=0).fit_predict(points)
-    assert adjusted_rand_score(expected, clusters.codes) == 1.0
-    assert (clusters.source, clusters.number) == ("k-means", "asked")
-    assert clusters.codes[0] == 0  # numbered by their first sample
 
 
 def test_names_come_from_the_frame_that_was_fitted():

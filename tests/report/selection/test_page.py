@@ -114,18 +114,6 @@ def test_the_page_is_made_for_all_readers():
             assert attributes["type"] == "button"
 
 
-def test_what_the_caller_told_is_shown():
-    summary = copy.deepcopy(automatic()[1])
-    summary["reproduce"]["more"] = {"files": {"model": "m.skops"}, "lab": "north", "none": None}
-    summary["method"]["seconds"] = 0.54
-    page = render_selection(summary)
-    assert "<summary>Files</summary>" in page
-    assert "<div><dt>model</dt><dd>m.skops</dd></div>" in page
-    assert "<div><dt>lab</dt><dd>north</dd></div>" in page
-    assert "<dt>none</dt>" not in page
-    assert "<div><dt>Time of the fit</dt><dd>0.54 s</dd></div>" in page
-
-
 def test_tables_and_pictures_are_there_without_script():
     page = render_selection(automatic()[1])
     static = page[: page.index('<script type="application/json"')]
@@ -185,13 +173,6 @@ def themes():
     return [theme for theme in found if "--c0" in theme]
 
 
-def test_the_two_ways_to_be_dark_are_the_same():
-    light, dark, by_system = themes()
-    assert dark == by_system
-    assert set(light) == set(dark)
-    assert light != dark
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_colours_can_be_seen(which):
     theme = themes()[which]
@@ -213,23 +194,6 @@ def test_tiles_say_what_matters_most():
     low, high = automatic()[0].equivalent_range_
     assert f'<dd class="note">of 40; {low} to {high} nearly as good</dd>' in page
     assert "<dt>stability</dt>" not in page
-
-
-def test_the_heat_map_has_the_full_colour_at_two_deviations():
-    summary = copy.deepcopy(automatic()[1])
-    summary["heatmap"]["mean"][0] = [2.5, -1.0, None]
-    page = render_selection(summary)
-    row = page[page.index('<table class="heat') :].split("<tbody>")[1].split("</tr>")[0]
-    assert re.findall(r"--z:(\d+)%", row) == ["100", "50", "0"]
-    assert re.findall(r">([-.\d]+)</td>", row) == ["2.5", "-1.0", "0.0"]
-
-
-def test_settings_that_were_changed_come_first():
-    page = render_selection(automatic()[1])
-    total = len(automatic()[1]["method"]["settings"])
-    assert f"Settings (2 of {total} set in the call, the others as they are by default)" in page
-    rows = page[page.index('<th scope="col">Setting</th>') :]
-    assert re.findall(r'<th scope="row">(\w+)<', rows)[:2] == ["n_clusters", "random_state"]
 
 
 def test_the_summary_needs_no_template_engine(monkeypatch):

@@ -1,11 +1,10 @@
-import copy
 import re
 from xml.etree import ElementTree as ET
 
 from featsieve import MaxVariance
 from featsieve.report import summarize_selection
-from featsieve.report.selection.pictures import graph_picture, pixel_pictures, sample_views
-from tests.report.selection.cases import automatic, planted, stable
+from featsieve.report.selection.pictures import pixel_pictures, sample_views
+from tests.report.selection.cases import automatic, planted
 
 
 def test_every_sample_is_drawn_once_in_both_views():
@@ -19,31 +18,6 @@ def test_every_sample_is_drawn_once_in_both_views():
         assert counts == [row["size"] for row in summary["clusters"]["rows"]]
         names = [text.text for text in root.iter("text")]
         assert names == summary["clusters"]["names"]
-
-
-def test_the_graph_has_a_node_for_every_feature_and_a_line_for_every_pair():
-    summary = stable()[1]
-    graph = summary["redundancy"]
-    root = ET.fromstring(graph_picture(summary)["svg"])
-    lines = list(root.iter("line"))
-    assert len(lines) == len(graph["edges"]) > 0
-    strengths = [float(line.get("data-r")) for line in lines]
-    assert strengths == sorted(strengths)  # the strongest on top
-    widths = [float(line.get("stroke-width")) for line in lines]
-    assert widths == sorted(widths)
-    negative = sum(r < 0 for *_, r in graph["edges"])
-    assert sum(line.get("class") == "minus" for line in lines) == negative
-    assert len(list(root.iter("path"))) == len(graph["name"])
-    assert graph_picture(summary | {"redundancy": None}) is None
-
-
-def test_labels_do_not_meet():
-    summary = copy.deepcopy(stable()[1])
-    graph = summary["redundancy"]
-    graph["x"] = [500] * len(graph["x"])
-    graph["y"] = [500] * len(graph["y"])
-    root = ET.fromstring(graph_picture(summary)["svg"])
-    assert len(list(root.iter("text"))) <= 2
 
 
 def test_selected_pixels_are_marked():

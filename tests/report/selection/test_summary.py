@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 import featsieve
-from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance
+from featsieve import JASFS, LaplacianScore, MaxVariance
 from featsieve.report import render_selection, summarize_selection
 from featsieve.report.selection.summary import FORMAT, KNOWN
-from tests.report.selection.cases import any_selector, noise, planted, stable
+from tests.report.selection.cases import any_selector, noise, planted
 
 KEYS = {
     "format", "title", "table", "method", "number", "clusters", "structure", "stability",
@@ -71,24 +71,6 @@ def test_five_samples_are_enough(sieve):
     summary = summarize_selection(sieve.fit(X), X, y=list("aabbb"), image_shape=(3, 4))
     assert "few-samples" in {caveat["kind"] for caveat in summary["caveats"]}
     assert "<!doctype html>" in render_selection(json.loads(json.dumps(summary, allow_nan=False)))
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_all_features_selected_and_constant_ones():
-    X = np.column_stack([noise(20, 3), np.ones(20)])
-    summary = summarize_selection(MaxVariance(4).fit(X), X)
-    assert summary["table"]["constant_selected"] == 1
-    assert "constant-selected" in {caveat["kind"] for caveat in summary["caveats"]}
-    assert "<!doctype html>" in render_selection(summary)
-
-
-def test_meta_estimators_have_reports():
-    assert stable()[1]["method"]["inner"] == "JASFS"
-    assert stable()[1]["features"]["frequency"][0] == 1.0
-    sieve = AutoSelector(LaplacianScore(), sizes=[2, 8]).fit(planted().X)
-    summary = summarize_selection(sieve, planted().X)
-    assert summary["curve"]["sizes"] == [2, 8]
-    assert "AutoSelector with LaplacianScore" in summary["words"][0]
 
 
 def test_what_only_the_caller_knows():

@@ -1,32 +1,18 @@
 import copy
 
-import numpy as np
 import pytest
 
-from featsieve import LaplacianScore, MaxVariance
+from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
 from featsieve.report.selection.page import page_parts
 from featsieve.report.selection.table import reason, table_columns, table_note, table_rows
-from tests.report.selection.cases import automatic, noise, planted, stable
+from tests.report.selection.cases import automatic, planted
 
 
 def cells(summary, title):
     columns = table_columns(summary)
     i = [column["title"] for column in columns].index(title)
     return [row["cells"][i] for row in table_rows(summary, columns)]
-
-
-def test_only_columns_with_something_in_them_are_shown():
-    titles = [column["title"] for column in table_columns(automatic()[1])]
-    assert "Score" in titles
-    assert "Selected in" not in titles
-    titles = [column["title"] for column in table_columns(stable()[1])]
-    assert "Selected in" in titles
-    assert "Score" not in titles  # its scores are the frequencies
-    single = MaxVariance(1).fit(planted().X)
-    summary = summarize_selection(single, planted().X, structure=0.5) | {"clusters": None}
-    titles = [column["title"] for column in table_columns(summary)]
-    assert "Tells cluster" not in titles
 
 
 def test_rows_for_the_script_hold_the_same_texts():
@@ -111,12 +97,3 @@ def test_clusters_of_k_means_are_no_reason():
     X = planted().X
     summary = summarize_selection(LaplacianScore(5).fit(X), X)
     assert {reason(summary, i) for i in range(40)} == {"among the best scores", "score too low"}
-
-
-def test_copies_and_constants_of_a_table():
-    X = np.column_stack([noise(50, 3) * [9.0, 3.0, 1.0], np.ones(50)])
-    X = np.column_stack([X, X[:, 0] / 2.0])
-    summary = summarize_selection(MaxVariance(1).fit(X), X)
-    why = {name: reason(summary, i) for i, name in enumerate(summary["features"]["name"])}
-    assert why["x3"] == "does not vary"
-    assert why["x4"] == "repeats x0 (r = 1.00)"

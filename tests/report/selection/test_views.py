@@ -10,9 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import MaxVariance
 from featsieve.arrays import as_operator
-from featsieve.report.selection import views as selection_views
 from featsieve.report.selection.inputs import check_shape, gather
-from featsieve.report.selection.views import grey_png, pixel_images, plane, sample_map
+from featsieve.report.selection.views import pixel_images, plane, sample_map
 from tests.report.selection.cases import planted
 
 
@@ -43,15 +42,6 @@ def test_both_views_show_the_same_samples_turned_alike():
         assert np.corrcoef(views["selected"][axis], views["all"][axis])[0, 1] > 0
 
 
-def test_of_many_samples_some_are_drawn_always_the_same(monkeypatch):
-    monkeypatch.setattr(selection_views, "MOST_SAMPLES", 25)
-    selection = gather(MaxVariance(8).fit(planted().X), planted().X, n_clusters=2)
-    views = sample_map(selection)
-    assert len(set(views["rows"])) == 25
-    assert views["of"] == 60
-    assert views == sample_map(selection)
-
-
 def test_a_single_feature_has_one_axis():
     views = sample_map(gather(MaxVariance(1).fit(planted().X), planted().X, n_clusters=2))
     assert views["selected"]["share"] == [1.0, 0.0]
@@ -70,15 +60,6 @@ def test_no_view_of_columns_that_do_not_vary():
 
 def pixels(text):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (64, 33)])
-def test_an_image_comes_back_from_its_file(shape):
-    levels = np.random.default_rng(0).integers(0, 256, shape)
-    levels.flat[0] = 0
-    levels.flat[-1] = 255
-    expected = levels if levels.size > 1 else np.zeros(shape)
-    np.testing.assert_array_equal(pixels(grey_png(levels.astype(float))), expected)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

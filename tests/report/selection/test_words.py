@@ -3,10 +3,8 @@ import copy
 import pytest
 
 import featsieve
-from featsieve import LaplacianScore
-from featsieve.report import summarize_selection
 from featsieve.report.selection.words import LOOKS_FOR, summary_sentences
-from tests.report.selection.cases import automatic, planted, stable
+from tests.report.selection.cases import automatic, stable
 
 
 def words(summary, **parts):
@@ -68,21 +66,3 @@ def test_stability_in_words():
 )
 def test_how_the_number_was_chosen(number, expected):
     assert expected in words(automatic()[1], number=number)
-
-
-@pytest.mark.parametrize(
-    ("curve", "expected"),
-    [
-        ({"sparsest": True}, "is the smallest number that cannot be told from the best"),
-        ({"tolerance": 0.0}, "has the best value"),
-        ({"tolerance": 0.02}, "within 0.02 of the best"),
-    ],
-)
-def test_the_rule_of_the_choice(curve, expected):
-    assert expected in words(automatic()[1], curve=curve)
-
-
-def test_methods_without_clusters():
-    summary = summarize_selection(LaplacianScore(5).fit(planted().X), planted().X)
-    assert "k-means on the selected columns gives the" in " ".join(summary["words"])
-    assert "No clusters were found." in summary_sentences(summary | {"clusters": None})
