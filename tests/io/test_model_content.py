@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import AutoSelector, MaxVariance
-from featsieve.io.model_content import ContentError, check_content
+from featsieve.io.models import check_content
 from featsieve.io.selection_model import SelectionModel
 
 X = np.random.default_rng(0).normal(size=(20, 4)) + np.outer(np.arange(20) % 2, [9, 9, 5, 1])
@@ -38,13 +38,14 @@ def test_models_of_a_fit_pass(model):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"support_": np.ones(4)}, "support_ of MaxVariance is of another kind"),
-        ({"support_": [True] * 4}, "support_ of MaxVariance is of another kind"),
-        ({"support_": np.ones(5, bool)}, r"support_ of MaxVariance has shape \(5,\).* 4 features"),
-        ({"ranking_": np.arange(3)}, "ranking_ of MaxVariance has shape"),
-        ({"n_features_in_": True}, "no number of features"),
-        ({"n_features_in_": "4"}, "no number of features"),
-        ({"coef_": np.ones((3, 2))}, "coef_ of MaxVariance does not have 4 rows"),
+        ({"support_": np.ones(4)}, "support_ of MaxVariance is not that of a fit to 4 features"),
+        ({"support_": [True] * 4}, "support_ of"),
+        ({"support_": np.ones(5, bool)}, "support_ of"),
+        ({"support_": np.ones((4, 1), bool)}, "support_ of"),
+        ({"ranking_": np.arange(3)}, "ranking_ of"),
+        ({"n_features_in_": True}, "fit to True features"),
+        ({"n_features_in_": "4"}, "fit to '4' features"),
+        ({"coef_": np.ones((3, 2))}, "coef_ of"),
         ({"random_state": np.random.RandomState(0)}, None),
     ],
 )
@@ -54,7 +55,7 @@ def test_fitted_attributes(changes, message):
         check_content(model)
         return
     for holder in (model, make_pipeline(StandardScaler(), model)):
-        with pytest.raises(ContentError, match=message):
+        with pytest.raises(ValueError, match=message):
             check_content(holder)
 
 
@@ -63,7 +64,7 @@ def test_a_random_state_outside_of_itself():
     about = state.get_state(legacy=False)
     about["state"]["pos"] = 10**6  # numpy would read beyond the end of its array
     state.set_state(about)
-    with pytest.raises(ContentError, match="random state stands at 1000000 of 624"):
+    with pytest.raises(ValueError, match="random state stands at 1000000 of 624"):
         check_content(fitted(random_state=[{"deep": state}]))
 
 
@@ -76,16 +77,16 @@ def test_a_sparse_part_that_points_outside():
 
 def test_what_is_no_model():
     for thing in ([1], MaxVariance, None):
-        with pytest.raises(ContentError, match="which is no model"):
+        with pytest.raises(ValueError, match="which is no model"):
             check_content(thing)
     with pytest.raises(NotFittedError):
         check_content(MaxVariance(2))
 
 
 def test_a_selection_and_its_selector_agree():
-    with pytest.raises(ContentError, match="fitted to 4 features, and it names 5"):
+    with pytest.raises(ValueError, match="5 feature_names, but the selector was fitted to 4"):
         check_content(SelectionModel(list("abcde"), list("ab"), fitted()))
-    with pytest.raises(ContentError, match="not its selector's"):
+    with pytest.raises(ValueError, match="not its selector's"):
         check_content(SelectionModel(list("abcd"), list("ad"), fitted()))
     with pytest.raises(NotFittedError):
         check_content(SelectionModel(list("abcd"), list("ab"), MaxVariance(2)))

@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 import zipfile
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,15 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from featsieve.arrays.namespace import is_sparse
+from featsieve.base import UnsupervisedSelector
+from featsieve.io.dataset import checked_sparse
 from featsieve.io.files import whole_file
 from featsieve.io.guard import TooLargeError, check_file, first_line, printable
 from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
-from featsieve.io.model_content import check_content
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
+from featsieve.io.selection_model import SelectionModel
 from featsieve.io.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
 
@@ -38,6 +42,16 @@ LONGEST_WORD = 200
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # skops imports every module of scikit-learn, and these with them: for nothing, and for seconds.
 UNNEEDED = ("cupy", "dask", "torch")
+# Fitted attributes with an entry for every feature: kinds of their values, dimensions.
+PER_FEATURE = {
+    "support_": ("b", 1),
+    "scores_": ("f", 1),
+    "ranking_": ("iu", 1),
+    "feature_names_in_": ("OU", 1),
+    "coef_": ("f", 2),
+}
+# The last position in the state of numpy.random.RandomState, which numpy does not check.
+STATE_LENGTH = 624
 
 
 class ModelError(ValueError):
@@ -210,6 +224,62 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
                 with zipfile.ZipFile(file) as inner:
                     needed += 2 * sum(part.file_size for part in inner.infolist())
     check_memory(needed, limit=limit)
+
+
+def check_content(model: Any) -> None:
+    """Raise unless the parts of a loaded model fit together: known types can hold any numbers."""
+    if isinstance(model, type) or not hasattr(model, "transform"):
+        raise ValueError(f"it holds a {type(model).__name__}, which is no model")
+    for part in _parts(model):
+        if is_sparse(part):
+            checked_sparse(part)
+        elif isinstance(part, np.random.RandomState):
+            place = part.get_state(legacy=False)["state"]["pos"]
+            if not 0 <= place <= STATE_LENGTH:
+                raise ValueError(f"its random state stands at {place} of {STATE_LENGTH}")
+        elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
+            _check_selector(part)
+        elif isinstance(part, SelectionModel) and isinstance(part.selector, UnsupervisedSelector):
+            check_is_fitted(part.selector)
+            _check_selector(part.selector)
+            again = SelectionModel.from_selector(part.selector, part.feature_names)
+            if again.selected != part.selected:
+                raise ValueError("the columns that it names as selected are not its selector's")
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """Yield all that a model holds, however deep, each object once."""
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, np.ndarray):
+            waiting += part.ravel().tolist() if part.dtype == object else []
+        elif type(part).__module__.partition(".")[0] in ("featsieve", "sklearn"):
+            waiting += vars(part).values() if hasattr(part, "__dict__") else []
+
+
+def _check_selector(selector: UnsupervisedSelector) -> None:
+    """Raise unless the fitted attributes have an entry for every feature."""
+    n = getattr(selector, "n_features_in_", None)
+    for name, (kinds, n_dimensions) in PER_FEATURE.items():
+        value = getattr(selector, name, None)
+        if value is None and name != "support_":
+            continue
+        known = isinstance(value, np.ndarray) and value.dtype.kind in kinds
+        if not known or value.ndim != n_dimensions or len(value) != n:
+            raise ValueError(
+                f"{name} of {type(selector).__name__} is not that of a fit to {n!r:.200} features"
+            )
 
 
 def _check_fitted(model: Any) -> None:

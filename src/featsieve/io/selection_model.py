@@ -11,12 +11,8 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.dataset import Dataset, subset
-from featsieve.io.names import (
-    ColumnError,
-    MissingColumnError,
-    check_unique,
-    find_columns,
-)
+from featsieve.io.guard import ColumnError, MissingColumnError
+from featsieve.io.names import check_unique, find_columns
 from featsieve.validation import check_finite, refuse_text
 
 # Fields with a number for every feature of the fit.
@@ -185,16 +181,14 @@ class SelectionModel:
         if self.scale is not None:
             X = X / self.scale[needed]
         # The other columns have no weight: they may as well be zero.
-        block = sp.csc_array(X)
-        starts = np.zeros(len(self.feature_names) + 1, dtype=np.int64)
-        starts[needed + 1] = np.diff(block.indptr)
-        whole = sp.csc_array(
-            (block.data, block.indices, np.cumsum(starts)),
+        block = sp.csr_array(X)
+        whole = sp.csr_array(
+            (block.data, needed[block.indices], block.indptr),
             shape=(X.shape[0], len(self.feature_names)),
         )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return predictor.predict(sp.csr_array(whole))
+            return predictor.predict(whole)
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled, or say which do not fit."""
@@ -282,13 +276,11 @@ def _values(table: Any) -> Any:
 
 def _filled(X: Any, fill: np.ndarray) -> Any:
     """Return a table with its missing values filled, without changing it."""
+    fill = fill.astype(X.dtype)
+    if not is_sparse(X):
+        return np.where(np.isnan(X), fill, X)
     X = X.copy()
-    if is_sparse(X):
-        gaps = np.flatnonzero(np.isnan(X.data))
-        X.data[gaps] = fill[X.indices[gaps]]
-        return X
-    rows, columns = np.nonzero(np.isnan(X))
-    X[rows, columns] = fill[columns]
+    X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
     return X
 
 
