@@ -202,16 +202,7 @@ def make_dataset(
 
 def subset(table: Dataset, indices: Any) -> Dataset:
     """Return the same samples with some of the features."""
-    chosen = np.asarray(indices)
-    n_features = table.X.shape[1]
-    if chosen.dtype == bool:
-        if chosen.shape != (n_features,):
-            raise ValueError(
-                f"the mask has shape {chosen.shape}, but there are {n_features} features: pass a "
-                "mask of all features, or their indices."
-            )
-        chosen = np.flatnonzero(chosen)
-    chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else chosen.astype(np.intp)
+    chosen = np.asarray(indices, dtype=np.intp)
     names = table.names
     return replace(
         table,

@@ -272,7 +272,7 @@ def _check_selector(selector: UnsupervisedSelector) -> None:
     """Raise unless the fitted attributes have an entry for every feature."""
     n = getattr(selector, "n_features_in_", None)
     for name, (kinds, n_dimensions) in PER_FEATURE.items():
-        value = getattr(selector, name, None)
+        value: Any = getattr(selector, name, None)
         if value is None and name != "support_":
             continue
         known = isinstance(value, np.ndarray) and value.dtype.kind in kinds

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from featsieve.io.child import run_in_child
 from featsieve.io.dataset import Dataset, dataset_from_parts
@@ -139,15 +140,15 @@ def read_table(
     except FileNotFoundError as error:
         hint = "" if path.is_symlink() else _others_like(path)
         raise FileNotFoundError(f"{str(error).rstrip('.')}{hint}.") from None
-    request = Request.checked(
-        label_column=label_column,
-        id_column=id_column,
-        drop=drop,
-        drop_text=drop_text,
-        columns=columns,
-        header=header,
-    )
-    return _read(path, ending, request)
+    asked: dict[str, Any] = {
+        "label_column": label_column,
+        "id_column": id_column,
+        "drop": drop,
+        "drop_text": bool(drop_text),
+        "columns": columns,
+        "header": None if header is None else bool(header),
+    }
+    return _read(path, ending, Request(**asked))
 
 
 def read_trusted(path: Path) -> Dataset:

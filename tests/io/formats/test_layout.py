@@ -4,7 +4,6 @@ import gzip
 
 import pytest
 
-from featsieve.io.formats import layout
 from featsieve.io.formats.layout import find_layout
 
 
@@ -97,10 +96,3 @@ def test_cells_longer_than_the_csv_module_takes(tmp_path):
     names = [f"gene {j}" for j in range(20_000)]  # one cell, for the wrong separator
     assert layout_of(tmp_path, ",".join(names) + "\n").names == names
     assert layout_of(tmp_path, 'a,"b;c"\n1,' + "x" * 200_000 + "\n").names == ["a", "b;c"]
-
-
-def test_a_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(layout, "LONGEST_LINE", 1000)
-    assert layout_of(tmp_path, "1," * 400 + "1\n").separator == ","
-    with pytest.raises(ValueError, match="a line of more than 1000 letters"):
-        layout_of(tmp_path, "1," * 600 + "1\n")

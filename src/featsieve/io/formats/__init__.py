@@ -39,11 +39,11 @@ def format_module(ending: str) -> Any:
 
 def read_parts(path: Path, *, ending: str, request: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of the data set in a file; called in the child."""
-    table = format_module(ending).read(path, Request.checked(**request))
+    table = format_module(ending).read(path, Request(**request))
     return dataset_parts(replace(table, name=path.name[: -len(ending)]))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Request:
     """Which columns of a file are classes, names of samples, or features; see `read_table`."""
 
@@ -54,40 +54,26 @@ class Request:
     columns: tuple[str, ...] | None = None
     header: bool | None = None  # whether the first line of a text file names the columns
 
-    @classmethod
-    def checked(
-        cls,
-        *,
-        label_column: str | None = None,
-        id_column: str | None = None,
-        drop: Iterable[str] = (),
-        drop_text: bool = False,
-        columns: Iterable[str] | None = None,
-        header: bool | None = None,
-    ) -> "Request":
-        """Return a request whose parts do not contradict each other."""
-        request = cls(
-            label_column=None if label_column is None else _name("label_column", label_column),
-            id_column=None if id_column is None else _name("id_column", id_column),
-            drop=tuple(dict.fromkeys(_names("drop", drop))),
-            drop_text=bool(drop_text),
-            columns=None if columns is None else _names("columns", columns),
-            header=None if header is None else bool(header),
-        )
-        if len(set(request.roles)) < len(request.roles):
+    def __post_init__(self) -> None:
+        # names may come in any container
+        for parameter in ("label_column", "id_column"):
+            if getattr(self, parameter) is not None:
+                _check_name(parameter, getattr(self, parameter))
+        self.drop = tuple(dict.fromkeys(_names("drop", self.drop)))
+        if len(set(self.roles)) < len(self.roles):
             raise ValueError(
-                f"column {id_column!r} cannot hold the classes (label_column) and the names of the "
-                "samples (id_column) at once: name two columns, or leave one of them out."
+                f"column {self.id_column!r} cannot hold the classes (label_column) and the names "
+                "of the samples (id_column) at once: name two columns, or leave one of them out."
             )
-        if request.columns is not None:
-            if request.drop:
+        if self.columns is not None:
+            self.columns = _names("columns", self.columns)
+            if self.drop:
                 raise ValueError("columns lists all that is read: leave drop away.")
-            if not request.columns:
+            if not self.columns:
                 raise ValueError("columns is empty: name at least one, or pass None for all.")
-            if len(set(request.columns)) < len(request.columns):
-                twice = [name for name in request.columns if request.columns.count(name) > 1]
+            if len(set(self.columns)) < len(self.columns):
+                twice = [name for name in self.columns if self.columns.count(name) > 1]
                 raise ValueError(f"columns lists {twice[0]!r} twice: list every column once.")
-        return request
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -114,11 +100,10 @@ class Request:
         )
 
 
-def _name(parameter: str, value: Any) -> str:
-    """Return the name of a column."""
+def _check_name(parameter: str, value: Any) -> None:
+    """Raise unless a value is the name of a column."""
     if not isinstance(value, str):
         raise TypeError(f"{parameter} must be the name of a column; got {value!r}.")
-    return value
 
 
 def _names(parameter: str, values: Any) -> tuple[str, ...]:
@@ -127,4 +112,7 @@ def _names(parameter: str, values: Any) -> tuple[str, ...]:
         return (values,)
     if not isinstance(values, Iterable):
         raise TypeError(f"{parameter} must list names of columns; got {values!r}.")
-    return tuple(_name(f"every one of {parameter}", value) for value in values)
+    names = tuple(values)
+    for name in names:
+        _check_name(f"every one of {parameter}", name)
+    return names

@@ -192,14 +192,10 @@ def _rows(X: Any, decimal: str) -> Iterator[list[Any]]:
 
 def _whole_columns(X: Any) -> np.ndarray:
     """Return which columns hold whole numbers only, apart from gaps."""
-    if hasattr(X, "tocoo"):  # sparse
-        stored = X.tocoo()
-        broken = np.bincount(stored.col[~_is_whole(stored.data)], minlength=X.shape[1])
-        return broken == 0
     step = max(1, BLOCK // X.shape[1])
     whole = np.ones(X.shape[1], dtype=bool)
     for start in range(0, X.shape[0], step):
-        whole &= _is_whole(X[start : start + step]).all(axis=0)
+        whole &= _is_whole(dense(X[start : start + step])).all(axis=0)
     return whole
 
 
