@@ -171,7 +171,7 @@ raw(
     command=SELECT,
 )
 raw("csv", "rows that pandas reads again and again", "table.csv", b"a,b\n1,2\r 3,4\r", "")
-raw("csv", "one line of 140 MB", "table.csv", lambda: b"7" * 140 * MIB, "no row of cells", slow=True)
+raw("csv", "one line of 140 MB", "table.csv", lambda: b"7" * 140 * MIB, "row of cells", slow=True)
 raw(
     "csv",
     "5,000,000 columns",

@@ -177,7 +177,5 @@ def test_contradictions(asked, error, message):
 
 def test_columns_without_names_have_their_places():
     request = Request(label_column="3", id_column="x1", drop=("0", "age"))
-    assert request.for_places(5) == Request(
-        label_column="x3", id_column="x1", drop=("x0", "age")
-    )
+    assert request.for_places(5) == Request(label_column="x3", id_column="x1", drop=("x0", "age"))
     assert Request(columns=("2", "9")).for_places(5).columns == ("x2", "9")
