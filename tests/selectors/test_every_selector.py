@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import featsieve
 from featsieve.datasets import make_planted
 from featsieve.solvers import Status
+from tests.selectors.test_laplacian_score import toy
 
 NAMES = tuple(featsieve.selectors.__all__)
 # Methods that draw no labels and no numbers: they have no random_state.
@@ -35,6 +36,7 @@ VARIANTS = {
     "UGFS, as published": ("UGFS", {"solver": "paper"}),
     "NDFS, as published": ("NDFS", {"update": "paper"}),
     "RSFS, as published": ("RSFS", {"update": "paper"}),
+    "AUFS, thresholded": ("AUFS", {"w_step": "iht"}),
     "RUFS, as published": ("RUFS", {"update": "paper"}),  # URAFS starts at random, as published
     "SPEC, plain": ("SPEC", {"criterion": "plain"}),
     "SPEC, leading": ("SPEC", {"criterion": "leading"}),
@@ -147,6 +149,14 @@ def test_informative_and_redundant_columns_come_before_noise(name):
     assert np.mean(found) >= 0.8, found
 
 
+# The method of multipliers of UGFS misses some of the four, however many iterations it gets.
+@pytest.mark.parametrize("name", [*METHODS, *(name for name in VARIANTS if "UGFS" not in name)])
+def test_the_toy_of_the_specification_is_ranked_as_known(name):
+    for seed in range(2):
+        sieve = make(name, n_features_to_select=4, max_iter=50).fit(toy(seed))
+        assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_same_seed_same_answer(name):
     first, second = fitted(name), fitted(name)
@@ -198,18 +208,10 @@ def test_sparse_tables_give_the_answer_of_dense_ones(name, shape, kind):
 @pytest.mark.parametrize("name", [*NAMES, *VARIANTS])
 def test_columns_that_do_not_vary_score_zero_and_come_last(name):
     X = planted().X.copy()
-    X[:, 3], X[:, 17] = 7.0, 0.0
+    X[:, 3], X[:, 17] = 1e8 / 3, 0.0  # the mean of the first is rounded
     sieve = make(name).fit(X)
     assert sieve.scores_[3] == sieve.scores_[17] == 0.0
     np.testing.assert_array_equal(sieve.ranking_[[3, 17]], [19, 20])  # a tie: lower index first
-
-
-@pytest.mark.parametrize("name", ["LaplacianScore", "SPEC", "MaxVariance"])
-def test_ties_are_broken_by_the_lower_index(name):
-    sieve = make(name).fit(np.hstack([planted().X] * 3))  # every score three times
-    ranks = sieve.ranking_.reshape(3, -1)
-    np.testing.assert_array_equal(ranks[1], ranks[0] + 1)
-    np.testing.assert_array_equal(ranks[2], ranks[0] + 2)
 
 
 @pytest.mark.parametrize("name", [*METHODS, *VARIANTS])
@@ -225,6 +227,25 @@ def test_the_order_of_features_and_samples_does_not_matter(name):
     )
     if takes_labels(name):
         np.testing.assert_array_equal(permuted.labels_, straight.labels_[rows])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_units_and_origins_do_not_matter_for_scaled_columns(name):
+    X, labels = planted().X, planted().labels
+    rng = np.random.default_rng(1)
+    units, origins = 10.0 ** rng.integers(-3, 4, X.shape[1]), rng.integers(-5, 6, X.shape[1])
+    sieve = make(name, scale="unit", **given(name, labels))
+    scores = sieve.fit(X).scores_
+    changed = sieve.fit(units * (X + origins)).scores_
+    np.testing.assert_allclose(changed, scores, atol=1e-6 * scores.max())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_single_precision_is_near_double_precision(name):
+    X = planted().X.astype(np.float32)
+    sieve = make(name, **given(name, planted().labels))
+    single, double = (sieve.fit(X.astype(dtype)).scores_ for dtype in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, atol=1e-3 * double.max())
 
 
 @pytest.mark.parametrize("name", ["LaplacianScore", "SPEC", "MCFS", "NDFS"])

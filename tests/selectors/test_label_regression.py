@@ -14,7 +14,6 @@ from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.common import solve
-from featsieve.selectors.label_regression import resolve_penalty
 from featsieve.solvers import Status
 from featsieve.solvers.reweighted_ridge import largest_penalty
 from featsieve.terms import indicator, normalised_indicator
@@ -29,7 +28,6 @@ from tests.selectors.label_problems import (
     quiet,
     random_labels,
 )
-from tests.selectors.test_laplacian_score import toy
 
 NONNEGATIVE = ("NDFS", "RSFS", "RUFS")
 OTHER = {name: {"variant": "released"} if name == "USFS" else {"update": "paper"} for name in NAMES}
@@ -251,10 +249,6 @@ def test_beyond_the_largest_penalty_all_weights_vanish_with_a_warning(name):
     assert above.scores_.min() > 0.0
 
 
-def test_an_automatic_penalty_is_never_zero(small_planted):
-    assert resolve_penalty("auto", as_operator(small_planted.X), np.zeros((80, 2))) == 1.0
-
-
 def test_a_beta_that_kills_all_weights_ranks_one_feature_at_a_time(small_planted):
     F = normalised_indicator(small_planted.labels, 3)
     operator = as_operator(small_planted.X, scale="std")
@@ -364,25 +358,6 @@ def test_the_first_labels_of_raw_columns_do_not_depend_on_the_origin():
 # Features that are known --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("NDFS", {"beta": 0.1}),
-        ("NDFS", {"beta": 0.1, "update": "paper"}),
-        ("RSFS", {"beta": 0.1, "nu": 0.1}),
-        ("RSFS", {"beta": 0.1, "nu": 0.1, "update": "paper"}),
-        ("RUFS", {"beta": 0.1, "nu": 0.1, "max_iter": 10}),
-        ("RUFS", {"beta": 0.1, "nu": 0.1, "max_iter": 10, "update": "paper"}),
-        ("URAFS", {}),
-        ("USFS", {}),
-    ],
-)
-def test_the_toy_of_the_specification(name, parameters):
-    for seed in range(3):
-        model = fit(name, toy(seed), n_features_to_select=4, **parameters)
-        assert model.support_[:4].all()
-
-
 # In a wide table of unit variances the noise hides the clusters; in its own units it does not.
 @pytest.mark.parametrize(
     ("name", "shape", "n_redundant", "signal"),
@@ -427,32 +402,9 @@ def test_copies_score_alike_and_units_and_offsets_do_not_matter(name, variant):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_single_precision_is_near_double_precision(name, small_planted):
-    X = small_planted.X.astype(np.float32)
-    single, double = (
-        fit(name, X.astype(dtype), init=small_planted.labels, max_iter=20)
-        for dtype in (np.float32, np.float64)
-    )
-    np.testing.assert_allclose(single.scores_, double.scores_, atol=1e-4)
-
-
 def assert_finite(model):
     for attribute in ("scores_", "coef_", "objective_"):
         assert np.isfinite(getattr(model, attribute)).all()
-
-
-@BOTH
-@pytest.mark.parametrize(("n", "d", "c"), [(2, 1, 1), (5, 3, 5), (4, 30, 2)])
-def test_small_and_odd_problems_give_finite_answers(n, d, c, name, variant):
-    X = np.random.default_rng(0).integers(0, 3, (n, d)).astype(np.float32)
-    X[0] += 1.0
-    settings = [{"orthogonality": gamma} for gamma in (0.0, 1.0, 1e8)]
-    for more in settings if name in NONNEGATIVE else [{}]:
-        model = fit(name, X, c, init=np.arange(n) % c, max_iter=8, **variant, **more)
-        assert_finite(model)
-        assert model.support_.sum() == 1
-        assert model.labels_.shape == (n,)
 
 
 EXTREME = {

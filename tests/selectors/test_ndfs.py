@@ -8,7 +8,6 @@ from sklearn.linear_model import MultiTaskLasso
 
 from featsieve import NDFS
 from featsieve.solvers.nonnegative_labels import first_label_matrix
-from featsieve.solvers.reweighted_ridge import largest_penalty
 from featsieve.terms import indicator, normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
 from tests.graphs.test_knn import T9
@@ -198,28 +197,6 @@ def test_as_published_the_start_is_the_indicator_and_the_columns_are_raw():
     np.testing.assert_array_equal(model.ranking_, [2, 3, 4, 1, 5])
 
 
-@pytest.mark.parametrize("shape", [(60, 15), (30, 60)], ids=["tall", "wide"])
-@pytest.mark.parametrize("share", [0.2, 0.6])
-def test_with_frozen_labels_it_is_a_group_lasso(share, shape):
-    rng = np.random.default_rng(3)
-    labels = random_labels(rng, shape[0], 3)
-    X = rng.standard_normal(shape)
-    X[:, :4] += 2.0 * rng.standard_normal((3, 4))[labels]
-    F = normalised_indicator(labels, 3)
-    problem = make_problem(X)
-    beta = share * largest_penalty(problem.operator, F)
-    solution, _ = iterate(replace(problem, beta=beta), F, 800)
-    W, Z = solution.state.W, problem.operator.rows(0, shape[0])
-    np.testing.assert_allclose(W, group_lasso(Z, F, beta), atol=1e-5)
-    # Optimality: 2 z_j'(ZW - F) = -beta w_j/||w_j|| on the active rows, at most beta elsewhere.
-    slope, length = 2.0 * Z.T @ (Z @ W - solution.state.F), np.linalg.norm(W, axis=1)
-    active = length > 1e-4
-    assert 0 < active.sum() < shape[1]
-    residual = slope[active] + beta * W[active] / length[active, None]
-    np.testing.assert_allclose(residual, 0.0, atol=1e-5)
-    assert np.linalg.norm(slope, axis=1).max() <= beta * (1 + 1e-5)
-
-
 def test_the_published_step_can_raise_the_objective_and_leave_the_orthant():
     # ndfs.md: with gamma = 10 the published rule rises, and makes F negative; the safe one never.
     rises, negative = 0, 0
@@ -235,37 +212,3 @@ def test_the_published_step_can_raise_the_objective_and_leave_the_orthant():
             np.testing.assert_allclose(np.linalg.norm(state.F, axis=0), 1.0, rtol=1e-12)
     assert rises > 0
     assert negative > 0
-
-
-@pytest.mark.parametrize("published", [False, True])
-def test_any_first_weights_lead_to_the_same_end(published):
-    # W0 = 0, as in one public program, is D = I/(2 sqrt(eps)): the same limit, but slowly.
-    rng = np.random.default_rng(8)
-    labels = random_labels(rng, 40, 3)
-    X = rng.standard_normal((40, 10))
-    X[:, :4] += 2.0 * rng.standard_normal((3, 4))[labels]
-    problem, F = make_problem(X, beta=2.0, published=published), normalised_indicator(labels, 3)
-    starts = {"identity": 1.0, "ones": 2.0 * np.sqrt(3.0), "zero": 2.0 * np.sqrt(SMOOTHING)}
-    few, many = (
-        {
-            name: iterate(problem, weighted_start(problem, F, inverse), n_iter)[0].state.W
-            for name, inverse in starts.items()
-        }
-        for n_iter in (5, 500)
-    )
-    size = np.linalg.norm(many["ones"])
-    for W in many.values():
-        np.testing.assert_allclose(W, many["ones"], atol=1e-5 * size)
-    near, far = (np.linalg.norm(few[name] - many["ones"]) for name in ("ones", "zero"))
-    assert far > 2.0 * near
-
-
-@pytest.mark.parametrize("parameter", ["beta", "orthogonality", "alpha"])
-@pytest.mark.filterwarnings("ignore:beta is so large")
-@quiet
-@pytest.mark.filterwarnings("ignore:The pseudo-labels have vanished")
-def test_absurd_parameters_do_not_put_a_constant_column_first(small_planted, parameter):
-    X = np.column_stack([np.ones(len(small_planted.X)), small_planted.X])
-    model = NDFS(3, n_features_to_select=6, init=small_planted.labels, **{parameter: 1e160}).fit(X)
-    assert not model.support_[0]
-    np.testing.assert_array_equal(model.labels_, small_planted.labels)

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve import SOGFS, defaults
+from featsieve import SOGFS
 from featsieve.arrays import as_operator
 from featsieve.graphs.adaptive_neighbours import (
     best_weights,
@@ -25,14 +25,12 @@ from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.distances import EuclideanDistances
 from featsieve.selectors import sogfs as module
 from featsieve.selectors.common import solve
-from featsieve.selectors.sogfs import SOGFSProblem, SOGFSState, graph_labels
+from featsieve.selectors.sogfs import SOGFSProblem
 from featsieve.solvers import Status
 from featsieve.solvers.sparse_projection import solve_projection
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
 from featsieve.terms.simplex import project_rows
-from tests.selectors.test_laplacian_score import toy
 from tests.selectors.test_udfs import planted, quiet
-from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 
 
 def published(X, *, c, m, gamma, k=5, n_inner=6, max_iter=50):
@@ -135,19 +133,6 @@ def test_same_as_the_published_program(gamma, seed):
         count, component = connected_components(sp.csr_array(L < -1e-12), directed=False)
         assert sieve.n_parts_ == count == 3
         assert adjusted_rand_score(sieve.labels_, component) == 1.0
-
-
-@quiet
-@pytest.mark.parametrize("shape", [(40, 15), (20, 45)])
-def test_both_forms_of_the_projection(shape):
-    X = planted(shape).X
-    outcomes = []
-    for form in ("gram", "sample"):
-        problem, S = make_problem(X, form=form)
-        outcomes.append(states_of(problem, S, max_iter=8)[0])
-    one, other = (outcome.state.W for outcome in outcomes)
-    assert outcomes[0].n_iter == outcomes[1].n_iter
-    np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-6)
 
 
 # Each block alone ---------------------------------------------------------------------------------
@@ -255,36 +240,6 @@ def test_too_many_parts_keep_the_embedding_of_joined_parts():
         assert state.lam == problem.smoothing / 2.0**number
 
 
-def test_a_graph_that_stands_still_ends_the_iterations():
-    problem, S = make_problem(far_blocks(), c=2, m=3)
-    solution, states = states_of(problem, S, max_iter=50)
-    assert solution.status is Status.STATIONARY
-    assert defaults.SOGFS_FIXED_LISTS < solution.n_iter < 50
-    # Indeed: going on changes nothing.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "STANDSTILL", -1.0)
-        longer, more = states_of(problem, S, max_iter=solution.n_iter + 10)
-    assert longer.n_iter == solution.n_iter + 10
-    assert abs(more[-1].S - states[-1].S).max() <= 1e-7
-    np.testing.assert_allclose((more[-1].W ** 2).sum(1), (states[-1].W ** 2).sum(1), atol=1e-7)
-
-
-def test_labels_of_a_graph():
-    pairs = np.array([[1], [0], [3], [2], [5], [4]])
-    S = mean_graph(pairs, np.ones((6, 1)))
-    # Three pairs on a line, the last two of them close together.
-    X = np.repeat([0.0, 10.0, 11.0], 2)[:, None] + np.array([0.0, 0.1] * 3)[:, None]
-    W = np.ones((1, 1))
-    expected = {2: [0, 0, 1, 1, 1, 1], 3: [0, 0, 1, 1, 2, 2]}
-    for c, labels in expected.items():
-        problem = SOGFSProblem(as_operator(X), c, 1, 1.0, pairs, 1.0)
-        state = SOGFSState(S, 1.0, 3, W=W, F=smooth_vectors(S, c))
-        np.testing.assert_array_equal(graph_labels(problem, state), labels)
-    problem = SOGFSProblem(as_operator(X), 4, 1, 1.0, pairs, 1.0)
-    state = SOGFSState(S, 1.0, 3, W=W, F=smooth_vectors(S, 4))
-    assert sorted(set(graph_labels(problem, state))) == [0, 1, 2, 3]  # k-means: too few parts
-
-
 # Defaults -----------------------------------------------------------------------------------------
 
 
@@ -296,11 +251,6 @@ def test_planted_features_and_clusters_are_found(shape):
     assert adjusted_rand_score(sieve.labels_, truth.labels) > 0.9
     assert sieve.status_ is Status.CONVERGED
     assert sieve.n_parts_ == 3
-
-
-def test_known_ranking():
-    sieve = SOGFS(3, n_features_to_select=4).fit(toy(0))
-    assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
 
 
 def test_defaults_know_no_units():
@@ -330,15 +280,6 @@ def test_fewer_columns_of_w_than_features_to_select():
         assert SOGFS(3, n_features_to_select=20).fit(X).n_components_ == 19
         low = SOGFS(3, n_features_to_select=8, n_components=3, gamma=1e-3).fit(X)
     assert np.count_nonzero(low.scores_ > 1e-4) > 8
-
-
-def test_many_clusters_end_at_the_limit():
-    X = planted((20, 6), n_informative=3).X
-    with pytest.warns(ConvergenceWarning, match="max_iter=50"):
-        sieve = SOGFS(10, n_features_to_select=2).fit(X)
-    assert sieve.n_parts_ < 10
-    assert len(set(sieve.labels_)) == 10
-    assert np.isfinite(sieve.scores_).all()
 
 
 @quiet
@@ -422,16 +363,3 @@ def test_the_objective_is_the_smoothed_one():
     scatter = np.trace(W.T @ Z.T @ (np.diag(S.sum(axis=1)) - S) @ Z @ W)
     lengths = np.sqrt((W**2).sum(axis=1) + SMOOTHING)
     assert sieve.objective_[-1] == pytest.approx(scatter + sieve.gamma_ * lengths.sum(), rel=1e-12)
-
-
-# Size ---------------------------------------------------------------------------------------------
-
-
-@quiet
-def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    X = table((60, 900), n_shifted=20)
-    refuse_matrices_beyond(monkeypatch, 60)
-    sieve = SOGFS(3, n_features_to_select=20, max_iter=3).fit(X)
-    assert sieve.support_[:20].sum() >= 10  # some of the twenty hardly differ
-    for values in sieve.inner_objective_:
-        assert (np.diff(values) <= 0.0).all()

@@ -18,7 +18,6 @@ from featsieve.solvers import Status
 from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.graphs.test_knn import T9
 from tests.graphs.test_local_models import textbook as textbook_matrix
-from tests.selectors.test_laplacian_score import toy
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 from tests.solvers.test_sparse_projection import textbook as textbook_loop
 
@@ -90,24 +89,6 @@ def test_same_as_the_textbook(shape, local_ridge):
     np.testing.assert_allclose(np.abs(sieve.coef_), np.abs(seen[-1].W), atol=1e-12)
 
 
-@pytest.mark.parametrize("init", ["roughness", "identity"])
-@pytest.mark.parametrize(("gamma", "local_ridge"), [(1e-3, 1.0), (0.1, 1e-3), (10.0, 1e3)])
-@pytest.mark.filterwarnings("ignore:gamma=")
-@quiet
-def test_known_ranking(gamma, local_ridge, init):
-    settings = {"gamma": gamma, "local_ridge": local_ridge, "init": init}
-    sieve = UDFS(3, n_features_to_select=4, **settings).fit(toy(0))
-    assert list(np.flatnonzero(sieve.support_)) == [0, 1, 2, 3]
-
-
-def test_known_ranking_needs_scaled_columns():
-    found = [
-        UDFS(3, n_features_to_select=4, scale="none").fit(toy(seed)).support_[:4].sum()
-        for seed in range(2)
-    ]
-    assert np.mean(found) < 2.0  # small variance is preferred: informative columns have more
-
-
 # Defaults -----------------------------------------------------------------------------------------
 
 
@@ -120,16 +101,6 @@ def test_defaults_know_no_units():
     assert scaled.gamma_ == pytest.approx(plain.gamma_)  # X'LX knows no units then
     units = 10.0 ** np.random.default_rng(0).uniform(-3.0, 3.0, 20)
     np.testing.assert_allclose(UDFS(3).fit(X * units).scores_, UDFS(3).fit(X).scores_, rtol=1e-6)
-
-
-def test_units_and_ridge_go_together():
-    X = planted((50, 15)).X
-    settings = {"scale": "none", "gamma": 0.3}
-    one = UDFS(3, local_ridge=2.0, **settings).fit(X)
-    other = UDFS(3, local_ridge=2e4, **settings).fit(100.0 * X)
-    np.testing.assert_allclose(other.scores_, one.scores_, rtol=1e-7)
-    shifted = UDFS(3, local_ridge=2.0, **settings).fit(X + 1e5)
-    np.testing.assert_allclose(shifted.scores_, one.scores_, rtol=1e-6)
 
 
 # What must hold whatever the table ----------------------------------------------------------------
@@ -222,14 +193,14 @@ def test_more_clusters_than_features():
 # Size ---------------------------------------------------------------------------------------------
 
 
-def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    X = table((60, 900))
+@quiet
+@pytest.mark.parametrize(("kind", "found"), [(UDFS, 5), (SOGFS, 10)])
+def test_no_large_matrix_for_a_wide_table(kind, found, monkeypatch):
+    X = table((60, 900), n_shifted=20)
     refuse_matrices_beyond(monkeypatch, 60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        sieve = UDFS(5, max_iter=5).fit(X)
-    assert sieve.n_iter_ == 5
-    assert (np.diff(sieve.objective_) < 0.0).all()
+    sieve = kind(3, n_features_to_select=20, max_iter=3).fit(X)
+    assert sieve.n_iter_ == 3
+    assert sieve.support_[:20].sum() >= found  # some of the twenty hardly differ
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from featsieve import UGFS
 from featsieve.arrays import as_operator
@@ -21,7 +20,6 @@ from featsieve.solvers.label_support import (
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.terms.orthogonality import normalised_indicator
 from tests.selectors.test_label_support import first_matrix, labels_of, support_problem
-from tests.selectors.test_laplacian_score import toy
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHAPES = pytest.mark.parametrize("shape", [(20, 7), (12, 25)], ids=["d<n", "d>n"])
@@ -99,51 +97,6 @@ def test_the_feature_step_nearly_always_finds_the_best_group():
     assert reached >= 14
 
 
-@SHAPES
-def test_the_alternation_improves_on_the_support_of_the_multipliers(shape):
-    for seed in range(2):
-        X = np.random.default_rng(seed).standard_normal(shape)
-        split = make_split(X)
-        start = split.start(labels_of(shape[0], 3, seed), 3, random_state=None)
-        state = solve(split, start, max_iter=100).state
-        support, F = np.flatnonzero(state.B.any(axis=1)), state.G
-        problem = make_problem(X, ridge=1.0, alpha=0.7, nu=100.0)
-        polished = ridge_value(problem.operator.rows(0, shape[0]), F, 1.0, support)[0]
-        polished += rest_of_objective(problem, F)
-        found = solve_support(problem, F, penalties=(100.0,), support=support, max_iter=20)
-        assert found.objective[-1] <= polished + 1e-9
-
-
-def test_all_features_and_no_graph_are_orthogonal_regression():
-    X = np.random.default_rng(0).standard_normal((40, 6))
-    problem = make_problem(X, k=6, alpha=0.0, ridge=0.0, nu=1e3)
-    solution = solve_support(
-        problem, first_matrix(40, 3), penalties=(10.0, 1e2, 1e3), max_iter=500, tol=1e-10
-    )
-    state = solution.state
-    assert sorted(state.support.tolist()) == list(range(6))
-    A = np.column_stack([np.ones(40), problem.operator.rows(0, 40)])
-    update = update_features(problem, state)
-    np.testing.assert_allclose(update.fitted, A @ np.linalg.lstsq(A, state.F)[0], atol=1e-8)
-    np.testing.assert_allclose(state.F.T @ state.F, np.eye(3), atol=1e-2)
-    # Where F is positive the fit differs from it by a multiple of the penalty's gradient only.
-    nu_term = 2.0 * 1e3 * state.F @ (state.F.T @ state.F - np.eye(3))
-    gradient = 2.0 * (state.F - update.fitted) + nu_term
-    assert np.abs(gradient[state.F > 1e-6]).max() < 0.05
-
-
-def test_forward_selection_starts_anew_only_when_labels_have_moved():
-    X = np.random.default_rng(0).standard_normal((20, 8))
-    problem = make_problem(X)
-    state = update_features(problem, problem.start(first_matrix(20, 3)))
-    assert state.searched is state.F
-    nudged = update_features(problem, replace(state, F=1.001 * state.F))
-    assert nudged.searched is state.F
-    other = first_matrix(20, 3, seed=5)
-    moved = update_features(problem, replace(state, F=other))
-    assert moved.searched is other
-
-
 def test_the_path_gives_every_size_and_passes_through_the_selection(small_planted):
     X = small_planted.X
     sieve = UGFS(3, n_features_to_select=9, path_length=20, random_state=0).fit(X)
@@ -155,22 +108,6 @@ def test_the_path_gives_every_size_and_passes_through_the_selection(small_plante
     assert np.all(np.diff(sieve.path_.loss) <= 0.0)
     short = UGFS(3, n_features_to_select=9, path_length=0, random_state=0).fit(X)
     assert short.path_.order.tolist() == order[:9].tolist()
-
-
-def test_prices_of_the_path_are_those_of_refits(small_planted):
-    states = []
-    sieve = UGFS(
-        3,
-        n_features_to_select=5,
-        path_length=8,
-        random_state=0,
-        callback=lambda i, value, state: states.append(state),
-    ).fit(small_planted.X)
-    Z = as_operator(small_planted.X, scale="std").rows(0, 80)
-    F = states[-1].F
-    for m in range(9):
-        loss = ridge_value(Z, F, 10.0 * 80, sieve.path_.order[:m])[0]
-        assert sieve.path_.loss[m] == pytest.approx(loss)
 
 
 # The method of multipliers ----------------------------------------------------------------------
@@ -267,28 +204,6 @@ def test_rows_are_the_best_of_all_groups():
     assert set(np.flatnonzero(l1.B.any(axis=1))) == set(expected)
 
 
-def test_multipliers_follow_the_violations():
-    problem = make_split(np.random.default_rng(6).standard_normal((15, 7)))
-    s = random_state_of(problem)
-    new = problem.update_multipliers(s)
-    np.testing.assert_allclose(new.Lam, s.Lam + 0.8 * (s.E - s.fitted + s.F))
-    np.testing.assert_allclose(new.Sig, s.Sig + 0.8 * (s.W - s.B))
-    np.testing.assert_allclose(new.Om, s.Om + 0.8 * (s.F - s.G))
-    assert new.mu == pytest.approx(0.84)
-    assert problem.update_multipliers(replace(s, mu=9.9e9)).mu == 1e10
-
-
-@SHAPES
-def test_woodbury_equals_the_dense_inverse(shape):
-    X = np.random.default_rng(7).standard_normal(shape)
-    R = np.random.default_rng(0).standard_normal((shape[1], 3))
-    Z = make_split(X).operator.rows(0, shape[0])
-    expected = np.linalg.solve(Z.T @ Z + np.eye(shape[1]), R)
-    for table in (X, sp.csr_array(X)):
-        for form in ("gram", "sample", "auto"):
-            np.testing.assert_allclose(make_split(table, form=form).solve(R), expected, atol=1e-10)
-
-
 @pytest.mark.parametrize("update", ["safe", "paper"])
 @SHAPES
 def test_the_multipliers_run_is_that_of_dense_matrices(shape, update):
@@ -327,28 +242,6 @@ def test_the_multipliers_run_is_that_of_dense_matrices(shape, update):
     )
 
 
-def test_the_released_settings_do_not_enforce_their_constraints(small_planted):
-    selected, residuals = [], []
-    for seed in (0, 1):
-        states = []
-        sieve = UGFS(
-            3,
-            n_features_to_select=8,
-            solver="paper",
-            update="paper",
-            max_iter=50,
-            tol=1e-3,
-            random_state=seed,
-            callback=lambda i, value, state, states=states: states.append(state),
-        ).fit(small_planted.X)
-        selected.append(set(np.flatnonzero(sieve.support_).tolist()))
-        residuals.append(states[-1].residuals())
-        assert states[-1].mu == pytest.approx(1e-4 * 1.05 ** len(states))
-        assert states[-1].mu < 1.2e-3
-    assert min(map(min, residuals)) > 0.1
-    assert len(selected[0] & selected[1]) <= 4
-
-
 def test_the_safe_settings_do():
     planted = make_planted(60, 20, n_informative=5, n_clusters=3, signal=4.0, random_state=1)
     states = []
@@ -366,11 +259,6 @@ def test_the_safe_settings_do():
 
 
 # Both -------------------------------------------------------------------------------------------
-
-
-def test_known_ranking_toy():
-    sieve = UGFS(3, n_features_to_select=4, random_state=0).fit(toy(0))
-    assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3]
 
 
 def test_single_precision_without_a_ridge_selects_as_double_precision_does():

@@ -49,22 +49,6 @@ def polar(A):
     return U @ Vt
 
 
-@SHAPES
-@pytest.mark.parametrize("form", ["gram", "sample"])
-@pytest.mark.parametrize("sparsity", [0.1, 10.0])
-def test_root_free_weights_are_the_root_based_ones(shape, form, sparsity):
-    X, F = table(shape), frame(shape[0], 3)
-    inverse = np.random.default_rng(1).uniform(0.1, 2.0, shape[1])
-    problem = make_problem(X, sparsity=sparsity, form=form)
-    W, pull, _ = problem.best_weights(F, inverse)
-    Z = centred(X)
-    A = Z.T @ Z + sparsity * np.diag(1.0 / inverse)
-    root = power(A, -0.5)
-    np.testing.assert_allclose(W, root @ polar(root @ Z.T @ F), atol=1e-9)
-    np.testing.assert_allclose(W.T @ A @ W, np.eye(3), atol=1e-9)
-    np.testing.assert_allclose(pull, Z @ W, atol=1e-9)
-
-
 def test_a_direction_that_no_column_predicts_gets_no_weight():
     X = np.zeros((12, 2))
     X[:6, 0], X[3:9, 1] = 1.0, 1.0
@@ -217,19 +201,6 @@ def test_published_update_is_the_authors_alternation(shape):
 def test_published_objective_can_rise(small_planted):
     model = URAFS(3, update="paper", sparsity=100.0, tol=0.0, max_iter=20, random_state=0)
     assert np.diff(model.fit(small_planted.X).objective_).max() > 1e-3
-
-
-@quiet
-def test_a_shift_of_the_columns_changes_nothing_and_raw_is_none():
-    X, labels = table((20, 8)), np.arange(20) % 3
-    shift = np.linspace(-50.0, 50.0, 8)
-
-    def scores(X, scale):
-        return URAFS(3, init=labels, scale=scale, max_iter=10).fit(X).scores_
-
-    for scale in ("unit", "none", "raw"):
-        np.testing.assert_allclose(scores(X + shift, scale), scores(X, scale), atol=1e-9)
-    np.testing.assert_allclose(scores(X, "raw"), scores(X, "none"), rtol=1e-12)
 
 
 def test_labels_of_a_rotated_indicator_are_its_clusters():

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from featsieve import USFS
 from featsieve.arrays import as_operator
 from featsieve.selectors.usfs import (
-    by_first_appearance,
     centre_distances,
     memberships,
     subspace,
@@ -78,32 +76,25 @@ def textbook(X, Y, *, alpha, beta, gamma, m, n_iter, intercept=True):
 
 @SHAPES
 @pytest.mark.parametrize(
-    ("m", "alpha", "beta", "gamma"),
-    [(2, 10.0, 1.0, 2.0), (5, 0.5, 20.0, 0.1), (None, 100.0, 10.0, 100.0)],
+    ("m", "center", "weights"),
+    [
+        (2, True, {"alpha": 10.0, "beta": 1.0, "gamma": 2.0}),
+        (2, False, {"alpha": 10.0, "beta": 1.0, "gamma": 2.0}),
+        (5, True, {"alpha": 0.5, "beta": 20.0, "gamma": 0.1}),
+        (None, True, {"alpha": 100.0, "beta": 10.0, "gamma": 100.0}),
+    ],
 )
-def test_fast_alternation_is_the_textbook_one_and_every_step_descends(shape, m, alpha, beta, gamma):
-    X, Y = table(shape), random_memberships(shape[0], 3)
+def test_fast_alternation_is_the_textbook_one_and_every_step_descends(shape, m, center, weights):
+    X, Y = table(shape) + 2.0, random_memberships(shape[0], 3)
     P, memberships_, history, steps = textbook(
-        X, Y, alpha=alpha, beta=beta, gamma=gamma, m=m or min(shape), n_iter=5
+        X, Y, m=m or min(shape), n_iter=5, intercept=center, **weights
     )
-    problem = make_problem(X, alpha=alpha, beta=beta, gamma=gamma, n_components=m)
+    problem = make_problem(X, n_components=m, center=center, **weights)
     solution, _ = iterate(problem, Y, 5)
     np.testing.assert_allclose(solution.state.W, P, atol=1e-8)
     np.testing.assert_allclose(solution.state.F, memberships_, atol=1e-8)
     np.testing.assert_allclose(solution.objective[1:], history, rtol=1e-8)
     assert np.all(np.diff(steps) <= 1e-10 * np.abs(steps[:-1]))
-
-
-def test_without_intercept_the_table_is_used_as_it_is():
-    X, Y = table((20, 6)) + 2.0, random_memberships(20, 3)
-    P, found, history, _ = textbook(
-        X, Y, alpha=10.0, beta=1.0, gamma=2.0, m=2, n_iter=4, intercept=False
-    )
-    problem = make_problem(X, alpha=10.0, gamma=2.0, n_components=2, center=False)
-    solution, _ = iterate(problem, Y, 4)
-    np.testing.assert_allclose(solution.state.W, P, atol=1e-8)
-    np.testing.assert_allclose(solution.state.F, found, atol=1e-8)
-    np.testing.assert_allclose(solution.objective[1:], history, rtol=1e-8)
 
 
 @pytest.mark.parametrize("largest", [0, 400], ids=["scipy", "numpy"])
@@ -120,15 +111,6 @@ def test_subspace_has_the_least_scatter_of_the_row_space(shape, largest, monkeyp
     assert space.shape == (shape[0], 4)
 
 
-def test_distances_are_those_to_the_weighted_means():
-    X, Y = table((12, 5)), random_memberships(12, 3)
-    centres = (Y.T @ X) / Y.sum(axis=0)[:, None]
-    expected = ((X[:, None] - centres[None]) ** 2).sum(axis=-1)
-    np.testing.assert_allclose(centre_distances(as_operator(X), Y), expected, atol=1e-12)
-    sparse = as_operator(sp.csr_array(X))
-    np.testing.assert_allclose(centre_distances(sparse, Y), expected, atol=1e-12)
-
-
 def test_empty_clusters_move_to_the_farthest_samples():
     X = np.array([[0.0], [1.0], [2.0], [30.0], [-20.0]])
     Y = np.zeros((5, 3))
@@ -139,15 +121,6 @@ def test_empty_clusters_move_to_the_farthest_samples():
     # and the next labels use them
     nearest = memberships(np.zeros((5, 3)), D, beta=1e-3, scale=2.0).argmax(axis=1)
     np.testing.assert_array_equal(nearest, [1, 1, 1, 0, 2])
-
-
-def test_without_regression_labels_are_the_projection_of_distances():
-    D = np.random.default_rng(0).uniform(0.0, 3.0, (9, 4))
-    found = memberships(np.zeros((9, 4)), D, beta=0.7, scale=1.0)
-    np.testing.assert_allclose(found, [simplex(-d / 1.4) for d in D], atol=1e-12)
-    # the same as the limit of a small alpha
-    near = memberships(1e-10 * table((9, 4)), D, beta=0.7, scale=1.0 + 1e-10)
-    np.testing.assert_allclose(near, found, atol=1e-8)
 
 
 @SHAPES
@@ -200,17 +173,6 @@ def test_released_program_has_hard_labels_and_its_objective_rises():
     assert np.diff(consistent.objective_).max() <= 0.0
 
 
-def test_a_shift_of_the_columns_changes_nothing():
-    X, labels = table((20, 8)), np.arange(20) % 3
-
-    def scores(X, scale):
-        return USFS(3, init=labels, scale=scale, n_components=3, max_iter=8).fit(X).scores_
-
-    for scale in ("unit", "none"):
-        np.testing.assert_allclose(scores(X + 30.0, scale), scores(X, scale), atol=1e-8)
-    assert not np.allclose(scores(X + 30.0, "raw"), scores(X, "raw"))
-
-
 @pytest.mark.parametrize("scale", ["unit", "none", "raw"])
 def test_default_beta_is_a_share_of_the_total_variance(scale):
     X = table((30, 6)) * [1.0, 2.0, 3.0, 0.5, 1.0, 1.0] + 5.0
@@ -220,10 +182,6 @@ def test_default_beta_is_a_share_of_the_total_variance(scale):
         USFS(3, beta=b, scale=scale, init=labels, max_iter=5).fit(X) for b in ("auto", beta)
     )
     np.testing.assert_allclose(default.soft_labels_, explicit.soft_labels_, atol=1e-10)
-
-
-def test_clusters_are_ordered_by_their_first_sample():
-    np.testing.assert_array_equal(by_first_appearance(np.array([3, 1, 3, 0]), 5), [3, 1, 0, 2, 4])
 
 
 def test_warns_of_the_uniform_solution(small_planted):
