@@ -57,28 +57,6 @@ def test_an_entry_stored_in_pieces_is_one_entry():
     assert table.nnz == 3  # the caller's table is as it was
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("alive", [0.05, 1.0])
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
-def test_products_and_norms_never_densify(container, alive, scale, monkeypatch):
-    X = counts(np.random.default_rng(2), (30, 40))
-    args, table = arguments(X.shape, alive=alive), container(X)
-
-    def refuse(self, *args, **kwargs):
-        raise AssertionError("the table was densified")
-
-    for cls in (sp.csr_array, sp.csc_array, sp.coo_array):
-        for owner in cls.__mro__:
-            for method in ("toarray", "todense"):
-                if method in vars(owner):
-                    monkeypatch.setattr(owner, method, refuse)
-    with pytest.raises(AssertionError, match="densified"):
-        table.toarray()
-    names = ["matmul", "matmul, live rows", "rmatmul", "column_norms", "row_norms"]
-    A = as_operator(table, scale=scale)
-    assert_products(A, explicit(X, scale=scale), args=args, names=names, tolerance=1e-11)
-
-
 def test_a_table_too_large_to_densify_is_multiplied():
     # 1e5 x 1e5 would take 80 GB as a dense array.
     n = 100_000

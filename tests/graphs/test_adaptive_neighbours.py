@@ -4,25 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featsieve.arrays import as_operator
 from featsieve.graphs import adaptive_neighbours
 from featsieve.graphs.adaptive_neighbours import (
-    first_neighbours,
     first_weights,
     join_parts,
-    mean_graph,
-    nearest_points,
-    pair_distances,
-    parts,
     smooth_vectors,
 )
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.distances import EuclideanDistances
 from featsieve.terms.simplex import project_rows
-
-
-def all_distances(X):
-    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
 
 
 def test_first_weights_solve_the_problem_they_claim_to():
@@ -49,34 +38,6 @@ def test_equally_distant_neighbours_share_equally():
     assert a == 1.0
     weights, _ = first_weights(np.array([[1.0, 1.0, 1.0], [0.0, 1.0, 2.0]]))
     np.testing.assert_allclose(weights, [[0.5, 0.5], [2.0 / 3.0, 1.0 / 3.0]])
-
-
-@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 1), (4, 2), (20, 5)])
-def test_few_samples(n_samples, expected):
-    X = np.random.default_rng(2).standard_normal((n_samples, 3))
-    indices, weights, a = first_neighbours(EuclideanDistances(as_operator(X)), 5)
-    assert indices.shape == weights.shape == (n_samples, expected)
-    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    assert a > 0.0
-
-
-def test_distances():
-    points = np.random.default_rng(4).standard_normal((25, 3)) + 100.0
-    expected = all_distances(points)
-    np.fill_diagonal(expected, np.inf)
-    indices = nearest_points(points, 4)
-    np.testing.assert_array_equal(indices, np.argsort(expected, axis=1)[:, :4])
-    np.testing.assert_allclose(
-        pair_distances(points, indices), np.take_along_axis(expected, indices, axis=1)
-    )
-
-
-def test_mean_graph():
-    indices = np.array([[1], [0], [1]])
-    S = mean_graph(indices, np.array([[1.0], [0.5], [1e-13]]))
-    np.testing.assert_allclose(S.toarray(), [[0, 0.75, 0], [0.75, 0, 0], [0, 0, 0]])
-    assert S.nnz == 2  # what rounding leaves connects nothing
-    assert parts(S)[0] == 2
 
 
 def within_squares(points, labels):

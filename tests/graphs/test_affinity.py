@@ -181,11 +181,3 @@ def test_modularity_is_the_sum_over_pairs(seed):
     graph = sp.csr_array(A)
     np.testing.assert_allclose(modularity(graph, runs), expected, atol=1e-12)
     assert modularity(graph, runs[0]) == pytest.approx(expected[0], abs=1e-12)
-
-
-def test_modularity_of_two_triangles_joined_by_an_edge():
-    A = np.zeros((6, 6))
-    for i, j in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]:
-        A[i, j] = A[j, i] = 1.0
-    # 6 of 7 edges inside, each side holds half of the degrees.
-    assert modularity(sp.csr_array(A), np.array([0, 0, 0, 1, 1, 1])) == pytest.approx(6 / 7 - 1 / 2)

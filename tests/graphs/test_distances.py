@@ -15,10 +15,7 @@ from featsieve.graphs.distances import (
     Distances,
     EuclideanDistances,
     PointDistances,
-    entries_below,
     hat_distances,
-    sorted_by_distance,
-    upper_bounds,
 )
 from tests.graphs.test_knn import squared_distances
 
@@ -126,40 +123,3 @@ def test_the_neighbours_of_the_host(name, rows, monkeypatch):
     np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
     graphs = (heat_kernel_graph(operator).toarray() for operator in (device, host))
     np.testing.assert_allclose(*graphs, atol=1e-12)  # the mean distance sums over all blocks
-
-
-# The smallest entries of rows, against a full sort ------------------------------------------------
-
-
-@st.composite
-def blocks(draw):
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(1, 2000))
-    block = rng.integers(0, draw(st.integers(1, 5000)), (draw(st.integers(1, 5)), n)) * 1.0
-    return block, draw(st.integers(1, min(n, 20)))
-
-
-@settings(max_examples=60, deadline=None)
-@given(case=blocks())
-def test_the_bound_is_not_below_the_kth_smallest_and_nothing_up_to_it_is_missed(case):
-    block, k = case
-    minima, bound = upper_bounds(block, k)
-    assert np.all(bound >= np.sort(block, axis=1)[:, k - 1])
-    rows, columns = entries_below(block, minima, bound)
-    expected = np.nonzero(block <= bound[:, None])
-    order = np.lexsort((columns, rows))
-    np.testing.assert_array_equal(rows[order], expected[0])
-    np.testing.assert_array_equal(columns[order], expected[1])
-
-
-@pytest.mark.parametrize(
-    ("equal", "expected"), [(0.0, [3, 1, 0]), (0.15, [1, 3, 0]), (1.0, [0, 1, 3])]
-)
-def test_distances_that_follow_closely_are_one_and_the_lower_column_is_first(equal, expected):
-    columns = np.array([0, 1, 3])
-    squares = np.array([0.5, 0.1, 0.0])
-    found, values = sorted_by_distance(
-        np.zeros(3, dtype=int), columns, squares, equal=np.array([equal]), k=3
-    )
-    np.testing.assert_array_equal(found, [expected])
-    np.testing.assert_array_equal(values[0], squares[np.searchsorted(columns, expected)])

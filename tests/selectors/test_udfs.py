@@ -1,4 +1,4 @@
-"""UDFS: golden numbers of the public code, the textbook loop, invariances and warnings."""
+"""UDFS: golden numbers of the public code, invariances and warnings."""
 
 import os
 import warnings
@@ -15,11 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from featsieve import SOGFS, UDFS
 from featsieve.datasets import make_planted
 from featsieve.solvers import Status
-from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.graphs.test_knn import T9
-from tests.graphs.test_local_models import textbook as textbook_matrix
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
-from tests.solvers.test_sparse_projection import textbook as textbook_loop
 
 # udfs.md: T9, k = 3, lambda = 1, gamma = 0.5, c = 2, D0 = I, 20 iterations.
 GOLDEN_SQUARES = [0.1443888257, 0.0077992400, 0.3010059994, 0.7894737779, 0.7573321569]
@@ -27,10 +24,6 @@ GOLDEN_OBJECTIVE = {1: 6.572285314930, 2: 6.552825163824, 20: 6.550119124315}
 
 LUNG = Path(os.environ.get("FEATSIEVE_DATA", "absent")) / "paper" / "lung.mat"
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def standardise(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def planted(shape, seed=0, n_informative=6, **settings):
@@ -63,30 +56,6 @@ def test_golden_numbers(scale, container):
         assert sieve.objective_[iteration - 1] == pytest.approx(value, rel=1e-12)
     assert list(np.flatnonzero(sieve.support_)) == [3, 4]
     assert (sieve.gamma_, sieve.local_ridge_) == (0.5, 1.0)
-
-
-@quiet
-@pytest.mark.parametrize(("shape", "local_ridge"), [((60, 20), 0.1), ((25, 60), 100.0)])
-def test_same_as_the_textbook(shape, local_ridge):
-    X = standardise(planted(shape).X)
-    L, _ = textbook_matrix(X, 5, local_ridge)
-    rough = np.einsum("ij,ij->j", X, L @ X)
-    gamma = 0.05 * rough.mean()
-    # The start is ours: any weights that favour smooth columns. Taken from the solver's first step.
-    seen = []
-    sieve = UDFS(
-        3,
-        gamma=gamma,
-        local_ridge=local_ridge,
-        max_iter=9,
-        tol=0.0,
-        callback=lambda i, value, state: seen.append(state),
-    ).fit(X)
-    q = 1.0 / (2.0 * np.sqrt((seen[0].W ** 2).sum(axis=1) + SMOOTHING))
-    W, values = textbook_loop(X, L, 3, gamma, q, 8)
-    np.testing.assert_allclose(sieve.objective_[1:], values, rtol=1e-8)
-    np.testing.assert_allclose(sieve.scores_, np.sqrt((W**2).sum(axis=1)), atol=1e-6)
-    np.testing.assert_allclose(np.abs(sieve.coef_), np.abs(seen[-1].W), atol=1e-12)
 
 
 # Defaults -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Alternating minimisation, on words and on a convex quadratic."""
+"""Alternating minimisation, on a convex quadratic."""
 
 import math
 
@@ -11,16 +11,6 @@ from featsieve.solvers import Alternation, Block, Status, run
 from featsieve.solvers.alternate import relative_change
 
 fast = settings(max_examples=15, deadline=None)
-
-
-def speller(*letters, length=100):
-    """An alternation that appends its letters to the problem's word."""
-    return Alternation(
-        start=lambda word: word,
-        blocks=[Block(x, lambda _, word, x=x: word + x) for x in letters],
-        value=lambda word, state: float(-len(state)),
-        stop=lambda state, history: Status.CONVERGED if len(state) >= length else None,
-    )
 
 
 def gauss_seidel(tol=1e-12):
@@ -47,10 +37,6 @@ def quadratic(seed):
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((6, 3))
     return M.T @ M + 0.5 * np.eye(3), rng.standard_normal(3)
-
-
-def test_blocks_are_applied_in_order_once_per_step():
-    assert run(speller("a", "b", "c"), ">", max_iter=2).state == ">abcabc"
 
 
 @fast

@@ -90,14 +90,6 @@ def test_small_nu_never_gives_negative_or_undefined_entries(formula, seed, nu, a
         assert np.all((length == 0.0) | (np.abs(length - 1.0) < 1e-12))
 
 
-def test_entries_whose_printed_numerator_is_negative_become_zero():
-    F, fitted = soft(0)
-    numerator = 1e-3 * F + fitted
-    new = update(F, fitted, nu=1e-3)
-    assert 0 < np.count_nonzero(numerator < 0.0) < F.size
-    assert np.all(new[numerator < 0.0] == 0.0)
-
-
 def test_column_without_a_positive_numerator_becomes_zero_and_not_undefined():
     _, F, _ = hard(0)
     fitted = np.zeros_like(F)

@@ -9,7 +9,7 @@ from sklearn.linear_model import lars_path_gram
 
 from featsieve.arrays import as_operator
 from featsieve.solvers import lars
-from featsieve.solvers.lars import GramProducts, Path, lasso_lars, next_entry
+from featsieve.solvers.lars import GramProducts, Path, lasso_lars
 
 FORMS = ("gram", "sample", "not kept")
 
@@ -216,44 +216,6 @@ def test_a_feature_without_any_correlation_at_first_can_enter(seed):
         np.testing.assert_allclose(other.weights, gram.weights, atol=1e-9)
 
 
-@settings(max_examples=50)
-@given(seed=st.integers(0, 2**16), d=st.integers(1, 8), longest=st.floats(0.01, 3.0))
-def test_the_next_entry_is_the_first_to_meet_the_level(seed, d, longest):
-    rng = np.random.default_rng(seed)
-    level = 2.0
-    c, v = rng.uniform(-1.9, 1.9, d), rng.uniform(-3.0, 3.0, d)
-    # |c_j - γ v_j| = level - γ
-    steps = [((level - c) / (1.0 - v)), ((level + c) / (1.0 + v))]
-    steps = np.array([np.where(step > 0.0, step, np.inf) for step in steps]).min(axis=0)
-    gamma, position = next_entry(c, v, level, longest)
-    if steps.min() >= longest:
-        assert (gamma, position) == (longest, -1)
-    else:
-        assert position == steps.argmin()
-        assert gamma == pytest.approx(steps.min(), rel=1e-12)
-
-
-def test_a_feature_that_has_met_the_level_enters_without_a_step():
-    for met in (2.0, -2.0):
-        c, v = np.array([0.3, met, 1.9]), np.array([0.0, 0.5, -0.2])
-        assert next_entry(c, v, 2.0, 1.0) == (0.0, 1)
-
-
-def test_the_form_follows_the_shape(monkeypatch):
-    chosen = []
-    for name in ("GramProducts", "KeptProducts", "TableProducts"):
-        form = getattr(lars, name)
-        monkeypatch.setattr(
-            lars, name, lambda operator, n=name, f=form: chosen.append(n) or f(operator)
-        )
-    for shape, size in [((40, 30), 5), ((30, 40), 5), ((400, 90), 2)]:
-        X, Y = problem(*shape)
-        lasso_lars(as_operator(X), Y, size)
-    lasso_lars(as_operator(sp.csr_array(np.maximum(X, 0.0))), Y, 2)
-    # Wide tables never have a d x d matrix; nor tall ones of which a few columns are asked for.
-    assert chosen == ["GramProducts", "KeptProducts", "KeptProducts", "TableProducts"]
-
-
 def test_the_gram_matrix_of_a_single_precision_table_has_double_precision(monkeypatch):
     monkeypatch.setattr("featsieve.arrays.dense.KEEP_ELEMENTS", 0)  # as if it were large
     X = (1.0 + 1e-3 * np.random.default_rng(0).standard_normal((400, 5))).astype(np.float32)
@@ -262,29 +224,3 @@ def test_the_gram_matrix_of_a_single_precision_table_has_double_precision(monkey
     np.testing.assert_allclose(
         GramProducts(operator).gram, Z.T @ Z, atol=1e-12 * np.max(Z.T @ Z), rtol=0.0
     )
-
-
-def test_values_out_of_range_are_refused():
-    X, Y = problem(10, 5)
-    operator = as_operator(X)
-    with pytest.raises(ValueError, match="n_nonzero"):
-        lasso_lars(operator, Y, 0)
-    with pytest.raises(ValueError, match="ridge"):
-        lasso_lars(operator, Y, 2, ridge=-1.0)
-    with pytest.raises(ValueError, match="form"):
-        lasso_lars(operator, Y, 2, form="tall")
-
-
-def test_what_rounding_has_gathered_is_taken_out_at_the_end():
-    X, Y = problem(40, 12, n_targets=1)
-    gram = GramProducts(as_operator(X))
-    path = Path(X.T @ Y[:, 0], 6, ridge=0.5, floor=0.0)
-    going = True
-    while going:
-        path.append(gram)
-        going = path.advance(gram.images([(path.features, path.direction())])[0])
-    path.a += 1e-3 * np.random.default_rng(0).standard_normal(6)  # far more than rounding
-    residual = Y[:, 0] - X[:, path.features] @ path.a
-    whole = np.zeros(12)
-    whole[path.features] = path.corrected(X[:, path.features].T @ residual)
-    assert_optimal(X, Y[:, 0], whole, 0.5, path.level)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from featsieve.arrays import as_operator
 from featsieve.solvers import ForwardSelection, LocalSearch, RowSparseRegression, Status, run
 from featsieve.solvers.homotopy_iht import ConvergedIHT
-from featsieve.solvers.local_search import ExchangeSearch, disjoint_pairs, price_moves
+from featsieve.solvers.local_search import ExchangeSearch, price_moves
 
 fast = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -205,13 +205,6 @@ def test_a_limit_is_filled_where_nothing_is_left_to_explain():
     X, Y = draw(0)
     for target in (X[:, :2] - X[:, :2].mean(axis=0), 0.0 * Y):
         assert len(search(regression(X, target, n_features=4)).state.support) == 4
-
-
-def test_pairs_share_no_feature_and_come_best_first():
-    change = np.array([[-3.0, -1.0, 2.0], [-5.0, -4.0, 1.0], [0.5, -2.0, 3.0]])
-    assert disjoint_pairs(change) == [(1, 0), (2, 1)]
-    assert disjoint_pairs(np.ones((2, 2))) == []
-    assert disjoint_pairs(np.zeros((2, 0))) == []
 
 
 @pytest.mark.parametrize("seed", range(2))

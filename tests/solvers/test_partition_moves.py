@@ -106,17 +106,3 @@ def test_minimum_size_binds_where_the_objective_would_empty_a_cluster():
     solution = run(PartitionMoves(), problem, max_iter=10)
     np.testing.assert_array_equal(solution.state.labels, [0, 0, 1, 1])
     assert (solution.status, solution.n_iter) == (Status.STATIONARY, 1)
-
-
-@pytest.mark.parametrize("part", ["factor", "sparse"])
-def test_planted_blocks_are_recovered_from_corrupted_labels(part):
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1, 2], 12)
-    labels = truth.copy()
-    labels[rng.choice(36, 9, replace=False)] = rng.integers(0, 3, 9)
-    assert np.any(labels != truth)
-    blocks = indicator(truth, 3)
-    E = 3.0 * blocks if part == "factor" else np.zeros((36, 1))
-    B = sp.csr_array(blocks @ blocks.T) if part == "sparse" else sp.csr_array((36, 36))
-    state = run(PartitionMoves(), PartitionProblem(E, B, 3, labels), max_iter=50).state
-    np.testing.assert_array_equal(state.labels, truth)

@@ -11,10 +11,7 @@ from featsieve.solvers import Status, run
 from featsieve.solvers.projected_labels import (
     LabelProblem,
     ProjectedNewton,
-    _conjugate_gradients,
     hardly_changes,
-    newton_direction,
-    penalty_sequence,
 )
 
 fast = settings(max_examples=25, deadline=None)
@@ -120,24 +117,6 @@ def test_without_penalty_it_is_non_negative_least_squares(seed):
     np.testing.assert_allclose(found, np.column_stack(exact), atol=1e-7)
 
 
-def test_the_newton_direction_solves_the_system_of_the_free_entries():
-    problem, _, F = draw(3, nu=10.0, definite=True)
-    F *= 2.0  # far enough out for the second derivative to be definite
-    rng = np.random.default_rng(0)
-    slope = 1e-12 * rng.standard_normal(F.shape) * (rng.random(F.shape) < 0.7)
-    free = np.flatnonzero(slope.T)
-    curvature = problem.curvature(F, np.ones(F.shape, dtype=bool))
-    hessian = np.array([curvature(unit) for unit in np.eye(F.size)])
-    np.testing.assert_allclose(hessian, hessian.T, atol=1e-9)
-    assert np.linalg.eigvalsh(hessian)[0] > 0.0
-    expected = np.zeros(F.size)
-    expected[free] = -np.linalg.solve(hessian[np.ix_(free, free)], slope.T.ravel()[free])
-    got = newton_direction(problem, F, slope).T.ravel()
-    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
-    bent = LabelProblem(-np.eye(len(F)), problem.linear, 0.0)  # negative curvature everywhere
-    np.testing.assert_array_equal(newton_direction(bent, F, slope), -slope)
-
-
 def test_a_zero_can_grow_and_a_stationary_point_stays():
     problem = LabelProblem(np.eye(1), np.array([[1.0, -1.0]]), 0.0)
     solution = run(ProjectedNewton(np.array([[0.0, 0.5]])), problem, max_iter=100)
@@ -155,28 +134,6 @@ def test_an_objective_hardly_changes_relatively_or_by_rounding():
     assert not hardly_changes([1e-9, 5e-10], 1e-5, n_clusters=2)
     assert hardly_changes([3e-18, -2e-18], 1e-5, n_clusters=1)
     assert hardly_changes([1.0, 1.0], 0.0, n_clusters=1)
-
-
-def test_penalties_are_a_number_or_a_rising_sequence():
-    assert penalty_sequence(10) == (10.0,)
-    assert penalty_sequence((1, 20.0)) == (1.0, 20.0)
-    assert penalty_sequence(np.array([1.0, 2.0])) == (1.0, 2.0)
-    for bad in ((), (10, 10), (10, 1)):
-        with pytest.raises(ValueError, match=r"orthogonality must be a number above 0, or a seq"):
-            penalty_sequence(bad)
-    with pytest.raises(ValueError, match="orthogonality must be a number above 0; got 0"):
-        penalty_sequence((0, 1))
-    for bad in ("many", [None]):
-        with pytest.raises(TypeError, match="orthogonality must be a number above 0"):
-            penalty_sequence(bad)
-
-
-def test_conjugate_gradients_keep_what_they_have_where_the_curvature_is_negative():
-    bends, right = np.array([3.0, -1.0, 1.0]), np.array([1.0, 1.0, 0.0])
-    found = _conjugate_gradients(lambda v: bends * v, right, 2.0)
-    np.testing.assert_allclose(found, [1.0, 1.0, 0.0])  # the first step; the second would bend down
-    found = _conjugate_gradients(lambda v: -v, right, 2.0)
-    np.testing.assert_allclose(found, right)
 
 
 @pytest.mark.parametrize("convex", [False, True])

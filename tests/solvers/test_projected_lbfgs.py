@@ -103,13 +103,6 @@ def test_the_metric_is_that_of_the_bfgs_formula(seed):
     np.testing.assert_allclose(metric_product(pairs, gradient), H @ gradient, atol=1e-9)
 
 
-def test_without_memory_or_with_negative_curvature_the_metric_is_the_identity():
-    gradient = np.array([[1.0], [-2.0]])
-    bad = deque([(np.ones((2, 1)), -np.ones((2, 1))), (np.ones((2, 1)), np.zeros((2, 1)))])
-    np.testing.assert_array_equal(metric_product(deque(), gradient), gradient)
-    np.testing.assert_array_equal(metric_product(bad, gradient), gradient)
-
-
 def test_overflow_in_a_trial_is_refused_quietly():
     class Steep(Quadratic):
         def value(self, V, image):

@@ -225,15 +225,6 @@ def test_neighbour_graph_is_the_explicit_softmax_over_its_prior(seed, weight, sc
     )
 
 
-def test_infinite_beta_is_the_fixed_graph():
-    F = soft_labels(3)
-    sparse, prior = random_prior(3, len(F))
-    graph = NeighbourGraph(sparse, alpha=0.3, beta=1e9)
-    np.testing.assert_allclose(graph.weights(F).toarray(), prior, rtol=0, atol=1e-8)
-    fixed = 0.3 * np.trace(F.T @ laplacian(prior) @ F)
-    assert graph.value(F) == pytest.approx(fixed, rel=1e-5)
-
-
 # Extreme weights --------------------------------------------------------------------------------
 
 

@@ -82,14 +82,6 @@ def test_graph_of_low_rank_is_the_graph_of_exact_blocks(kind, gamma):
         assert abs(getattr(graph, name)() - getattr(exact, name)()) <= bound
 
 
-def test_rank_grows_with_gamma_and_hardly_with_n():
-    ranks = [LowRankKernel.of(soft_labels(3), gamma, max_rank=N).rank for gamma in (0.01, 0.1, 1.0)]
-    assert ranks[0] < ranks[1] < ranks[2]
-    few, many = (LowRankKernel.of(soft_labels(3, n), 0.1).rank for n in (1000, 8000))
-    assert many <= 1.5 * few
-    assert LowRankKernel.of(np.ones((SMALLEST_N, 2)), 1.0).rank == 1
-
-
 def test_the_form_is_chosen_by_what_fits():
     partition = normalised_indicator(np.arange(N) % 3, 3)
     assert isinstance(kernel_of(partition, 1.0), PartitionKernel)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import as_operator
-from featsieve.terms import GramLeastSquares, LeastSquares, least_squares
+from featsieve.terms import GramLeastSquares, LeastSquares
 
 FORMS = (LeastSquares, GramLeastSquares)
 
@@ -57,15 +57,6 @@ def test_naming_the_live_rows_does_not_change_the_image(form, n_live):
     W[live] = rng.standard_normal((n_live, 2))
     term = form(as_operator(X, scale="unit"), X[:, :2])
     np.testing.assert_allclose(term.image(W, live=live), term.image(W), rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("shape", "form"),
-    [((41, 10), GramLeastSquares), ((40, 10), LeastSquares), ((10, 40), LeastSquares)],
-)
-def test_tall_tables_take_the_gram_form(shape, form):
-    X = np.random.default_rng(1).standard_normal(shape)
-    assert type(least_squares(as_operator(X), X[:, :2], ridge=1.0)) is form
 
 
 @pytest.mark.parametrize("form", FORMS)
