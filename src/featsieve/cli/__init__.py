@@ -4,7 +4,10 @@ Each group of commands is a file of this folder, and does its heavy imports insi
 help text must not wait for them.
 """
 
+import os
+import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -12,7 +15,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line, and end the process.
+    """Run the command line, and end the process; a mistake ends in one sentence.
 
     Parameters
     ----------
@@ -32,6 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-    from featsieve.cli.app import run
+    from featsieve.cli.app import DEBUG_VARIABLE, app, error_sentence, print_warning
+    from featsieve.cli.console import prepare_streams
+    from featsieve.io.files import legible
 
-    run(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    prepare_streams()
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = print_warning
+            # commands that write down how they were called find it as the object of their context
+            app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        print(f"featsieve: {error_sentence(error)}", file=sys.stderr)
+        sys.exit(2)  # a mistake in the command or its input; 1 is for checks that failed

@@ -1,10 +1,7 @@
 """The command line as a whole: its commands, and what becomes of errors."""
 
 import os
-import shlex
 import sys
-import warnings
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -12,12 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 import featsieve
-from featsieve.cli.console import prepare_streams
 from featsieve.cli.stopping import stoppable
-from featsieve.io.files import legible
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
-USER_ERROR = 2  # in the command or its input; 1 is for checks that failed
 # Each is a module of this folder, with a function (or a group of commands) of its name.
 COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
 SETTINGS: dict[str, Any] = {
@@ -88,28 +82,12 @@ def featsieve_command(
         os.environ[DEBUG_VARIABLE] = "1"
 
 
-def run(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; a user's mistake ends in one sentence, not in a traceback."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    prepare_streams()
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            # commands that write down how they were called find it as the object of their context
-            app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        print(f"featsieve: {_one_line(error)}", file=sys.stderr)
-        sys.exit(USER_ERROR)
-
-
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+def print_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a warning as a sentence, without its place in the code."""
     print(f"featsieve: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def _one_line(error: Exception) -> str:
+def error_sentence(error: Exception) -> str:
     """Return the message of an error as one line."""
     if isinstance(error, MemoryError):
         return (
