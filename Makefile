@@ -52,9 +52,9 @@ NEWEST_PYTHON ?= $(call first_python,python3.13 $(PYENV)/3.13.*/bin/python pytho
 # The authors' numbers, solvers and terms against other code paths, scikit-learn's checks, array
 # libraries, tables and models in files. `make test-oldest CROSSCHECK=` runs everything.
 CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arrays \
-	tests/selectors/test_jasfs_paper.py tests/selectors/test_every_selector.py \
+	tests/jasfs/test_paper.py tests/selectors/test_every_selector.py \
 	tests/test_ecosystem.py tests/test_array_libraries.py tests/test_sparse_tables.py \
-	tests/test_tables.py tests/test_anndata.py tests/datasets/test_open.py tests/cli/test_app.py
+	tests/test_tables.py tests/anndata tests/io/test_lazy.py tests/cli/test_app.py
 
 $(OLDEST)/.ready: pyproject.toml tools/oldest.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)

@@ -168,6 +168,10 @@ LARGEST_EXACT_GRAPH = 20_000
 # Chosen on: no data: a landmark stands for some samples, or it saves nothing.
 SAMPLES_PER_LANDMARK = 10
 
+# At least as many landmarks as this in a cluster, in the mean: fewer do not show its shape.
+# Chosen on: no data.
+LANDMARKS_PER_CLUSTER = 10
+
 # Most sweeps (or batches of moves) of one label step: a guard, steps end before it.
 # Chosen on: no data.
 MAX_SWEEPS = 100

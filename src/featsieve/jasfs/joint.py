@@ -59,7 +59,8 @@ def solve_joint(
         return JointState(labels, found.support, problem.value(labels, found.support), found.path)
 
     def update_labels(problem: Problem, state: JointState) -> JointState:
-        # Algorithm 2, line 4: L_S; line 5: update F; line 6: S, at its optimum for F
+        # Algorithm 2, line 4: L_S; line 5: update F (moves of samples in the place of P and Q);
+        # line 6: S, at its optimum for F (through landmarks: the prior, see ``large.py``)
         refined, status = problem.refine(state.labels, state.support)
         state = replace(state, limited=state.limited or not status.success)
         value = problem.value(refined, state.support)

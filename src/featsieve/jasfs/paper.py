@@ -96,7 +96,8 @@ def solve_paper(
     label_step = MultiplicativeLabels(problem.alpha, problem.orthogonality, problem.formula)
 
     def start(problem: PaperProblem) -> PaperState:
-        # Algorithm 2, line 1: k = 0 (of `run`), W = 0, F from the first clusters
+        # Algorithm 2, line 1: k = 0 (of `run`), W = 0, F from the first clusters (spectral ones in
+        # the authors' program, K-means in the paper's box: init="k-means")
         operator, xp = problem.operator, problem.operator.xp
         F = indicator(problem.labels, problem.n_clusters)
         shape = (problem.n_clusters, operator.shape[1])
@@ -114,7 +115,7 @@ def solve_paper(
         regression = RowSparseRegression(operator, target, sparsity=problem.sparsity)
         solver = HomotopyIHT(warm_start=(state.W, state.fitted))
         found = run(solver, regression, max_iter=10**6).state  # its schedule ends it
-        return replace(state, W=found.W, fitted=found.image)
+        return replace(state, W=found.W, fitted=found.image)  # Algorithm 1, line 12: W* = W^k
 
     def update_labels(problem: PaperProblem, state: PaperState) -> PaperState:
         # Algorithm 2, line 4: L_S, P and Q (inside the step); line 5: F by eq. slutonofF

@@ -114,7 +114,8 @@ def large_start(operator: DataOperator, settings: Settings) -> Start:
     directions = hat_directions(operator, shrinkage=settings.shrinkage, n_directions=2 * c)
     parts = operator.parts()
     n_landmarks = max(
-        min(defaults.N_LANDMARKS, operator.shape[0] // defaults.SAMPLES_PER_LANDMARK), 10 * c
+        min(defaults.N_LANDMARKS, operator.shape[0] // defaults.SAMPLES_PER_LANDMARK),
+        defaults.LANDMARKS_PER_CLUSTER * c,
     )
     landmarks = choose_landmarks(
         operator, directions, n_landmarks=n_landmarks, random_state=random_state

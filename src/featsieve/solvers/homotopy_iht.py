@@ -15,6 +15,9 @@ Comments carry the line numbers of the paper's box:
     11: until lam_(k+1) <= lam
     12: W* = W^k
 
+The authors' program, which is followed here, limits the number of trials in the place of L_max
+(the last one is taken as it is), and its last penalty is lam itself.
+
 Both solvers take gradient steps followed by row hard thresholding (eq. iht_solution) while the
 penalty falls, lam_k = factor^k lam_0, to its target. :class:`HomotopyIHT` is the published AMHIHT:
 ONE step per penalty, hence an early-stopped method of 2 to 15 gradient steps in all.
@@ -57,9 +60,10 @@ class IHTState:
 def thresholded_step(
     state: IHTState, term: RowSparsityTerm, *, decrease: float, max_trials: int
 ) -> IHTState:
-    """Return the state after one accepted step ("an L-tuning iteration").
+    """Return the state after one step ("an L-tuning iteration").
 
-    The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2.
+    The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2, or the
+    trials are used up.
     """
     xp = namespace_of(state.W)
     before = state.value + term.price(state.n_rows)
@@ -67,9 +71,9 @@ def thresholded_step(
     size = state.step_size
     for trial in range(max_trials):
         if trial > 0:
-            # Algorithm 1, line 5: L = gamma L, with gamma = 2 and the step size 1/L
+            # Algorithm 1, line 5: L = gamma L, with gamma = 2 and the step size 1/L (no L_max)
             size *= 0.5
-        # Algorithm 1, lines 3 and 6: eq. iht_solution
+        # Algorithm 1, line 3, and Algorithm 1, line 6: eq. iht_solution
         V = state.W - size * gradient
         keep = term.keep(V, size)
         W = xp.where(keep[:, None], V, xp.zeros_like(V))
@@ -77,7 +81,8 @@ def thresholded_step(
         image = state.datafit.image(W, live=live)
         value = state.datafit.value(W, image)
         moved = square(W - state.W)
-        # Algorithm 1, line 4: while the objective does not fall enough; line 7: end while
+        # Algorithm 1, line 4: while the objective does not fall enough
+        # Algorithm 1, line 7: end while
         if before - (value + term.price(live.shape[0])) >= 0.5 * decrease * moved:
             break
     length = square(state.W)
@@ -125,8 +130,8 @@ class HomotopyIHT:
     def penalties(self, sparsity: float) -> list[float]:
         """Return lam_1, lam_2, ..., down to the target: the penalty of every step.
 
-        There are floor(log(1/lam)/log(1/factor)) of them, so that a target above ``factor`` leaves
-        none and W stays where it started.
+        There are floor(log(1/lam)/log(1/factor)) of them ("refined": 50 at the target), so that a
+        target above ``factor`` leaves none and W stays where it started.
         """
         # Algorithm 1, line 9: lam_k = factor lam_(k-1), from lam_0 = 1 on
         if not 0.0 < sparsity < 1.0:

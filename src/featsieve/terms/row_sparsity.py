@@ -1,6 +1,8 @@
 """The l2,0 term: lam ||W||_{2,0} as a penalty, or ||W||_{2,0} <= k as a constraint.
 
-||W||_{2,0} is the number of non-zero rows of W, that is, of selected features.
+||W||_{2,0} is the number of non-zero rows of W, that is, of selected features. Hard thresholding
+(``solvers/homotopy_iht.py``) uses these terms; the default solver of JASFS pays the same price in
+``solvers/forward_selection.py``.
 """
 
 from abc import ABC, abstractmethod
