@@ -227,7 +227,8 @@ class SelectionModel:
         if fill is None:
             return chosen
         return chosen.with_columns(
-            _fill_polars(chosen[name], value) for name, value in zip(names, fill, strict=True)
+            chosen[name].cast(float).fill_null(value).fill_nan(value)
+            for name, value in zip(names, fill, strict=True)
         )
 
     def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
@@ -282,8 +283,3 @@ def _filled(X: Any, fill: np.ndarray) -> Any:
     X = X.copy()
     X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
     return X
-
-
-def _fill_polars(column: Any, value: float) -> Any:
-    """Return a column of polars with its missing values filled."""
-    return column.cast(float).fill_null(value).fill_nan(value)

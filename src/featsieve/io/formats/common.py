@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.io.dataset import Dataset, as_table
+from featsieve.io.dataset import Dataset, as_table, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import TableError
 from featsieve.io.names import check_unique, find_columns, named_or_places, place_names
@@ -62,6 +62,33 @@ def choose_variables(
     if label_column.lower() not in by_lower:
         raise TableError(f"no variable is called {label_column!r}; the file holds: {held}")
     return table, by_lower[label_column.lower()]
+
+
+def variables_dataset(
+    names: Sequence[str],
+    load: Callable[[str], Any],
+    request: Request,
+    *,
+    as_text: Callable[[Any], list[str]],
+) -> Dataset:
+    """Return the data set in a file of variables; ``load`` reads one, ``as_text`` lists names."""
+    table, labels = choose_variables(names, request.label_column)
+    samples = request.id_column
+    if samples is not None:
+        find_columns([samples], names, role="variable")
+    elif SAMPLE_NAMES in names:
+        samples = SAMPLE_NAMES
+    features = as_text(load(FEATURE_NAMES)) if FEATURE_NAMES in names else None
+    X, features = pick_features(load(table), features, request)
+    return make_dataset(
+        X,
+        labels=None if labels is None else load(labels),
+        feature_names=features,
+        sample_names=None if samples is None else as_text(load(samples)),
+        id_name=request.id_column,
+        label_name=labels,
+        dropped=request.drop,
+    )
 
 
 def label_values(table: Dataset) -> np.ndarray | None:

@@ -4,8 +4,6 @@ HDF5 can keep a part of a file in any other file, by a link, as raw bytes or as 
 a stranger could so show what is in files of yours: such parts are refused.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,12 @@ from featsieve.io.optional import load_optional
 BLOCK = 2**23
 
 
-@contextmanager
-def open_hdf5(path: Path, purpose: str) -> Iterator[Any]:
+def open_hdf5(path: Path, purpose: str) -> Any:
     """Open a file to read it."""
     h5py = load_optional("h5py", purpose)
     if not h5py.is_hdf5(path):
         raise not_a("an HDF5 file", first_bytes(path))
-    with h5py.File(path, "r") as file:
-        yield file
+    return h5py.File(path, "r")
 
 
 def is_array(stored: Any) -> bool:

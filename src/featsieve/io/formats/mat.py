@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.io.dataset import Dataset, checked_sparse, compressed_table, make_dataset
+from featsieve.io.dataset import Dataset, checked_sparse, compressed_table
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
     FEATURE_NAMES,
-    SAMPLE_NAMES,
     choose_variables,
     named_variables,
-    pick_features,
+    variables_dataset,
 )
 from featsieve.io.formats.hdf5 import check_inside, has_part, is_array, open_hdf5, part_of
 from featsieve.io.guard import HDF5, TableError, first_bytes, first_line, kind_of, not_a
-from featsieve.io.names import find_columns
 
 VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")  # a name that MATLAB allows
 LARGEST = 2**32  # bytes of one variable
@@ -33,8 +30,7 @@ def read(path: Path, request: Request) -> Dataset:
     # HDF5 starts at byte 0 or behind MATLAB's header of 512 bytes.
     if HDF5 in (start[:8], start[512:520]):
         with open_hdf5(path, "Reading a .mat file of version 7.3") as file:
-            names = [name for name in file if not name.startswith("#")]
-            return _dataset(names, lambda name: part_of(file, name), request)
+            return _read_hdf5(file, request)
     kind = kind_of(start)
     # Those of all versions have zero bytes near the start.
     if b"\0" not in start[:128] or (kind is not None and "MATLAB" not in kind):
@@ -49,7 +45,7 @@ def read(path: Path, request: Request) -> Dataset:
         found = loadmat(path, mat_dtype=True, variable_names=[name], **settings)[name]
         if not sp.issparse(found) and type(found) is not np.ndarray:
             raise TableError(f"variable {name!r} is a {type(found).__name__}: save numbers")
-        return checked_sparse(found)
+        return _words(checked_sparse(found))
 
     with warnings.catch_warnings():
         # SciPy only warns of much that is damaged.
@@ -57,42 +53,31 @@ def read(path: Path, request: Request) -> Dataset:
         warnings.simplefilter("error", RuntimeWarning)
         try:
             names = [name for name, *_ in whosmat(path) if not name.startswith("__")]
-            return _dataset(names, load, request)
+            return variables_dataset(names, load, request, as_text=_text)
         except (UserWarning, RuntimeWarning) as error:
             raise TableError(f"{first_line(error)}: save it again") from error
 
 
-def _dataset(names: list[str], load: Callable[[str], Any], request: Request) -> Dataset:
-    """Return the data set in a file of variables with these names."""
+def _read_hdf5(file: Any, request: Request) -> Dataset:
+    """Return what a request asks of a file of version 7.3."""
+    names = [name for name in file if not name.startswith("#")]
     table, labels = choose_variables(names, request.label_column)
-    samples = request.id_column
-    if samples is not None:
-        find_columns([samples], names, role="variable")
-    elif SAMPLE_NAMES in names:
-        samples = SAMPLE_NAMES
-    stored = load(table)
-    X, y = _variable(stored), None if labels is None else _words(_variable(load(labels)))
-    # Of HDF5, MATLAB marks what it wrote. Others may keep the order of axes: the labels tell.
-    marked = not hasattr(stored, "attrs") or "MATLAB_class" in stored.attrs
-    if not marked and y is not None and X.ndim == 2 and X.shape[0] != np.size(y) == X.shape[1]:
-        X = X.T
-    features = _text(_variable(load(FEATURE_NAMES))) if FEATURE_NAMES in names else None
-    X, features = pick_features(X, features, request)
-    return make_dataset(
-        X,
-        labels=y,
-        feature_names=features,
-        sample_names=None if samples is None else _text(_variable(load(samples))),
-        id_name=request.id_column,
-        label_name=labels,
-        dropped=request.drop,
-    )
+
+    def load(name: str) -> Any:
+        stored = part_of(file, name)
+        values = _words(_variable(stored))
+        # MATLAB marks what it wrote. Others may keep the order of axes: the labels tell.
+        if name == table and labels not in (None, table) and "MATLAB_class" not in stored.attrs:
+            n_labels = np.size(load(str(labels)))
+            if values.ndim == 2 and values.shape[0] != n_labels == values.shape[1]:
+                return values.T
+        return values
+
+    return variables_dataset(names, load, request, as_text=_text)
 
 
 def _variable(stored: Any) -> Any:
-    """Return the values of a variable; those of version 7.3 are stored transposed."""
-    if not hasattr(stored, "attrs"):  # SciPy has read it
-        return stored
+    """Return the values of a variable of version 7.3, which are stored transposed."""
     if is_array(stored):
         values = stored[()]
         if stored.attrs.get("MATLAB_class") == b"char":
@@ -140,10 +125,9 @@ def _text(values: Any) -> list[str]:
     """Return names: a cell array of words, a padded matrix of characters, or numbers."""
     if values.dtype.kind == "U":
         return [word.rstrip() for word in values.ravel().tolist()]
-    listed = np.ravel(_words(values)).tolist()
     return [
         str(int(value) if isinstance(value, float) and value % 1 == 0 else value)
-        for value in listed
+        for value in np.ravel(values).tolist()
     ]
 
 

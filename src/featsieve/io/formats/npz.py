@@ -7,17 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table, make_dataset
+from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table
 from featsieve.io.formats import Request
-from featsieve.io.formats.common import (
-    FEATURE_NAMES,
-    SAMPLE_NAMES,
-    choose_variables,
-    named_variables,
-    pick_features,
-)
+from featsieve.io.formats.common import named_variables, variables_dataset
 from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
-from featsieve.io.names import find_columns
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
@@ -36,32 +29,17 @@ def read(path: Path, request: Request) -> Dataset:
     ):
         warnings.filterwarnings("ignore", message="Reading `.npy`")  # that Python 2 has written
         sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
-        held = ["X", *archive.files] if sparse else archive.files
-        table, labels = choose_variables(held, request.label_column)
-        id_column = request.id_column
-        if id_column is not None:
-            find_columns([id_column], archive.files, role="array")
-        X, names = pick_features(
-            _sparse_table(archive) if sparse else _array(archive, table),
-            _names(archive, FEATURE_NAMES),
-            request,
-        )
-        return make_dataset(
-            X,
-            labels=None if labels is None else _array(archive, labels),
-            feature_names=names,
-            sample_names=_names(archive, id_column or SAMPLE_NAMES),
-            id_name=id_column,
-            label_name=labels,
-            dropped=request.drop,
-        )
+
+        def load(name: str) -> Any:
+            return _sparse_table(archive) if sparse and name == "X" else _array(archive, name)
+
+        names = [*archive.files, "X"] if sparse else archive.files
+        return variables_dataset(names, load, request, as_text=_text)
 
 
-def _names(archive: np.lib.npyio.NpzFile, name: str) -> list[str] | None:
-    """Return the names that an array holds, None where there is no such array."""
-    if name not in archive:
-        return None
-    return [str(value) for value in np.ravel(_array(archive, name)).tolist()]
+def _text(values: np.ndarray) -> list[str]:
+    """Return the names that an array holds."""
+    return [str(value) for value in np.ravel(values).tolist()]
 
 
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:

@@ -24,7 +24,9 @@ def read(path: Path, request: Request) -> Dataset:
     check_parquet(path)
     schema = parquet.read_schema(path)
     # A text that stands in many rows is then kept once: a file may say it a billion times.
-    words = [field.name for field in schema if _is_text(field.type)]
+    types = load_optional("pyarrow", "Reading a .parquet file").types
+    text = (types.is_string, types.is_binary)
+    words = [field.name for field in schema if any(kind(field.type) for kind in text)]
     with parquet.ParquetFile(path, read_dictionary=words) as file:
         names = schema.names
         check_unique(names)
@@ -76,13 +78,6 @@ def index_columns(schema: Any) -> list[str]:
         raise TableError("its notes for pandas are damaged: save it again") from error
 
 
-def _is_text(kind: Any) -> bool:
-    """Say whether a column holds text or bytes."""
-    from pyarrow import types
-
-    return types.is_string(kind) or types.is_binary(kind)
-
-
 def _is_nested(kind: Any) -> bool:
     """Say whether the cells of a column hold lists, tables or the like."""
     from pyarrow import BaseExtensionType, types
@@ -116,7 +111,13 @@ def write(path: Path, table: Dataset) -> None:
 def look_through(path: Path) -> dict[str, Any]:
     """Return what a Parquet file holds, or all of those in a folder, one below the other."""
     parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
-    files = _files_in(path) if path.is_dir() else [path]
+    files = [path]
+    if path.is_dir():  # hidden files are results that are not finished
+        files = [
+            file
+            for file in sorted(path.rglob("*.parquet"))
+            if not any(part.startswith(".") for part in file.relative_to(path).parts)
+        ]
     if not files:
         raise TableError(f"{path.name} is a folder without any .parquet file.")
     groups, edges = [], [0]
@@ -147,16 +148,6 @@ def look_through(path: Path) -> dict[str, Any]:
         "groups": groups,
         "stamp": [place.stat().st_mtime_ns for place in files],
     }
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder; hidden ones are results that are not finished."""
-    found = sorted(folder.rglob("*.parquet"))
-    return [
-        path
-        for path in found
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
 
 
 def _number_columns(schema: Any) -> dict[str, np.dtype]:

@@ -86,7 +86,8 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
             names=layout.names,
             usecols=needed,
             index_col=False,
-            converters=dict.fromkeys(as_they_stand, _wrapped),
+            # in a tuple: a bare "NA" is missing for pandas 3
+            converters=dict.fromkeys(as_they_stand, lambda word: (word,)),
             # some rows at a time: those of columns that are not needed do not stay in memory
             low_memory=needed is not None,
             **exact_numbers(pandas.__version__),
@@ -99,11 +100,6 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         if name not in as_they_stand:  # numbers in some rows, words in others
             frame[name] = frame[name].map(str, na_action="ignore")
     return frame
-
-
-def _wrapped(word: str) -> tuple[str]:
-    """Return a word as pandas keeps it: a bare "NA" is missing for pandas 3."""
-    return (word,)
 
 
 def exact_numbers(version: str) -> dict[str, str]:
