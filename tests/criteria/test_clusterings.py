@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import defaults
@@ -36,17 +35,6 @@ def test_points_are_the_selected_columns_centred_and_scaled(scale):
     np.testing.assert_allclose(clusterings(X, scale=scale).points(support), expected, atol=1e-12)
 
 
-def test_more_columns_than_samples_are_rotated_into_as_many_dimensions():
-    X = np.random.default_rng(1).standard_normal((30, 90)) * np.linspace(1, 9, 90)
-    support = np.random.default_rng(2).permutation(90)[:31]
-    points = clusterings(X).points(support)
-    assert points.shape == (30, 30)
-    plain = StandardScaler().fit_transform(X)[:, support]
-    np.testing.assert_allclose(
-        euclidean_distances(points), euclidean_distances(plain), atol=1e-7, rtol=1e-9
-    )
-
-
 def test_samples_beyond_the_limit_are_assigned_to_centres_found_without_them(monkeypatch):
     monkeypatch.setattr(defaults, "KMEANS_SAMPLES", 70)
     X, truth = blobs(300, 10, spread=12.0)
@@ -60,14 +48,6 @@ def test_samples_beyond_the_limit_are_assigned_to_centres_found_without_them(mon
         np.testing.assert_array_equal(run, model.predict(points))
     best = max(labels, key=lambda run: adjusted_rand_score(truth, run))
     assert adjusted_rand_score(truth, best) > 0.95
-
-
-def test_many_clusters_get_more_rows(monkeypatch):
-    monkeypatch.setattr(defaults, "KMEANS_SAMPLES", 50)
-    X, _ = blobs(400, 4)
-    assert len(clusterings(X, 10).rows) == 10 * defaults.KMEANS_SAMPLES_PER_CLUSTER
-    assert clusterings(X, 400 // defaults.KMEANS_SAMPLES_PER_CLUSTER).rows is None
-    assert clusterings(X[:50], 2).rows is None
 
 
 def test_all_supports_are_clustered_with_the_same_seeds():
@@ -91,13 +71,6 @@ def test_columns_that_do_not_vary_say_nothing():
         assert same_partitions(many(np.array([0, 1, 2])), many(np.array([0, 1])))
         assert many(np.array([2])).max() == 0  # and no warning of coinciding points
     assert truth.max() == 2
-
-
-def test_mistakes_are_named():
-    with pytest.raises(ValueError, match="scale must be one of 'unit', 'none'"):
-        clusterings(np.eye(4), 2, scale="std")
-    with pytest.raises(ValueError, match="n_runs must be an integer of at least 1"):
-        clusterings(np.eye(4), 2, n_runs=0)
 
 
 def test_runs_take_turns_between_the_scales(small_planted):

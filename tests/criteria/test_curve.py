@@ -57,31 +57,9 @@ def test_choices_are_those_of_plain_loops(curve):
     assert curve.nearly_equal.tolist() == nearly
     assert curve.chosen == chosen
     assert curve.equivalent_range == around
-
-
-def example(**settings):
-    sizes, values = [5, 10, 20, 30, 50], [0.20, 0.78, 0.80, 0.50, 0.795]
-    errors = [0.01, 0.02, 0.001, 0.02, 0.0]
-    return CriterionCurve(
-        "modularity", np.array(sizes), np.array(values), np.array(errors), **settings
-    )
-
-
-def test_a_curve_by_hand():
-    exact = example()
-    assert (exact.best, exact.chosen) == (20, 20)
-    # 10: 0.02 below the best, noise 2 * 0.02; 50: 0.005 below, noise 2 * 0.001.
-    assert exact.nearly_equal.tolist() == [False, True, True, False, False]
-    assert exact.equivalent_range == (10, 20)
-    assert example(sparsest=True).chosen == 10
-    tolerant = example(tolerance=0.02 + 1e-9)
-    assert (tolerant.best, tolerant.chosen) == (20, 10)
-    assert tolerant.nearly_equal.tolist() == [False, True, True, False, True]
-    assert tolerant.equivalent_range == (10, 20)  # 30 parts 50 from the rest
-    assert example(tolerance=0.61).chosen == 5
-    table = exact.table()
-    assert list(table) == ["n_features", "modularity", "standard_error", "nearly_equal", "chosen"]
-    assert table["n_features"][table["chosen"]].tolist() == [20]
+    table = curve.table()
+    assert list(table) == ["n_features", "agreement", "standard_error", "nearly_equal", "chosen"]
+    assert table["n_features"][table["chosen"]].tolist() == [chosen]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from featsieve import defaults
 from featsieve.criteria.n_clusters import candidate_numbers
 from featsieve.datasets import make_planted
-from featsieve.tuning import ClusterCount, suggest_n_clusters
+from featsieve.tuning import suggest_n_clusters
 
 
 def blobs(c, *, per_cluster=20, d=200, seed=0):
@@ -58,12 +58,6 @@ def test_the_largest_modularity_of_predictable_labels_wins():
     assert found.n_clusters == found.candidates[clear][found.modularity[clear].argmax()]
     assert (found.label_accuracy < 0.9).any()
     assert found.modularity[found.candidates == 4] == pytest.approx(0.75, abs=0.02)
-
-
-def test_no_more_than_the_most_are_suggested():
-    found = count(blobs(6), most=4)
-    assert found.candidates.tolist() == [2, 3, 4]
-    assert found.n_clusters == 4
 
 
 def test_two_samples_are_two_clusters():
@@ -115,22 +109,6 @@ def test_candidates_rise_from_two_by_small_steps(n, most):
     assert numbers[:9].tolist() == list(range(2, min(limit, 10) + 1))
     assert (numbers[1:] <= np.maximum(numbers[:-1] + 1, 1.2 * numbers[:-1])).all()
     assert limit <= max(numbers[-1] + 1, 1.2 * numbers[-1])  # nothing is left out at the end
-
-
-@pytest.mark.parametrize(("number", "expected"), [(2, (2, 4)), (20, (10, 40))])
-def test_the_plausible_range_is_half_to_twice_the_number(number, expected):
-    nothing = np.zeros(1)
-    assert ClusterCount(number, "hat", nothing, nothing, nothing).plausible_range == expected
-
-
-def test_the_table_has_a_row_per_candidate():
-    found = count(blobs(3), most=8)
-    table = found.table()
-    assert list(table) == ["n_clusters", "modularity", "label_accuracy", "chosen"]
-    assert table["n_clusters"].tolist() == list(range(2, 9))
-    assert table["n_clusters"][table["chosen"]].tolist() == [3]
-    np.testing.assert_array_equal(table["modularity"], found.modularity)
-    assert ((table["label_accuracy"] >= 0) & (table["label_accuracy"] <= 1)).all()
 
 
 def test_mistakes_get_an_answer():

@@ -94,15 +94,6 @@ def test_without_a_checksum_the_shape_is_compared(tmp_path, register):
             load_dataset("toy", data=tmp_path)
 
 
-def test_nowhere_and_no_folder(register):
-    register(url="https://toys.example/toy.npz")
-    with pytest.raises(FileNotFoundError) as info:
-        load_dataset("toy")
-    message = str(info.value)
-    for word in ("toy.npz", "FEATSIEVE_DATA is not set", "download=True", "the toy shop"):
-        assert word in message
-
-
 def test_nowhere_and_no_download(tmp_path, register):
     register()
     with pytest.raises(

@@ -95,8 +95,3 @@ def test_many_columns_are_summed_in_blocks(monkeypatch):
 def test_a_support_that_does_not_fit_is_refused(support, message):
     with pytest.raises(ValueError, match=message):
         redundancy(mixed_table(), support)
-
-
-def test_one_row_of_numbers_is_no_table():
-    with pytest.raises(ValueError, match=r"X must be a table .* got the shape \(5,\)"):
-        redundancy(np.arange(5.0), [0, 1])

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from featsieve import (
     JASFS,
@@ -14,9 +13,7 @@ from featsieve import (
     AutoSelector,
     LaplacianScore,
     MaxVariance,
-    StabilitySelection,
 )
-from featsieve.criteria.automatic import default_criterion
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.tuning import NoStructureWarning
@@ -149,50 +146,8 @@ def test_columns_that_do_not_vary_are_not_counted(clear):
     assert AutoSelector(LaplacianScore(), sizes=[2, 4]).fit(only).n_features_selected_ == 1
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_scikit_learn_checks_pass():
-    results = check_estimator(AutoSelector(LaplacianScore()), on_fail=None, on_skip=None)
-    failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
-    assert failed == []
-    assert sum(r["status"] == "passed" for r in results) >= 40
-
-
-@pytest.mark.slow
-def test_around_a_stability_selection():
-    X = make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=0).X
-    inner = StabilitySelection(MCFS(3, n_features_to_select=10), n_subsamples=5, random_state=0)
-    sieve = AutoSelector(inner, sizes=[5, 20]).fit(X)
-    assert sieve.n_features_selected_ == sieve.selector_.n_features_selected_
-    outer = StabilitySelection(AutoSelector(MCFS(3), sizes=[5, 20]), n_subsamples=5, random_state=0)
-    assert outer.fit(X).stability_ > 0.5
-
-
 def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
     with pytest.raises(TypeError, match="pass the selector inside of it"):
         AutoSelector(AutoSelector(LaplacianScore())).fit(clear.X)
     sieve = AutoSelector(JASFS(3, sparsity=0.1, random_state=0), sizes=[5, 20]).fit(clear.X)
     assert sieve.n_features_selected_ in (5, 20)  # a number, whatever the price was
-
-
-def test_the_criterion_is_that_of_the_selector_inside():
-    assert default_criterion(StabilitySelection(JASFS(3))) == "modularity"
-    assert default_criterion(StabilitySelection(LaplacianScore())) == "agreement"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("power", [-800, 800])
-def test_columns_of_extreme_size_are_judged_as_well(power):
-    # Squares of 2^800 overflow, those of 2^-800 vanish.
-    made = make_planted(30, 8, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
-    X = np.ldexp(made.X, np.where(np.arange(8) % 2, power, 0))
-    inner = LaplacianScore(4, scale="unit")
-    auto = AutoSelector(inner, sizes=[2, 4]).fit(X)
-    np.testing.assert_array_equal(auto.ranking_, inner.fit(made.X).ranking_)
-    outer = StabilitySelection(
-        inner, n_subsamples=2, n_features_to_select="auto", random_state=0
-    ).fit(X)
-    for sieve in (auto, outer):
-        assert np.isfinite(sieve.path_.curve.values).all()
-        assert 1 <= sieve.n_features_selected_ <= 8

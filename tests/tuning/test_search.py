@@ -12,7 +12,6 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from featsieve import (
     JASFS,
@@ -22,11 +21,9 @@ from featsieve import (
     MaxVariance,
     suggest_n_clusters,
 )
-from featsieve.criteria import automatic
 from featsieve.datasets import make_planted
 from featsieve.graphs.views import sample_view
 from featsieve.tuning import CentroidAccuracy, Modularity
-from featsieve.tuning import search as search_module
 
 
 @pytest.fixture(scope="module")
@@ -118,17 +115,6 @@ def test_mistakes_get_an_answer(clear):
         LabelFreeSearchCV(LaplacianScore(), {"n_neighbors": [2]}, criterion="acc").fit(clear.X)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_checks_pass():
-    search = LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [1, 0.5]})
-    results = check_estimator(search, on_fail=None, on_skip=None)
-    failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
-    assert failed == []
-    assert sum(r["status"] == "passed" for r in results) >= 40
-
-
 def test_one_graph_for_all_candidates_of_a_pipeline_too(clear):
     grid = [3, 4, 6]
     bare = LabelFreeSearchCV(
@@ -141,19 +127,6 @@ def test_one_graph_for_all_candidates_of_a_pipeline_too(clear):
     np.testing.assert_allclose(
         piped.cv_results_["mean_test_score"], bare.cv_results_["mean_test_score"], atol=1e-6
     )
-
-
-def test_clusters_are_counted_once(clear, monkeypatch):
-    calls = []
-
-    def counted(*arguments, **options):
-        calls.append(arguments)
-        return suggest_n_clusters(*arguments, **options)
-
-    for module in (search_module, automatic):
-        monkeypatch.setattr(module, "suggest_n_clusters", counted)
-    LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [4, 8, 16]}).fit(clear.X)
-    assert len(calls) == 1
 
 
 def test_columns_of_extreme_size_are_judged_as_well():
