@@ -39,8 +39,10 @@ TABLE = Dataset(
     label_name="kind",
 )
 SPARSE = Dataset("toy", sp.csr_array(X), TABLE.y, feature_names=NAMES)
-BYTES = st.sampled_from([0, 1, 0x7F, 0x80, 0xFF, *b',"\n[9'])
-NUMBERS = st.sampled_from([0, 1, 255, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**64 - 1])
+NUMBERS = [0, 1, 255, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**64 - 1]
+# Single bytes, and numbers as sizes and offsets are stored.
+PATCHES = [bytes([byte]) for byte in (0, 1, 0x7F, 0x80, 0xFF, *b',"\n[9')]
+PATCHES += [number.to_bytes(8, "little")[:size] for number in NUMBERS for size in (2, 4, 8)]
 
 
 def _hdf5_mat(path: Path) -> None:
@@ -90,21 +92,16 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
     """Draw some bytes with one to four faults."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, max(0, len(content) - 1)))
-        stop = start + draw(st.sampled_from([1, 2, 4, 8, 16, 100]))
-        kind = draw(st.sampled_from(["set", "cut", "drop", "repeat", "number"]))
-        if kind == "set":
-            content = content[:start] + bytes([draw(BYTES)]) + content[start + 1 :]
+        kind = draw(st.sampled_from(["overwrite", "repeat or drop", "cut"]))
+        if kind == "overwrite":
+            part = draw(st.sampled_from(PATCHES))
+            stop = start + len(part)
         elif kind == "cut":
-            content = content[:start]
-        elif kind == "drop":
-            content = content[:start] + content[stop:]
-        elif kind == "repeat":
-            part = content[start:stop] * draw(st.integers(2, 50))
-            content = content[:start] + part + content[stop:]
-        else:  # as sizes and offsets are stored
-            size = draw(st.sampled_from([2, 4, 8]))
-            number = (draw(NUMBERS) % 2 ** (8 * size)).to_bytes(size, "little")
-            content = content[:start] + number + content[start + size :]
+            part, stop = b"", len(content)
+        else:
+            stop = start + draw(st.sampled_from([1, 2, 4, 8, 16, 100]))
+            part = content[start:stop] * draw(st.sampled_from([0, 2, 50]))
+        content = content[:start] + part + content[stop:]
     return content
 
 

@@ -36,21 +36,22 @@ def check_relatives(
     Yields which were compared.
     """
     selector = getattr(estimator, "best_estimator_", estimator)
-    if standardises(estimator) and scales_exactly(recipe):
+
+    def refit(**changes: Any) -> Any:
         other = clone(estimator)
-        refused = fit(other, replace(recipe, power=POWER).build())
-        assert refused is None, f"refused in other units: {refused}"
-        found = getattr(other, "best_estimator_", other)
+        refused = fit(other, replace(recipe, **changes).build())
+        assert refused is None, f"refused with {changes}: {refused}"
+        return getattr(other, "best_estimator_", other)
+
+    if standardises(estimator) and scales_exactly(recipe):
+        found = refit(power=POWER)
         for name in UNITS:
             if hasattr(selector, name):
                 one, two = getattr(selector, name), getattr(found, name)
                 assert np.array_equal(one, two), f"{name} in other units: {one!r} then {two!r}"
         yield "other units"
     if recipe.layout != "C" and recipe.is_well_posed and not is_ambiguous(selector, recipe):
-        other = clone(estimator)
-        refused = fit(other, replace(recipe, layout="C").build())
-        assert refused is None, f"refused as a plain array: {refused}"
-        found = getattr(other, "best_estimator_", other)
+        found = refit(layout="C")
         one, two = selector.support_, found.support_
         assert np.array_equal(one, two), (
             f"selected {np.flatnonzero(one)}, and {np.flatnonzero(two)} of a plain array: "
