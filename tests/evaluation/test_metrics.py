@@ -11,6 +11,7 @@ from featsieve.evaluation import (
     clustering_accuracy,
     normalized_mutual_information,
 )
+from featsieve.evaluation.checks import as_classes
 
 MEASURES = [clustering_accuracy, normalized_mutual_information, adjusted_rand_index]
 partitions = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
@@ -86,3 +87,18 @@ def test_classes_and_clusters_of_other_samples_are_refused(measure):
         measure([0, 1, 2], [0, 1])
     with pytest.raises(ValueError, match="y_true must be a list"):
         measure([[0, 1], [1, 1]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "one class for every sample"),
+        ([[0], [1]], "ravel"),
+        ([0, 1], "2 values for 3 samples"),
+        ([0.0, 1.0, np.nan], "missing values"),
+        (np.array(["a", None, "b"], object), "leave out samples without a class"),
+    ],
+)
+def test_what_is_not_a_list_of_classes_is_refused(values, message):
+    with pytest.raises(ValueError, match=message):
+        as_classes("y", values, n_samples=3)

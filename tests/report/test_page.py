@@ -1,5 +1,4 @@
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -18,6 +17,7 @@ from featsieve.report.page import (
     render_html,
     render_markdown,
 )
+from tests.report.tags import Tags
 
 EVIL = "</td><script>alert('x')</script>|*b*\n\"q\" & `c`"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
@@ -33,40 +33,18 @@ def page(text=EVIL):
     return Page(text, (text,), (Section("anchor", text, (text,), blocks),))
 
 
-class Tags(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.tags = []
-        self.open = []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def parse(text):
-    parser = Tags()
-    parser.feed(text)
-    assert parser.open == []
-    return parser.tags
-
-
 def test_html_escapes_everything():
     text = render_html(page())
-    names = [name for name, _ in parse(text)]
+    names = [name for name, _ in Tags(text).tags]
     assert "script" not in names
     assert "<script" not in text
     # text never opens a tag: the same page of plain words has the same tags
-    assert names == [name for name, _ in parse(render_html(page("plain")))]
+    assert names == [name for name, _ in Tags(render_html(page("plain"))).tags]
 
 
 def test_html_asks_for_nothing_from_elsewhere():
     text = render_html(page("plain"))
-    for tag, attributes in parse(text):
+    for tag, attributes in Tags(text).tags:
         if attributes.get("href") == "other.html":  # a page beside it: opened, never loaded
             assert tag == "a"
             continue
@@ -76,7 +54,7 @@ def test_html_asks_for_nothing_from_elsewhere():
 
 
 def test_html_is_made_for_all_readers():
-    tags = parse(render_html(page("plain")))
+    tags = Tags(render_html(page("plain"))).tags
     names = [name for name, _ in tags]
     assert names.count("h1") == 1
     assert ("a", {"class": "skip", "href": "#content"}) in tags

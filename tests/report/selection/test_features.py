@@ -10,7 +10,6 @@ from featsieve.report.selection.features import (
     correlations,
     feature_rows,
     heat_map,
-    places,
     redundancy_graph,
 )
 from featsieve.report.selection.inputs import gather
@@ -118,18 +117,3 @@ def test_edges_join_what_correlates():
     strengths = [abs(value) for *_, value in graph["edges"]]
     assert strengths == sorted(strengths, reverse=True)
     assert graph["mean"] == pytest.approx(np.abs(r[np.triu_indices(10, 1)]).mean(), rel=1e-2)
-
-
-def test_correlated_features_are_close_and_lonely_ones_stand_aside():
-    r = np.eye(25)
-    r[:3, :3] = 0.95
-    r[3:6, 3:6] = 0.95
-    np.fill_diagonal(r, 1.0)
-    x, y = places(r)
-    points = np.column_stack([x, y]).astype(float)
-    assert ((points >= 0) & (points <= 1000)).all()
-    inner = max(np.ptp(points[:3], axis=0).max(), np.ptp(points[3:6], axis=0).max())
-    between = np.linalg.norm(points[:3].mean(axis=0) - points[3:6].mean(axis=0))
-    assert between > inner
-    assert y[6:].min() > y[:6].max()
-    assert len({tuple(point) for point in points}) == 25

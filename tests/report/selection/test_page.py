@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import sys
-from html.parser import HTMLParser
 from importlib import resources
 
 import numpy as np
@@ -14,32 +13,7 @@ from featsieve import JASFS, MaxVariance
 from featsieve.report import render_selection, summarize_selection, write_selection_report
 from featsieve.report.selection.page import script_safe
 from tests.report.selection.cases import EVIL, automatic, planted, stable
-
-VOID = {"meta", "link", "input", "br", "img"}
-
-
-class Tags(HTMLParser):
-    """Collects tags and texts, and checks that every element is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.open, self.texts = [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append((tuple(self.open), data))
+from tests.report.tags import Tags
 
 
 def hostile():
@@ -185,15 +159,6 @@ def test_colours_can_be_seen(which):
     assert contrast(theme["--c1"], theme["--card"]) >= 4.0  # also a label of charts
     for k in range(8):
         assert contrast(theme[f"--c{k}"], theme["--card"]) >= 3.0, k
-
-
-def test_tiles_say_what_matters_most():
-    page = render_selection(stable()[1])
-    assert f"<dt>stability</dt><dd>{stable()[0].stability_:.2f}</dd>" in page
-    page = render_selection(automatic()[1])
-    low, high = automatic()[0].equivalent_range_
-    assert f'<dd class="note">of 40; {low} to {high} nearly as good</dd>' in page
-    assert "<dt>stability</dt>" not in page
 
 
 def test_the_summary_needs_no_template_engine(monkeypatch):

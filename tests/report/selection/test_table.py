@@ -55,42 +55,25 @@ def reason_of(summary=None, **facts):
 
 
 @pytest.mark.parametrize(
-    ("facts", "expected"),
+    ("status", "facts", "expected"),
     [
-        ({}, "high in cluster 2"),
-        ({"separation": "-inf"}, "low in cluster 2"),
-        ({"eta_squared": 0.04}, "among the best scores"),
-        ({"cluster": None}, "among the best scores"),
-        (
-            {"closest": "x4", "correlation": -0.95},
-            "high in cluster 2; nearly a copy of x4 (r = -0.95)",
-        ),
-        ({"closest": "x4", "correlation": 0.8}, "high in cluster 2"),
+        ("selected", {}, "high in cluster 2"),
+        ("selected", {"separation": "-inf"}, "low in cluster 2"),
+        ("selected", {"eta_squared": 0.04}, "among the best scores"),
+        ("selected", {"cluster": None}, "among the best scores"),
+        ("selected", {"closest": "x4", "correlation": -0.95},
+         "high in cluster 2; nearly a copy of x4 (r = -0.95)"),
+        ("selected", {"closest": "x4", "correlation": 0.8}, "high in cluster 2"),
+        ("low score", {}, "high in cluster 2, but adds too little"),
+        ("low score", {"eta_squared": 0.03}, "tells the clusters little: explains 3%"),
+        ("low score", {"separation": None}, "score too low"),
+        ("redundant", {"closest": "x4", "correlation": 0.97}, "repeats x4 (r = 0.97)"),
+        ("constant", {"cluster": None, "eta_squared": None}, "does not vary"),
+        ("of another kind", {}, "of another kind"),
     ],
-)
-def test_why_a_feature_was_selected(facts, expected):
-    assert reason_of(status="selected", **facts) == expected
-
-
-@pytest.mark.parametrize(
-    ("facts", "expected"),
-    [
-        ({"status": "low score"}, "high in cluster 2, but adds too little"),
-        (
-            {"status": "low score", "eta_squared": 0.03},
-            "tells the clusters little: explains 3%",
-        ),
-        ({"status": "low score", "separation": None}, "score too low"),
-        (
-            {"status": "redundant", "closest": "x4", "correlation": 0.97},
-            "repeats x4 (r = 0.97)",
-        ),
-        ({"status": "constant", "cluster": None, "eta_squared": None}, "does not vary"),
-        ({"status": "of another kind"}, "of another kind"),
-    ],
-)
-def test_why_a_feature_was_left_out(facts, expected):
-    assert reason_of(**facts) == expected
+)  # fmt: skip
+def test_why_a_feature_was_selected_or_left_out(status, facts, expected):
+    assert reason_of(status=status, **facts) == expected
 
 
 def test_clusters_of_k_means_are_no_reason():
