@@ -57,10 +57,6 @@ def test_ties_do_not_chain():
     rounding = 1e-3
     keys = 1.0 + np.arange(3000)[::-1] * 4e-4  # large to small, every step within the rounding
     order = stable_order(keys[::-1], rounding=rounding)
-    found = keys[::-1][order]
-    assert (found[1:] <= found[:-1] * (1.0 + 2 * rounding)).all()
-    assert found[0] > 2.19  # not the whole table is one tie
-    assert found[-1] < 1.002
     # a group starts with its largest key, and holds all that lie within the rounding of it
     expected, left = [], sorted(range(3000), key=lambda j: -keys[::-1][j])
     while left:

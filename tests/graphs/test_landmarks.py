@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
@@ -8,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from featsieve.arrays import as_operator
 from featsieve.arrays.row_parts import MemoryParts
 from featsieve.graphs.coordinates import hat_coordinates, hat_directions
-from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
+from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks, smallest
 
 
 def blobs(n_samples=900, n_features=30):
@@ -32,6 +35,19 @@ def dense_links(graph):
     B = np.zeros((len(nearest), graph.n_landmarks))
     np.put_along_axis(B, nearest, weights, axis=1)
     return B
+
+
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(1, 6), st.integers(1, 300)), elements=st.floats(-9, 9)
+    ),
+    st.integers(1, 6),
+)
+def test_the_smallest_entries_are_those_of_a_sort(D, count):
+    count = min(count, D.shape[1])
+    indices, values = smallest(D, count)
+    np.testing.assert_array_equal(values, np.sort(D, axis=1)[:, :count])
+    np.testing.assert_array_equal(np.take_along_axis(D, indices, axis=1), values)
 
 
 @pytest.mark.parametrize("n_features", [4, 30])  # by distance, by angle

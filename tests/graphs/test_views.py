@@ -145,17 +145,11 @@ def permuted(X):
     return permute_columns(X, np.random.RandomState(0))
 
 
-def test_columns_keep_their_values_and_lose_their_rows():
-    X = np.random.default_rng(0).standard_normal((30, 8))
-    found = permuted(X)
-    np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(X, axis=0))
-    assert not np.array_equal(found[:, 0].argsort(), found[:, 1].argsort())
-    assert (np.abs(np.corrcoef(found.T) - np.eye(8)) < 0.7).all()
-
-
-def test_all_kinds_of_table_are_permuted_alike():
+def test_columns_keep_their_values_and_lose_their_rows_in_every_kind_of_table():
     X = np.random.default_rng(0).poisson(1.0, (30, 8)).astype(float)
     expected = permuted(X)
+    np.testing.assert_array_equal(np.sort(expected, axis=0), np.sort(X, axis=0))
+    assert (np.abs(np.corrcoef(expected.T) - np.eye(8)) < 0.7).all()
     for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix):
         before = kind(X)
         np.testing.assert_array_equal(permuted(before).toarray(), expected)

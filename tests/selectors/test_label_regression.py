@@ -359,21 +359,11 @@ def test_the_first_labels_of_raw_columns_do_not_depend_on_the_origin():
 
 
 # In a wide table of unit variances the noise hides the clusters; in its own units it does not.
-@pytest.mark.parametrize(
-    ("name", "shape", "n_redundant", "signal"),
-    [
-        ("NDFS", (60, 150), 5, 4.0),
-        ("RSFS", (100, 150), 5, 4.0),
-        ("RUFS", (100, 150), 5, 4.0),
-        ("URAFS", (60, 300), 6, 3.0),
-        ("USFS", (60, 300), 6, 4.0),
-    ],
-)
-def test_planted_features_are_found_in_wide_tables(name, shape, n_redundant, signal):
+@pytest.mark.parametrize("name", NAMES)
+def test_planted_features_are_found_in_wide_tables(name):
     made = make_planted(
-        *shape, n_clusters=3, n_informative=10, n_redundant=n_redundant, signal=signal,
-        random_state=0,
-    )  # fmt: skip
+        100, 150, n_clusters=3, n_informative=10, n_redundant=5, signal=4.0, random_state=0
+    )
     scale = "none" if name == "NDFS" else "unit"
     model = fit(name, made.X, n_features_to_select=12, scale=scale)
     assert (made.informative | made.redundant)[model.support_].sum() >= 10
@@ -405,6 +395,19 @@ def test_copies_score_alike_and_units_and_offsets_do_not_matter(name, variant):
 def assert_finite(model):
     for attribute in ("scores_", "coef_", "objective_"):
         assert np.isfinite(getattr(model, attribute)).all()
+
+
+@BOTH
+@pytest.mark.parametrize(("n", "d", "c"), [(2, 1, 1), (5, 3, 5), (4, 30, 2)])
+def test_small_and_odd_problems_give_finite_answers(n, d, c, name, variant):
+    X = np.random.default_rng(0).integers(0, 3, (n, d)).astype(np.float32)
+    X[0] += 1.0
+    settings = [{"orthogonality": gamma} for gamma in (0.0, 1.0, 1e8)]
+    for more in settings if name in NONNEGATIVE else [{}]:
+        model = fit(name, X, c, init=np.arange(n) % c, max_iter=8, **variant, **more)
+        assert_finite(model)
+        assert model.support_.sum() == 1
+        assert model.labels_.shape == (n,)
 
 
 EXTREME = {

@@ -83,7 +83,7 @@ def test_each_block_lowers_the_objective_on_its_own(seed, shape, options):
 
 
 @BOTH
-@pytest.mark.parametrize("scale", ["unit", "none"])
+@pytest.mark.parametrize("scale", ["unit", "none", "raw"])
 def test_the_objective_follows_from_the_fitted_attributes(kind, scale):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 8)) * rng.uniform(0.5, 2.0, 8) + 1.0

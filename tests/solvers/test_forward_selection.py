@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import DataOperator, DenseOperator, as_operator
-from featsieve.solvers import ForwardSelection, RowSparseRegression, run
+from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, run
 from featsieve.solvers.forward_forms import BATCH, GramForm, SampleForm, SparseForm
 
 fast = settings(max_examples=30, deadline=None)
@@ -218,6 +218,14 @@ def test_auto_form_follows_the_shape_of_the_table():
     large = chosen(np.eye(1001, 5001, dtype=np.float32))
     assert isinstance(large, GramForm)
     assert large.gram is None  # columns are fetched in batches
+
+
+@pytest.mark.parametrize("n_features", [-1, 3])
+def test_support_beyond_the_path_is_refused(n_features):
+    path = SelectionPath(np.array([4, 1]), np.array([2.0, 1.0]), np.array([3.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(path.support_at(2), [1, 4])
+    with pytest.raises(ValueError, match="between 0 and 2"):
+        path.support_at(n_features)
 
 
 @pytest.mark.parametrize(("offset", "form", "seed"), [(1e4, "sample", 98), (1e5, "prefetch", 21)])
