@@ -35,7 +35,8 @@ def frame_dataset(
 
     ``rows`` are the names of its rows, ``id_name`` is what they are called.
     """
-    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    frame = frame.copy(deep=False)  # set_axis would copy the values as well
+    frame.columns = [str(column) for column in frame.columns]
     check_unique(frame.columns)
     find_columns(request.roles, frame.columns)
     labels = None if request.label_column is None else _values(frame[request.label_column])

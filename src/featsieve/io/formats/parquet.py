@@ -53,7 +53,7 @@ def read(path: Path, request: Request) -> Dataset:
     rows = ["/".join(names) for names in zip(*levels, strict=True)] if left else None
     called = len(left) == 1 and not left[0].startswith(UNNAMED)
     return frame_dataset(
-        frame.drop(columns=left),
+        frame.drop(columns=left) if left else frame,  # to drop nothing is a copy, too
         request,
         rows=rows,
         id_name=left[0] if called else None,
