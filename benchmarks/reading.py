@@ -2,8 +2,9 @@
 
 Every file is read three times in each way, and the shortest time counts: seconds of the processor,
 those of the child included (the files are in the cache of the system). They depend on what else
-the machine does: a run beside other work gave starts that were three times as long. "child" is `featsieve.datasets.read_table` as users call it; "here" is
-the same without the child process; "library" is the shortest call of pandas, pyarrow, NumPy or h5py
+the machine does: a run beside other work gave starts that were three times as long.
+"child" is `featsieve.datasets.read_table` as users call it; "here" is the same
+without the child process; "library" is the shortest call of pandas, pyarrow, NumPy or h5py
 that gives the numbers. The start of the process is what a table of two cells takes, of each format.
 
 Usage: python benchmarks/reading.py [--mib 100] [--output benchmarks/results/reading]
