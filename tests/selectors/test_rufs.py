@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq, minimize, nnls
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 
 from featsieve import RUFS, defaults
 from featsieve.arrays import as_operator
@@ -277,22 +275,6 @@ def test_rows_of_the_basis_in_turn_end_at_nonnegative_least_squares():
         expected = nnls(root[:, None] * state.F, root * X[:, j])[0]
         np.testing.assert_allclose(state.basis[j], expected, atol=1e-5)
     assert (state.basis == 0.0).any()
-
-
-@pytest.mark.parametrize(("laplacian", "update"), [("local_learning", "safe"), ("graph", "paper")])
-def test_labels_of_separated_clusters_are_those_of_kmeans(laplacian, update):
-    X = toy(0)
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    labels = KMeans(3, n_init=20, random_state=0).fit(Z).labels_
-    states = []
-    model = RUFS(
-        3, n_features_to_select=4, init="k-means", laplacian=laplacian, update=update,
-        random_state=0, callback=lambda i, value, state: states.append(state),
-    ).fit(X)  # fmt: skip
-    assert adjusted_rand_score(labels, model.labels_) == 1.0
-    G = states[-1].F
-    assert np.linalg.norm(G.T @ G - np.eye(3)) < 1e-3
-    assert model.support_[:4].all()
 
 
 @pytest.mark.parametrize("scale", ["unit", "raw"])

@@ -1,12 +1,9 @@
 """UDFS: golden numbers of the public code, invariances and warnings."""
 
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import SOGFS, UDFS
 from featsieve.datasets import make_planted
-from featsieve.solvers import Status
 from tests.graphs.test_knn import T9
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 
@@ -22,7 +18,6 @@ from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 GOLDEN_SQUARES = [0.1443888257, 0.0077992400, 0.3010059994, 0.7894737779, 0.7573321569]
 GOLDEN_OBJECTIVE = {1: 6.572285314930, 2: 6.552825163824, 20: 6.550119124315}
 
-LUNG = Path(os.environ.get("FEATSIEVE_DATA", "absent")) / "paper" / "lung.mat"
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -168,15 +163,3 @@ def test_no_large_matrix_for_a_wide_table(kind, found, monkeypatch):
     sieve = kind(3, n_features_to_select=20, max_iter=3).fit(X)
     assert sieve.n_iter_ == 3
     assert sieve.support_[:20].sum() >= found  # some of the twenty hardly differ
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not LUNG.exists(), reason="needs the real data sets")
-def test_lung(monkeypatch):
-    X = scipy.io.loadmat(LUNG)["fea"]
-    refuse_matrices_beyond(monkeypatch, len(X))
-    sieve = UDFS(5, n_features_to_select=50).fit(X)
-    assert sieve.status_ is Status.CONVERGED
-    graph = SOGFS(5, n_features_to_select=20).fit(X)
-    assert graph.status_ is Status.CONVERGED
-    assert graph.n_parts_ == len(set(graph.labels_)) == 5

@@ -1,4 +1,4 @@
-"""Multiplicative label steps: none raises J or its bound, and they rest where it is stationary."""
+"""Multiplicative label steps: none raises J or its bound; the best step of a fixed length."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def split(F, A, B):
     return attraction, repulsion
 
 
-def problem(seed, *, exponents=(-2, 9)):
+def problem(seed):
     """Return (F, A, B, g) of a random small problem: any signs in A and B, zeros in F."""
     rng = np.random.default_rng(seed)
     n, c = rng.integers(1, 8), rng.integers(1, 4)
@@ -37,7 +37,7 @@ def problem(seed, *, exponents=(-2, 9)):
     B = rng.standard_normal((n, c)) * 10.0 ** rng.integers(-2, 3)
     F = rng.random((n, c)) * 10.0 ** rng.integers(-3, 2)
     F[rng.random((n, c)) < 0.2] = 0.0
-    return F, 0.5 * (A + A.T), B, 10.0 ** rng.integers(*exponents)
+    return F, 0.5 * (A + A.T), B, 10.0 ** rng.integers(-2, 9)
 
 
 def run(F, A, B, g, n_steps):
@@ -61,19 +61,6 @@ def test_no_step_raises_the_objective_in_a_thousand_random_problems():
             falls += after < before - 1e-9 * size
             before = after
     assert falls > 1000  # the steps do something
-
-
-@settings(max_examples=60)
-@given(seed=st.integers(0, 99_999))
-def test_the_step_is_stationary_for_the_upper_bound(seed):
-    # b u^2 + q u^4 = a for the factor u of every positive entry.
-    F, A, B, g = problem(seed)
-    attraction, repulsion = split(F, A, B)
-    positive = F > 0.0
-    u = np.divide(majorised_step(F, attraction, repulsion, g), F, where=positive, out=F.copy())
-    a, b, q = attraction + g * F, repulsion, g * F @ (F.T @ F)
-    balance = b * u**2 + q * u**4
-    np.testing.assert_allclose(balance[positive], a[positive], rtol=1e-10)
 
 
 def test_without_the_penalty_it_finds_the_nonnegative_least_squares_answer():
