@@ -87,13 +87,13 @@ def parameters_of(name: str) -> frozenset[str]:
 
 
 def cluster_counts(n_samples: int) -> st.SearchStrategy[Any]:
-    """Draw a number of clusters: most can be meant, some cannot."""
+    """Draw a number of clusters: most are valid, some are not."""
     usual = (2, 2, 3, 3, max(2, n_samples // 2), n_samples)
     return st.sampled_from((*(usual * 3), 1, 0, n_samples + 1, "auto"))
 
 
 def feature_counts(n_features: int) -> st.SearchStrategy[Any]:
-    """Draw a number of features: most can be meant, some cannot."""
+    """Draw a number of features: most are valid, some are not."""
     usual = (1, min(2, n_features), (n_features + 1) // 2, n_features, 0.5, 1e-9, 1.0)
     return st.sampled_from((*(usual * 3), 0, n_features + 1, 1.5, "auto", None))
 

@@ -9,10 +9,16 @@ def words(section):
     return " ".join(section.paragraphs)
 
 
-def test_little_gives_a_short_page():
-    rows = frame([row(experiment="default", acc_mean=0.5, acc_std=0.1, n_features=3)])
-    page = bench_page(summarise_bench(rows))
-    assert [section.anchor for section in page.sections] == ["overview", "default", "origin"]
+@pytest.mark.parametrize(
+    ("only", "section"),
+    [
+        (row(experiment="default", acc_mean=0.5, acc_std=0.1, n_features=3), "default"),
+        (row(status="failed", reason="no data", n_samples=0), "failures"),
+    ],
+)
+def test_a_single_row_gives_a_short_page(only, section):
+    page = bench_page(summarise_bench(frame([only])))
+    assert [part.anchor for part in page.sections] == ["overview", section, "origin"]
 
 
 def small(n_sets=3, best=(0.7, 0.6, 0.5)):
@@ -66,12 +72,6 @@ def test_chance_is_counted_with_the_budget_of_each_method_and_with_the_largest()
     wide = [row(method="RUFS", acc_mean=0.7, n_features=n) for n in range(1, 9)]
     _, points = found_in(random + methods + wide)
     assert any(p.endswith("these are fewer than the largest search had.") for p in points)
-
-
-def test_nothing_but_failures_is_a_page_too():
-    rows = frame([row(status="failed", reason="no data", n_samples=0)])
-    page = bench_page(summarise_bench(rows))
-    assert [section.anchor for section in page.sections] == ["overview", "failures", "origin"]
 
 
 def test_the_page_is_written_whole_and_the_same_for_the_same_rows(tmp_path):

@@ -8,20 +8,16 @@ from featsieve.report.selection.inputs import gather
 from tests.report.selection.cases import planted
 
 
-def test_names_come_from_the_frame_that_was_fitted():
+def test_names_come_from_the_frame_also_if_an_array_was_fitted():
     frame = pd.DataFrame(planted().X, index=[f"s{i}" for i in range(60)])
     frame.columns = [f"gene {j}" for j in range(40)]
-    selection = gather(MaxVariance(3).fit(frame), frame)
-    assert selection.feature_names == list(frame.columns)
-    assert selection.sample_names == list(frame.index)
-    assert selection.named
-
-
-def test_a_frame_names_what_was_fitted_without_names():
-    frame = pd.DataFrame(planted().X, columns=[f"gene {j}" for j in range(40)])
-    selection = gather(MaxVariance(3).fit(planted().X), frame)
-    assert selection.feature_names[7] == "gene 7"
-    assert selection.sample_names is None  # rows are only numbered
+    for fitted in (frame, planted().X):
+        selection = gather(MaxVariance(3).fit(fitted), frame)
+        assert selection.feature_names == list(frame.columns)
+        assert selection.sample_names == list(frame.index)
+        assert selection.named
+    unnamed = frame.reset_index(drop=True)  # rows are only numbered
+    assert gather(MaxVariance(3).fit(unnamed), unnamed).sample_names is None
 
 
 def test_pixels_without_names_are_called_by_row_and_column():

@@ -42,15 +42,6 @@ def test_both_views_show_the_same_samples_turned_alike():
         assert np.corrcoef(views["selected"][axis], views["all"][axis])[0, 1] > 0
 
 
-def test_a_single_feature_has_one_axis():
-    views = sample_map(gather(MaxVariance(1).fit(planted().X), planted().X, n_clusters=2))
-    assert views["selected"]["share"] == [1.0, 0.0]
-    assert len(set(views["selected"]["y"])) > 30  # spread at random
-    column = planted().X[:, MaxVariance(1).fit(planted().X).support_].ravel()
-    steps = np.diff(np.array(views["selected"]["x"])[np.argsort(column)])
-    assert (steps >= 0).all() or (steps <= 0).all()
-
-
 def test_no_view_of_columns_that_do_not_vary():
     X = np.column_stack([np.arange(6.0), np.ones(6)])
     sieve = MaxVariance(1).fit(X)
