@@ -120,17 +120,17 @@ def not_a_model(schema: dict[str, Any], parts: dict[str, bytes]) -> None:
 
 
 FORGED: dict[str, tuple[Any, str]] = {
-    "support_ of floats": (array("support_", np.ones(4)), "support_ of JASFS is of another kind"),
-    "support_ too short": (array("support_", np.ones(3, bool)), "support_ of JASFS has shape"),
+    "support_ of floats": (array("support_", np.ones(4)), "support_ of JASFS is not that"),
+    "support_ too short": (array("support_", np.ones(3, bool)), "support_ of JASFS is not that"),
     "support_ of 10^15 entries": (
         array("support_", npy(described((10**15,), "|b1"))), "would unpack to more than",
     ),
     "support_ of pickled objects": (
         array("support_", stored(np.array([Bomb()] * 4))), "is not a model",
     ),
-    "other scores_": (array("scores_", np.ones((2, 2))), "scores_ of JASFS has shape"),
-    "n_features_in_ of 9": (number("n_features_in_", "9"), "has shape"),
-    "n_features_in_ below 0": (number("n_features_in_", "-4"), "no number of features"),
+    "other scores_": (array("scores_", np.ones((2, 2))), "scores_ of JASFS is not that"),
+    "n_features_in_ of 9": (number("n_features_in_", "9"), "a fit to 9 features"),
+    "n_features_in_ below 0": (number("n_features_in_", "-4"), "a fit to -4 features"),
     "a random state outside of itself": (place_of_random_state, "its random state stands at"),
     "other selected columns": (names, "not its selector's"),
     "a dictionary instead of a model": (not_a_model, "which is no model"),
@@ -175,7 +175,7 @@ def _bz2(path: Path) -> None:
     path.write_bytes(written(parts_of(good()), zipfile.ZIP_BZIP2))
 
 
-@case("model", "a header of 4 GiB", "model.skops", "header is too long", command=APPLY)
+@case("model", "a header of 4 GiB", "model.skops", "would unpack to more than", command=APPLY)
 def _bomb(path: Path) -> None:
     deflated_part(path, HEADER, repeated(bytes(8 * MIB), 500), 500 * 8 * MIB)
 

@@ -210,10 +210,10 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
     """Raise if a model takes more memory than it may: skops keeps all parts while it builds it."""
     if any(part.compress_type not in COMPRESSIONS for part in archive.infolist()):
         raise ValueError("a part of it is compressed in an unusual way")
-    texts = (HEADER, SCHEMA)
-    needed = size + BYTES_PER_LETTER * sum(archive.getinfo(name).file_size for name in texts)
+    needed = size
     for part in archive.infolist():
-        needed += 2 * part.file_size
+        is_json = part.filename in (HEADER, SCHEMA)
+        needed += (2 + BYTES_PER_LETTER * is_json) * part.file_size
         check_memory(needed, limit=limit)
         with archive.open(part) as file:
             if file.read(4) == b"PK\x03\x04":  # a sparse matrix is an archive of its own
