@@ -17,6 +17,7 @@ import pytest
 
 import featsieve
 from featsieve.arrays import as_operator
+from featsieve.solvers.lars import KeptProducts
 
 SHRINK = 16
 WIDE, TALL = (200, 6000), (4000, 300)
@@ -35,6 +36,7 @@ KINDS = {
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Make every limit on the size of blocks and of kept tables 1/16 of what it is."""
+    patched = set()
     for package in ("arrays", "graphs", "selectors", "solvers", "terms", "tuning"):
         parent = importlib.import_module(f"featsieve.{package}")
         for module in pkgutil.iter_modules(parent.__path__):
@@ -46,6 +48,8 @@ def small_blocks(monkeypatch):
                 limit = key.endswith("_ELEMENTS") or key == "LARGEST_REREAD"
                 if limit and isinstance(value, int):
                     monkeypatch.setattr(module, key, value // SHRINK)
+                    patched.add(key)
+    assert patched >= {"BLOCK_ELEMENTS", "CACHE_ELEMENTS", "KEPT_ELEMENTS", "LARGEST_REREAD"}
 
 
 def table(shape):
@@ -86,6 +90,13 @@ def test_no_selector_holds_the_table_in_double_precision(name, kind):
     for shape in shapes:
         X = KINDS[kind](table(shape))
         assert allocated(lambda X=X: fit(name, X)) < ALLOWED.get(name, 0.9) * as_doubles(shape)
+
+
+def test_the_kept_columns_of_a_small_table_are_its_only_copy():
+    operator = as_operator(table(WIDE), scale="unit")
+    assert allocated(lambda: KeptProducts(operator)) < 1.3 * as_doubles(WIDE)
+    expected = operator.rows(0, WIDE[0]).T
+    np.testing.assert_array_equal(KeptProducts(operator).columns, expected)
 
 
 def test_a_memory_mapped_table_is_read_and_not_copied(tmp_path):

@@ -18,7 +18,7 @@ def solve(operator, Y, size, *, form, **settings):
     """Run a form; "not kept" is that of tables too large to be kept as columns."""
     with pytest.MonkeyPatch.context() as patch:
         if form == "not kept":
-            patch.setattr(lars, "LARGEST_KEPT", 0)
+            patch.setattr(lars, "KEPT_ELEMENTS", 0)
         form = "sample" if form == "not kept" else form
         return lasso_lars(operator, Y, size, form=form, **settings)
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
@@ -46,7 +47,7 @@ AFRESH = 32
 LARGEST_GRAM = 5000
 COLUMNS_PER_STEP = 32
 # Dense tables up to this many elements are centred, scaled and transposed once.
-LARGEST_KEPT = 2**22
+KEPT_ELEMENTS = 2**22
 
 Direction = tuple[np.ndarray, np.ndarray]  # active features, and how their coefficients change
 
@@ -78,7 +79,7 @@ def lasso_lars(
         pays = d <= min(n, LARGEST_GRAM, COLUMNS_PER_STEP * limit)
         form = "gram" if pays else "sample"
     in_memory = isinstance(operator.inverse_scale, np.ndarray) and operator.n_stored == n * d
-    kept = in_memory and n * d <= LARGEST_KEPT
+    kept = in_memory and n * d <= KEPT_ELEMENTS
     sample_form = KeptProducts if kept else TableProducts
     products: Products = (GramProducts if form == "gram" else sample_form)(operator)
     # Of a correlation, and of the level, this is what rounding leaves.
@@ -137,7 +138,10 @@ class KeptProducts:
     """Products of the columns of a small table, which are kept as rows."""
 
     def __init__(self, operator: DataOperator) -> None:
-        self.columns = np.ascontiguousarray(operator.rows(0, operator.shape[0]).T)
+        n, d = operator.shape
+        self.columns = np.empty((d, n))
+        for inside in gen_batches(n, max(1, operator.cache_elements // max(d, 1))):
+            self.columns[:, inside] = operator.rows(inside.start, inside.stop).T
 
     def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
         """Return inner products of columns of Z."""
