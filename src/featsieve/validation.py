@@ -231,7 +231,7 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
 
 
 def in_native_type(X: Any) -> Any:
-    """Return a table of this machine's own numbers: see :func:`~featsieve.arrays.native`."""
+    """Return the table in a native type: see :func:`~featsieve.arrays.namespace.native`."""
     dtype = native(X.dtype)
     if dtype == X.dtype:
         return X

@@ -1,6 +1,7 @@
 """``featsieve doctor``: what an installation has."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -80,6 +81,8 @@ def test_every_extra_is_one_of_the_package():
     extras = project["project"]["optional-dependencies"]
     for module, (extra, _) in doctor.PARTS.items():
         assert extra is None or any(need.startswith(module) for need in extras[extra])
+    needs = {re.split(r"[^\w-]", need)[0] for need in extras["cli"]}
+    assert needs - {"featsieve"} <= set(doctor.PARTS)
 
 
 @pytest.mark.slow

@@ -25,6 +25,9 @@ def test_of_a_selection(call, people, tmp_path):
     assert code == 2
     assert "-o FILE.html" in told
     assert (out / "model.skops").read_bytes() == model
+    code, _, told = call("report", out, "--markdown", tmp_path / "page.md")
+    assert code == 2
+    assert "--markdown is for benchmarks" in told
 
 
 def test_of_nothing(call, tmp_path):

@@ -23,6 +23,7 @@ PARTS = {
     "matplotlib": ("report", "figures"),
     "typer": ("cli", "this command"),
     "rich": ("cli", "this command"),
+    "filelock": ("cli", "writing results: featsieve select, featsieve report"),
     "anndata": ("anndata", "genes of AnnData objects, writing .h5ad files"),
     "polars": (None, "polars data frames"),
     "torch": (None, "tensors, also on a GPU"),

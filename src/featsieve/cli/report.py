@@ -51,6 +51,10 @@ def report(
     if summary.is_file():
         from featsieve.workflow.outputs import render_again
 
+        if markdown is not None:
+            raise ValueError(
+                f"--markdown is for benchmarks: {folder} holds a selection; omit --markdown."
+            )
         inside = page.absolute().parent == folder.absolute()
         with results_locked(folder) if inside else nullcontext():
             render_again(summary, page)
