@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from featsieve.bench import pool
 from featsieve.bench.cells import Cell
 from featsieve.bench.pool import run_in_processes, threads_of
 
@@ -42,6 +43,12 @@ def test_only_the_cell_that_kills_its_process_has_no_result():
     assert sorted(found) == list(range(6))
     assert {seed for seed, rows in found.items() if rows is None} == {2}
     assert {rows[0]["threads"] for rows in found.values() if rows} == {"3"}
+
+
+def test_no_cell_is_blamed_if_no_worker_can_start(monkeypatch):
+    monkeypatch.setattr(pool, "_start_worker", os._exit)
+    with pytest.raises(ChildProcessError, match="before they begin any work"):
+        list(run_in_processes(len, ["a"], jobs=1, threads=1))
 
 
 def test_a_process_that_dies_by_chance_is_replaced(tmp_path):

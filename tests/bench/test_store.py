@@ -86,9 +86,11 @@ def test_a_damaged_body_is_told(store):
 
 def test_what_a_killed_run_has_left_is_removed_by_the_next(store):
     (store.parts / f".{CELL.id}.parquet.tmp").write_text("half")
+    (store.parts / ".somebody").mkdir()
     with store.writing():
         pass
-    assert all(not path.name.startswith(".") for path in store.folder.rglob("*"))
+    hidden = [path.name for path in store.folder.rglob("*") if path.name.startswith(".")]
+    assert hidden == [".somebody"]
 
 
 def test_without_a_plan_there_are_no_results(tmp_path):

@@ -285,12 +285,14 @@ for command in {commands!r}:
         pytest.skip("nothing can be mounted here")
     reason = "Read-only file system"
     assert done.stderr.splitlines() == [
-        f"featsieve: Nothing can be written to {home}/results ({reason}): name another folder.",
+        f"featsieve: Nothing can be written to {home}/results: {home} cannot be written to "
+        f"({reason}). Name another folder.",
         "2",
         f"featsieve: Results cannot be written to {home}/bench ({reason}): name another folder "
         "with --out.",
         "2",
-        f"featsieve: Nothing can be written to {home}/results ({reason}): name another folder.",
+        f"featsieve: Nothing can be written to {home}/results: {home} cannot be written to "
+        f"({reason}). Name another folder.",
         "2",
         "0",
     ]

@@ -72,7 +72,9 @@ def test_results_are_replaced_as_a_whole_and_on_request_only(tmp_path, out):
     assert os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("foreign", ["mine.txt", ".hidden", "folder/", B + "/"])
+@pytest.mark.parametrize(
+    "foreign", ["mine.txt", ".hidden", "mine.tmp", ".cache.tmp/", "folder/", B + "/"]
+)
 def test_a_folder_with_other_files_is_refused(tmp_path, foreign):
     out = tmp_path / "out"
     out.mkdir()
@@ -94,7 +96,10 @@ def test_places_that_cannot_be_used_are_named_before_any_work(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path / "here")
     for place, message in (
         (tmp_path / "file", "is a file: name a folder"),
-        (tmp_path / "file" / "out", r"Nothing can be written to .*: name another folder"),
+        (
+            tmp_path / "file" / "out",
+            r"Nothing can be written to .*cannot be written to .*Name another folder",
+        ),
         (".", "cannot be replaced as a whole: name a folder in it"),
         ("/", "holds .*, which is not a result"),
     ):
@@ -105,6 +110,20 @@ def test_places_that_cannot_be_used_are_named_before_any_work(tmp_path, monkeypa
     (tmp_path / "disk").mkdir()
     with pytest.raises(FileExistsError, match="name a folder in it"):
         check_results(tmp_path / "disk", names=NAMES)
+
+
+def test_files_that_somebody_adds_meanwhile_are_kept_and_so_are_the_results(tmp_path, out):
+    def write_beside_somebody():
+        with result_folder(out, names=NAMES, overwrite=True) as folder:
+            (folder / A).write_text("new")
+            (out / "notes.md").write_text("mine")
+
+    message = r"holds notes\.md.*The new results are in .*out-1\."
+    with pytest.raises(FileExistsError, match=message):
+        write_beside_somebody()
+    assert content(out) == {A: "old", B: "old", "notes.md": "mine"}
+    assert content(tmp_path / "out-1") == {A: "new"}
+    assert sorted(os.listdir(tmp_path)) == ["out", "out-1"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
@@ -118,26 +137,25 @@ def test_results_that_are_replaced_hand_on_their_permissions(out):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_ctrl_c_at_any_rename_leaves_one_whole_result(tmp_path, out, monkeypatch, number):
+@pytest.mark.parametrize("numbers", [{1}, {2}, {3}, {1, 2}, {1, 2, 3}])
+def test_ctrl_c_at_any_rename_comes_after_the_results(tmp_path, out, monkeypatch, numbers):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     rename, renamed = Path.rename, []
 
     def interrupted(self, target):
         renamed.append(target)
         done = rename(self, target)
-        if len(renamed) == number:
+        if len(renamed) in numbers:
             os.kill(os.getpid(), signal.SIGINT)
         return done
 
     monkeypatch.setattr(Path, "rename", interrupted)
-    complete = "^$" if number == 1 else r"^the results in .*out are complete$"
     try:
-        with pytest.raises(KeyboardInterrupt, match=complete):
+        with pytest.raises(KeyboardInterrupt, match=r"^the results in .*out are complete$"):
             write(out, overwrite=True)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert set(content(out).values()) == {"old" if number == 1 else "new"}
+    assert set(content(out).values()) == {"new"}
     monkeypatch.undo()
     write(out, "next", overwrite=True)
     assert os.listdir(tmp_path) == ["out"]

@@ -62,6 +62,7 @@ def run_in_processes(
             stop_workers()
             for cell in under_way.values():
                 if alone:
+                    _check_workers(threads)
                     yield cell, None
                 else:
                     yield from run_in_processes(
@@ -145,6 +146,18 @@ def _executor(jobs: int, threads: int) -> Any:
             "/dev/shm and in the folder for temporary files."
         ) from error
     return _pools[jobs, threads]
+
+
+def _check_workers(threads: int) -> None:
+    """Raise if worker processes die before they have begun: then no cell is at fault."""
+    try:
+        _executor(1, threads).submit(os.getpid).result()
+    except BrokenProcessPool as error:
+        stop_workers()
+        raise ChildProcessError(
+            "Worker processes end before they begin any work: see whether memory, processes or "
+            "open files are limited here."
+        ) from error
 
 
 def stop_workers() -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,11 @@ class Store:
                 f"Results cannot be written to {self.folder} ({error.strerror}): name another "
                 "folder with --out."
             ) from error
-        with results_locked(self.folder):
-            # by a run that was killed
-            for left in (*self.parts.glob(".*"), *self.folder.glob(f".*{UNFINISHED}")):
-                left.unlink()
+        with results_locked(self.folder, inside=True):
+            for folder in (self.parts, self.folder):
+                for left in folder.glob(f".*{UNFINISHED}"):  # by a run that was killed
+                    with suppress(OSError):
+                        left.unlink()
             yield
 
     def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -4,11 +4,14 @@ Results are written into a hidden folder beside the target, ``.NAME.new``. At th
 result is renamed to ``.NAME.old``, the new folder is renamed to ``NAME``, and the old one is
 removed. After a kill between the two renames the next command that opens the folder renames
 ``.NAME.old`` back. A lock, ``.NAME.lock``, keeps a second command from writing the same results.
+The folder around the results must therefore be writable.
 """
 
 import errno
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,12 +55,15 @@ def result_folder(
             try:
                 yield new
                 _finish(new, target)
-                if target.exists():
-                    target.rename(old)
-                new.rename(target)
-                sync_folder(target.parent)
+                _check_again(folder, new, names=names)
+                with _uninterrupted():
+                    if target.exists():
+                        target.rename(old)
+                    new.rename(target)
+                    sync_folder(target.parent)
             finally:
-                _clean(target)
+                with _uninterrupted():
+                    _clean(target)
     except KeyboardInterrupt:
         if about is not None and target.exists() and os.path.samestat(target.stat(), about):
             raise KeyboardInterrupt(f"the results in {folder} are complete") from None
@@ -83,7 +89,7 @@ def check_results(folder: Path, *, names: Collection[str], overwrite: bool = Fal
     there = sorted(
         entry.name
         for entry in os.scandir(folder)
-        if entry.name not in _CLUTTER and not entry.name.endswith(UNFINISHED)
+        if entry.name not in _CLUTTER and not _is_unfinished(entry)
     )
     foreign = [name for name in there if name not in names or (folder / name).is_dir()]
     if foreign:
@@ -102,19 +108,59 @@ def check_results(folder: Path, *, names: Collection[str], overwrite: bool = Fal
         )
 
 
-@contextmanager
-def results_locked(folder: str | os.PathLike[str], *, timeout: float = 0.0) -> Iterator[None]:
-    """Keep other commands from replacing the results in a folder, whose parents are made.
+def _is_unfinished(entry: os.DirEntry[str]) -> bool:
+    """Say whether a file was left unfinished by a killed command, see `whole_file`."""
+    return entry.name.startswith(".") and entry.name.endswith(UNFINISHED) and entry.is_file()
 
-    The lock is kept by `filelock`, and ends with the process that holds it.
+
+def _check_again(folder: Path, new: Path, *, names: Collection[str]) -> None:
+    """Keep the results beside the folder if somebody has put other files into it meanwhile."""
+    try:
+        check_results(folder, names=names, overwrite=True)
+    except FileExistsError as error:
+        for number in range(1, 1000):
+            kept = folder.with_name(f"{folder.name}-{number}")
+            if not kept.exists():
+                new.rename(kept)
+                raise FileExistsError(f"{error} The new results are in {kept}.") from error
+        raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C and SIGTERM off to the end of the block: between two renames nothing is whole."""
+    if threading.current_thread() is not threading.main_thread():  # handlers run in the main one
+        yield
+        return
+    caught: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, frame: caught.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+    if caught:
+        signal.raise_signal(caught[0])
+
+
+@contextmanager
+def results_locked(
+    folder: str | os.PathLike[str], *, timeout: float = 0.0, inside: bool = False
+) -> Iterator[None]:
+    """Keep other commands from writing results into a folder, whose parents are made.
+
+    The lock is kept by `filelock`, and ends with the process that holds it. Its file lies beside
+    the folder, which may be replaced, or ``inside`` of one that stays.
     """
     target = Path(folder).resolve()
-    path = _beside(target, "lock")
+    path = target / ".lock" if inside else _beside(target, "lock")
     filelock = load_optional("filelock", "Writing results", extra="cli")
     lock = filelock.FileLock(path, timeout=timeout)
     try:
-        if not target.parent.exists():
-            target.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout:
         raise LockedError(
@@ -124,8 +170,8 @@ def results_locked(folder: str | os.PathLike[str], *, timeout: float = 0.0) -> I
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise type(error)(
-                f"Nothing can be written to {os.fspath(folder)} ({error.strerror}): name another "
-                "folder."
+                f"Nothing can be written to {os.fspath(folder)}: {path.parent} cannot be written "
+                f"to ({error.strerror}). Name another folder."
             ) from error
         from featsieve.validation import warn  # imports numpy, which nothing else here needs
 

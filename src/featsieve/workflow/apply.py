@@ -9,7 +9,7 @@ import numpy as np
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.files import whole_file
-from featsieve.io.guard import MissingColumnError
+from featsieve.io.guard import ColumnError, MissingColumnError
 from featsieve.io.models import load_model
 from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
@@ -181,7 +181,7 @@ def read_new(model: SelectionModel, path: str | os.PathLike[str]) -> Dataset:
                 label_column=classes,
                 header=header,
             )
-        except ValueError as error:
+        except ColumnError as error:
             failure = error
     if isinstance(failure, MissingColumnError):
         k = count_of(len(model.selected), "column")
