@@ -6,8 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io import child
-from featsieve.io.child import CrashError, LibraryError, pack, run_in_child, time_limit, unpack
+from featsieve.io.child import (
+    CrashError,
+    LibraryError,
+    StartError,
+    pack,
+    run_in_child,
+    time_limit,
+    unpack,
+)
 from featsieve.io.guard import MissingColumnError, TooLargeError
 
 # What the child does with a file, by the name of the function.
@@ -115,6 +124,32 @@ def test_modules_of_the_current_folder_are_not_imported(tmp_path, monkeypatch):
     inside, _ = call("folder", imports=["pandas"])
     assert not inside
     assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("program", ["/no/such/python", "/bin/false"])
+def test_a_child_that_does_not_start_is_not_blamed_on_the_file(tmp_path, monkeypatch, program):
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
+    monkeypatch.setattr(child.sys, "executable", program)
+    with pytest.raises(StartError, match="process that reads files"):
+        read_table(tmp_path / "table.csv")
+    assert read_table(tmp_path / "table.csv", trusted=True).X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_mistake_in_the_time_limit_is_not_blamed_on_the_file(tmp_path, monkeypatch):
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    monkeypatch.setenv("FEATSIEVE_MAX_SECONDS", "abc")
+    with pytest.raises(ValueError, match=r"^FEATSIEVE_MAX_SECONDS must be"):
+        read_table(tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".parquet", ".npz", ".mat", ".h5ad"])
+def test_a_file_of_every_format_comes_through_unchanged(tmp_path, ending):
+    X = np.random.default_rng(0).normal(size=(7, 3))
+    table = Dataset("table", X, feature_names=["a", "b", "ü"])
+    write_table(tmp_path / f"table{ending}", table)
+    found = read_table(tmp_path / f"table{ending}")
+    np.testing.assert_array_equal(found.X, X)
+    assert list(found.names) == ["a", "b", "ü"]
 
 
 def test_an_interrupted_parent_ends_its_child(monkeypatch):

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ def inspect(
     from featsieve.datasets import read_table
     from featsieve.workflow.inspect import inspect_table
 
-    roles = {"id_column": id_column, "label_column": label_column}
+    roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column}
     with progress_bar(quiet=as_json) as progress:
         progress(f"reading {table.name}", 0, 1)
         data = read_table(table, drop=drop or (), drop_text=True, header=header, **roles)

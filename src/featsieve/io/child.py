@@ -30,6 +30,7 @@ SECONDS_PER_MIB = 2.0
 # False in the child itself, and where every file is trusted: the function is called right here.
 isolated = True
 
+STARTED = b"\1"  # what the child writes first
 ARRAY = "\0array"  # key of an array among the values
 # Errors of Python that come back as what they are; others become LibraryError.
 BUILTIN = {
@@ -44,6 +45,10 @@ class LibraryError(Exception):
 
 class CrashError(TableError):
     """The process that read a file did not end well."""
+
+
+class StartError(ImportError):
+    """The process that reads files cannot be started; no file is to blame."""
 
 
 def run_in_child(
@@ -68,9 +73,14 @@ def run_in_child(
     with _anonymous_file() as file:
         code = _call(json.dumps(request).encode(), file, seconds)
         size = file.seek(0, os.SEEK_END)
-        if code != 0 or size == 0:
+        if size == 0 and code is not None:
+            raise StartError(
+                f"The process that reads files does not start (exit status {code}): "
+                f"{sys.executable} must be a Python that can import featsieve."
+            )
+        if code != 0 or size == len(STARTED):
             raise _death(code, limit, seconds)
-        file.seek(0)
+        file.seek(len(STARTED))
         answer = unpack(file)
     if "error" in answer:
         raise _error(answer["error"], limit)
@@ -102,43 +112,48 @@ def _anonymous_file() -> BinaryIO:
     return tempfile.TemporaryFile()
 
 
-def _call(request: bytes, output: BinaryIO, seconds: float) -> int:
-    """Run the child, whose standard output is a file, and return its exit status."""
-    # -P: a module that lies in the current folder is not one that is meant
+def _call(request: bytes, output: BinaryIO, seconds: float) -> int | None:
+    """Run the child, whose standard output is a file; return its exit status, None if too slow."""
+    # -P: a module that lies in the current folder is not one that is meant, but for this package
     here = {"", os.getcwd()}
+    places = [place for place in sys.path if place not in here]
+    places.append(os.fspath(Path(__file__).absolute().parents[2]))
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(place for place in sys.path if place not in here),
+        "PYTHONPATH": os.pathsep.join(places),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
     }
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "featsieve.io.reader_process"],
-        stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-    )
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "featsieve.io.reader_process"],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+    except OSError as error:
+        reason = error.strerror or error
+        raise StartError(f"The process that reads files cannot be started ({reason}).") from error
     try:
         process.communicate(request, timeout=seconds)
     except subprocess.TimeoutExpired:
-        pass
+        return None
     finally:  # also if the user interrupts
         if process.poll() is None:
             process.kill()
             process.wait()
-            process.returncode = -signal.SIGXCPU if hasattr(signal, "SIGXCPU") else 1
     return process.returncode
 
 
-def _death(code: int, limit: int, seconds: float) -> Exception:
+def _death(code: int | None, limit: int, seconds: float) -> Exception:
     """Return the error for a child that ended without an answer."""
     try:
-        name = signal.Signals(-code).name
+        name = "" if code is None else signal.Signals(-code).name
     except ValueError:
         name = f"exit status {code}"
-    if name == "SIGXCPU":
+    if name in ("", "SIGXCPU"):
         return CrashError(
             f"reading it takes more than {seconds:g} seconds: it is damaged, cut short or made to "
             f"keep its reader busy; if you trust the file, set the environment variable "

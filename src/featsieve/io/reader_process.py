@@ -28,6 +28,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
+    output.write(child.STARTED)
+    output.flush()
     request = json.load(sys.stdin.buffer)
     child.isolated = False
     warnings.simplefilter("ignore")
@@ -44,7 +46,7 @@ def main() -> None:
         # Without the frames of the error, what they hold is free again.
         about = {"error": describe_error(error)}
     lift_limits()
-    output.seek(0)
+    output.seek(len(child.STARTED))
     output.truncate()
     child.pack(about, output, most=sys.maxsize)
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from featsieve.io.child import run_in_child
+from featsieve.io.child import run_in_child, time_limit
 from featsieve.io.dataset import Dataset, dataset_from_parts
 from featsieve.io.formats import FORMATS, Request, read_parts
 from featsieve.io.guard import check_file, explain_errors
@@ -65,8 +65,13 @@ def read_table(
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
     header: bool | None = None,
+    trusted: bool = False,
 ) -> Dataset:
     r"""Read a table from a file.
+
+    The library of the format reads it in a process of its own with limits of memory and time
+    (the environment variables FEATSIEVE_MAX_MEMORY and FEATSIEVE_MAX_SECONDS change them), which
+    takes about a second more.
 
     Parameters
     ----------
@@ -102,6 +107,9 @@ def read_table(
         Whether the first line of a text file names the columns. Without it: unless the line holds
         numbers only. (Many whole numbers in equal steps, such as wavelengths, are names all the
         same.)
+    trusted : bool, default=False
+        Whether to read the file right here instead: quicker for many small files that you have
+        made yourself.
 
     Returns
     -------
@@ -148,7 +156,7 @@ def read_table(
         "columns": columns,
         "header": None if header is None else bool(header),
     }
-    return _read(path, ending, Request(**asked))
+    return _read(path, ending, Request(**asked), trusted=trusted)
 
 
 def read_trusted(path: Path) -> Dataset:
@@ -158,7 +166,9 @@ def read_trusted(path: Path) -> Dataset:
 
 def _read(path: Path, ending: str, request: Request, *, trusted: bool = False) -> Dataset:
     """Return the data set in a file."""
-    memory_limit()  # says what is wrong with the variable, for which the file is not to blame
+    # They say what is wrong with their variables, for which the file is not to blame.
+    memory_limit()
+    time_limit(path)
     asked = asdict(request)
     with explain_errors(path, kind=ending, smaller=_smaller(ending)):
         if trusted:
