@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from featsieve import JASFS, MaxVariance
+from featsieve.base import estimator
 from featsieve.validation import as_table
 
 DEVICE = strict.Device("device1")
@@ -43,6 +44,18 @@ def test_what_is_refused(given, error, words):
         MaxVariance(1).fit(given)
     with pytest.raises(error, match=words):
         as_table(given, owner="a function")
+
+
+def test_parameters_of_other_methods_mean_nothing_to_a_selector_of_ones_own():
+    @estimator
+    class Own(MaxVariance):
+        gamma: float = 0.0
+        update: str = "newton"
+        n_components: float = 0.5
+        max_inner_iter: int = 0
+        path_length: str = "long"
+
+    assert Own(n_features_to_select=1).fit(X).get_support(indices=True).tolist() == [2]
 
 
 def test_sparse_tensors_are_refused():

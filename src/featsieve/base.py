@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -37,15 +36,12 @@ from featsieve.validation import (
     check_dask_rows,
     check_foreign_table,
     check_n_clusters,
-    check_number,
     check_option,
     check_table,
     constant_table,
     in_native_type,
     nonnegative,
-    one_of,
     positive_integer,
-    positive_or_auto,
     refuse_dask_frame,
     refuse_out_of_range,
     resolve_n_features,
@@ -64,16 +60,11 @@ COLUMN_SCALES = {
     "raw": ("none", False),
     "sqrt": ("sqrt", True),
 }
-# Parameters that mean the same in every selector that has them.
+# Parameters that mean the same in every selector that has them; ``_checks`` has those of a method.
 COMMON_CHECKS: dict[str, Check] = {
     "n_neighbors": positive_integer,
     "max_iter": positive_integer,
-    "max_inner_iter": positive_integer,
-    "n_components": lambda name, m: None if m is None else positive_integer(name, m),
-    "path_length": partial(check_number, low=0, integer=True),
-    "gamma": positive_or_auto,
     "tol": nonnegative,
-    "update": one_of("safe", "paper"),
     "callback": lambda _, callback: check_callback(callback),
 }
 
@@ -113,10 +104,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table
-    (:meth:`_fit`, which ends with :meth:`_set_selection`). :meth:`fit` checks the table, and sees
-    to what is left to be found: ``n_clusters="auto"`` and ``n_features_to_select="auto"``. The rest
-    of scikit-learn's transformer contract (``transform``, ``get_support``,
-    ``get_feature_names_out``, ``set_output``, ``inverse_transform``) follows.
+    (:meth:`_fit`, which ends with :meth:`_set_selection`). Without an entry in ``_checks``,
+    ``n_neighbors``, ``max_iter``, ``tol`` and ``callback`` are checked as in every selector.
+    :meth:`fit` checks the table, and sees to what is left to be found: ``n_clusters="auto"`` and
+    ``n_features_to_select="auto"``. The rest of scikit-learn's transformer contract
+    (``transform``, ``get_support``, ``get_feature_names_out``, ``set_output``,
+    ``inverse_transform``) follows.
 
     A table may be a NumPy array, a data frame, a scipy.sparse matrix, or an array of another
     library. The last stays in its library and on its device, and so does what is made from it;

@@ -75,6 +75,7 @@ def check_auto_number(name: str, value: Any, *, low: float) -> None:
 Check = Callable[[str, Any], object]
 positive: Check = partial(check_number, low=0.0, strict=True)
 nonnegative: Check = partial(check_number, low=0.0)
+nonnegative_integer: Check = partial(check_number, low=0, integer=True)
 positive_integer: Check = partial(check_number, low=1, integer=True)
 positive_or_auto: Check = partial(check_auto_number, low=0.0)
 
@@ -84,6 +85,12 @@ BOTH_SET = (
     "n_features_to_select and sparsity both say how many features to select: "
     "set one of them and leave the other at its default."
 )
+
+
+def positive_integer_or_none(name: str, value: Any) -> None:
+    """Raise unless value is None or a positive integer."""
+    if value is not None:
+        positive_integer(name, value)
 
 
 def one_of(*options: str) -> Check:

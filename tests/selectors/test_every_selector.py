@@ -43,6 +43,11 @@ VARIANTS = {
     "SPEC, eigenvalues": ("SPEC", {"power": 0.5}),
 }
 N_SELECTED = 6
+# Values that are refused wherever a method has the parameter.
+WRONG = {
+    "gamma": 0.0, "update": "newton", "n_components": 0, "max_inner_iter": 0, "path_length": -1,
+    "n_neighbors": 0, "max_iter": 0, "tol": -1.0,
+}  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -86,6 +91,15 @@ def test_all_methods_of_the_paper_are_importable():
         "AUFS", "JASFS", "LaplacianScore", "MCFS", "MaxVariance", "NDFS", "RSFS", "RUFS",
         "RandomSelector", "SOGFS", "SPEC", "UDFS", "UGFS", "URAFS", "USFS",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [(name, parameter) for name in NAMES for parameter in WRONG if takes(name, parameter)],
+)
+def test_wrong_values_are_refused(name, parameter):
+    with pytest.raises(ValueError, match=f"{parameter} must be"):
+        make(name, **{parameter: WRONG[parameter]}).fit(planted().X)
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ from featsieve.validation import (
     BOTH_SET,
     Check,
     nonnegative,
+    nonnegative_integer,
     one_of,
     positive,
     positive_or_auto,
@@ -250,6 +251,7 @@ class JASFS(ClusterModel):
         "ridge": positive,
         "shrinkage": positive,
         "orthogonality": positive,
+        "path_length": nonnegative_integer,
     }
 
     def _fit(self, X: Any) -> None:

@@ -20,7 +20,7 @@ from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_ro
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
 from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.row_shrinkage import inverse_weights
-from featsieve.validation import nonnegative, positive, positive_or_auto, warn
+from featsieve.validation import nonnegative, one_of, positive, positive_or_auto, warn
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
         "alpha": positive,
         "beta": positive_or_auto,
         "orthogonality": nonnegative,
+        "update": one_of("safe", "paper"),
     }
 
     def _label_matrix(self, start: Start) -> np.ndarray:

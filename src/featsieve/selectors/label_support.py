@@ -16,7 +16,7 @@ from featsieve.solvers.projected_labels import penalty_sequence
 from featsieve.solvers.protocol import Solution
 from featsieve.solvers.supports import rank_features
 from featsieve.terms.regression import square
-from featsieve.validation import Check, nonnegative, warn
+from featsieve.validation import Check, nonnegative, nonnegative_integer, warn
 
 
 @estimator
@@ -34,6 +34,7 @@ class LabelSupportSelector(LabelSelector):
         "alpha": nonnegative,
         "ridge": nonnegative,
         "orthogonality": lambda _, penalties: penalty_sequence(penalties),
+        "path_length": nonnegative_integer,
     }
 
     def _solve(self, problem: SupportProblem, F: np.ndarray) -> Solution[SupportState]:

@@ -11,7 +11,7 @@ from featsieve.base import estimator
 from featsieve.selectors.common import IterativeSelector
 from featsieve.solvers.sparse_projection import INITS, roughness
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import one_of, warn
+from featsieve.validation import one_of, positive_or_auto, warn
 
 # A row of W of less than this squared length has been dropped by the penalty.
 DROPPED = 1e-8
@@ -26,7 +26,7 @@ class ProjectionSelector(IterativeSelector):
     gamma: float | str = "auto"
     init: str = "roughness"
 
-    _checks: ClassVar[dict[str, Any]] = {"init": one_of(*INITS)}
+    _checks: ClassVar[dict[str, Any]] = {"gamma": positive_or_auto, "init": one_of(*INITS)}
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: L1 = 0, an origin would only cost digits."""

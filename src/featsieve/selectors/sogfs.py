@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,7 +35,7 @@ from featsieve.solvers.sparse_projection import (
     solve_projection,
 )
 from featsieve.terms import normalised_indicator
-from featsieve.validation import warn
+from featsieve.validation import positive_integer, positive_integer_or_none, warn
 
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
@@ -161,6 +161,11 @@ class SOGFS(ProjectionSelector):
     max_inner_iter: int = 100
 
     _follows_count = True
+    _checks: ClassVar = {
+        **ProjectionSelector._checks,
+        "n_components": positive_integer_or_none,
+        "max_inner_iter": positive_integer,
+    }
 
     def _fit(self, X: Any) -> None:
         """Find graph and projection, and the features it uses."""

@@ -173,7 +173,11 @@ class UGFS(LabelSupportSelector):
     update: str = "safe"
     max_iter: int = 500
 
-    _checks: ClassVar = {**LabelSupportSelector._checks, "solver": one_of("alternation", "paper")}
+    _checks: ClassVar = {
+        **LabelSupportSelector._checks,
+        "solver": one_of("alternation", "paper"),
+        "update": one_of("safe", "paper"),
+    }
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the group of features that predicts them."""

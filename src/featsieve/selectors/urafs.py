@@ -36,7 +36,7 @@ from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import nonnegative, positive
+from featsieve.validation import nonnegative, one_of, positive
 
 # Added to the eigenvalues of G, which are at most 1: a direction of F that no column predicts gets
 # weight zero instead of a random one, and the objective stays smooth.
@@ -152,7 +152,12 @@ class URAFS(LabelRegressionSelector):
     max_iter: int = 500
 
     _own_starts = ("random",)
-    _checks: ClassVar = {"alpha": nonnegative, "beta": positive, "sparsity": positive}
+    _checks: ClassVar = {
+        "alpha": nonnegative,
+        "beta": positive,
+        "sparsity": positive,
+        "update": one_of("safe", "paper"),
+    }
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: the intercept centres."""

@@ -32,7 +32,13 @@ from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.terms.simplex import project_rows
-from featsieve.validation import one_of, positive, positive_or_auto, warn
+from featsieve.validation import (
+    one_of,
+    positive,
+    positive_integer_or_none,
+    positive_or_auto,
+    warn,
+)
 
 # A cluster of this size is empty.
 EMPTY = 1e-12
@@ -158,6 +164,8 @@ class USFS(LabelRegressionSelector):
         "variant": one_of("consistent", "released"),
         "alpha": positive,
         "beta": positive_or_auto,
+        "gamma": positive_or_auto,
+        "n_components": positive_integer_or_none,
     }
 
     def _label_matrix(self, start: Start) -> np.ndarray:
