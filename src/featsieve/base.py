@@ -1,5 +1,7 @@
 """What every selector shares: tables of any array library, ranking, scikit-learn's contract."""
 
+import inspect
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -75,9 +77,22 @@ Selector = TypeVar("Selector", bound="UnsupervisedSelector")
 def estimator(cls: type[Selector]) -> type[Selector]:
     """Make the annotated attributes of a class the parameters of its ``__init__``.
 
-    Shared entries of its docstring are filled in as well.
+    Shared entries of its docstring are filled in as well, and its signature has the order of the
+    docstring: a dataclass lists inherited parameters first.
     """
-    return fill_doc(dataclass(eq=False, repr=False, kw_only=True)(cls))
+    cls = fill_doc(dataclass(eq=False, repr=False, kw_only=True)(cls))
+    documented = re.findall(r"^ *(\w+) :", cls.__doc__ or "", re.MULTILINE)
+
+    def place(parameter: inspect.Parameter) -> tuple[int, int]:
+        moves = parameter.kind is parameter.KEYWORD_ONLY and parameter.name in documented
+        return parameter.kind, documented.index(parameter.name) if moves else len(documented)
+
+    # That of __init__: one of the class would hide the __init__ of a subclass.
+    init: Any = vars(cls)["__init__"]
+    signature = inspect.signature(init)
+    ordered = sorted(signature.parameters.values(), key=place)
+    init.__signature__ = signature.replace(parameters=ordered)
+    return cls
 
 
 @contextmanager

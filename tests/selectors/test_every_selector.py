@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 import warnings
 from functools import cache
 
@@ -100,6 +101,15 @@ def test_all_methods_of_the_paper_are_importable():
 def test_wrong_values_are_refused(name, parameter):
     with pytest.raises(ValueError, match=f"{parameter} must be"):
         make(name, **{parameter: WRONG[parameter]}).fit(planted().X)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "StabilitySelection", "AutoSelector"])
+def test_the_signature_has_the_order_of_the_docstring(name):
+    kind = getattr(featsieve, name, None) or getattr(featsieve.tuning, name)
+    listed = inspect.getdoc(kind).split("Parameters\n---")[1].split("\nAttributes\n---")[0]
+    documented = re.findall(r"^(\w+) :", listed, re.MULTILINE)
+    assert list(inspect.signature(kind).parameters) == documented
+    assert set(documented) == set(kind._get_param_names())
 
 
 @pytest.mark.slow
