@@ -35,8 +35,7 @@ test-slow: $(VENV)/.test   ## kills, browsers, real Dask clusters, long property
 test-all: test test-slow   ## both
 
 coverage: $(VENV)/.test   ## all tests with coverage: prints the lines that no test reaches
-	$(PYTEST) --cov --cov-report=json:build/coverage.json
-	$(BIN)/python tools/coverage_page.py build/coverage.json --output benchmarks/results/coverage.md
+	$(PYTEST) --cov
 
 fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimator (half an hour)
 	$(BIN)/python benchmarks/fuzz.py --output benchmarks/results/fuzz.md
