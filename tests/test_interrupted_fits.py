@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from copy import deepcopy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +21,8 @@ from featsieve import (
     LaplacianScore,
     StabilitySelection,
 )
+from featsieve.base import UnsupervisedSelector
 from featsieve.datasets import make_planted
-
-SOURCE = str(Path(featsieve.__file__).parent)
 
 
 def quick(name, **settings):
@@ -46,27 +43,10 @@ EARLIER = make_planted(24, 12, n_clusters=3, n_informative=4, signal=3.0, random
 TABLE = make_planted(30, 14, n_clusters=3, n_informative=4, signal=3.0, random_state=2).X
 
 
-class Interrupter:
-    """Raises KeyboardInterrupt at the k-th call of a function of the library; counts the calls."""
-
-    def __init__(self, at=None):
-        self.at, self.calls = at, 0
-
-    def __call__(self, frame, event, argument):
-        if event == "call" and frame.f_code.co_filename.startswith(SOURCE):
-            self.calls += 1
-            if self.calls == self.at:
-                raise KeyboardInterrupt
-
-    def fit(self, estimator, X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            before = sys.getprofile()
-            sys.setprofile(self)
-            try:
-                return estimator.fit(X)
-            finally:
-                sys.setprofile(before)
+def fit(estimator, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X)
 
 
 def fitted_attributes(estimator):
@@ -92,30 +72,27 @@ def assert_same_fit(ours, theirs):
         assert_same_fit(ours[name], theirs[name])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow)
-        if name in ("NDFS, auto", "LabelFreeSearchCV")
-        else name
-        for name in ESTIMATORS
-    ],
-)
-def test_an_interrupted_fit_leaves_nothing_behind(name):
-    whole = Interrupter()
-    expected = whole.fit(clone(ESTIMATORS[name]), TABLE)
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step", ["_check_input", "_set_selection"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_interrupted_fit_leaves_nothing_behind(name, step, after, monkeypatch):
+    expected = fit(clone(ESTIMATORS[name]), TABLE)
     assert fitted_attributes(expected)
-    earlier = Interrupter().fit(clone(ESTIMATORS[name]), EARLIER)
-    # The first calls are those of fit and whole_fit, while the earlier fit is still whole. Then the
-    # next, the very last, and some that chance chooses.
-    points = np.random.default_rng(len(name)).integers(6, whole.calls, size=2)
-    for at in (5, *points, whole.calls):
-        estimator = deepcopy(earlier)
-        with pytest.raises(KeyboardInterrupt):
-            Interrupter(at).fit(estimator, TABLE)
-        assert_unfitted(estimator)
-        assert estimator.get_params(deep=False).keys() == expected.get_params(deep=False).keys()
-    assert_same_fit(Interrupter().fit(estimator, TABLE), expected)
+    estimator = fit(clone(ESTIMATORS[name]), EARLIER)
+    take = getattr(UnsupervisedSelector, step)
+
+    def interrupted(self, *arguments, **more):
+        if after:
+            take(self, *arguments, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(UnsupervisedSelector, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit(estimator, TABLE)
+    assert_unfitted(estimator)
+    assert estimator.get_params(deep=False).keys() == expected.get_params(deep=False).keys()
+    monkeypatch.undo()
+    assert_same_fit(fit(estimator, TABLE), expected)
 
 
 @pytest.mark.parametrize("error", [ValueError, MemoryError, KeyboardInterrupt, SystemExit])
@@ -131,7 +108,7 @@ def test_whatever_a_callback_raises(error):
 
 @pytest.mark.parametrize("name", ["NDFS", "StabilitySelection"])
 def test_wrong_parameters_of_a_second_fit(name):
-    estimator = Interrupter().fit(clone(ESTIMATORS[name]), TABLE)
+    estimator = fit(clone(ESTIMATORS[name]), TABLE)
     with pytest.raises(ValueError, match="must be"):
         estimator.set_params(verbose=-1).fit(TABLE)
     assert_unfitted(estimator)
