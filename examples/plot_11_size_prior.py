@@ -50,7 +50,7 @@ plt.show()
 
 planted = make_planted(n, 200, n_informative=20, n_clusters=2, random_state=0)
 E = hat_coordinates(as_operator(planted.X, scale="std"))
-prior = self_tuning_graph(hat_distances(E), n, n_neighbors=5)
+prior = self_tuning_graph(hat_distances(E), n_neighbors=5)
 neighbours = NeighbourGraph(prior, alpha=1.0, beta=beta)
 truth = neighbours.value(normalised_indicator(planted.labels, 2))
 shuffled = neighbours.value(normalised_indicator(rng.permutation(planted.labels), 2))
