@@ -37,7 +37,7 @@ def test_of_nothing(call, tmp_path):
     (tmp_path / "summary.json").write_text("{}")
     code, _, told = call("report", tmp_path)
     assert code == 2
-    assert "is no summary of a selection" in told
+    assert "is not a summary of a selection" in told
 
 
 @pytest.mark.slow

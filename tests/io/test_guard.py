@@ -18,7 +18,9 @@ def test_files_that_may_not_be_read(tmp_path, monkeypatch):
     path.write_text("a,b\n1,2\n")
     # the tests may run as somebody who may read everything
     monkeypatch.setattr(guard.os, "access", lambda *_: False)
-    with pytest.raises(PermissionError, match=r"table\.csv may not be read by you"):
+    with pytest.raises(
+        PermissionError, match=r"table\.csv cannot be read: you do not have the permission"
+    ):
         check_file(path)
 
 
@@ -71,11 +73,13 @@ def test_small_texts(tmp_path, monkeypatch):
     path.write_text("größe")
     assert read_small(path, what="plan") == "größe"
     path.write_bytes(b"\xff")
-    with pytest.raises(ValueError, match=r"plan\.toml is no plan: it is not text in UTF-8"):
+    with pytest.raises(ValueError, match=r"plan\.toml is not a plan: it is not text in UTF-8"):
         read_small(path, what="plan")
     monkeypatch.setattr(guard, "LARGEST_TEXT", 3)
     path.write_text("1234")
-    with pytest.raises(ValueError, match=r"plan\.toml is no plan: it has 4 bytes, and at most 3"):
+    with pytest.raises(
+        ValueError, match=r"plan\.toml is not a plan: it has 4 bytes, and at most 3"
+    ):
         read_small(path, what="plan")
     with pytest.raises(FileNotFoundError, match=r"gone\.toml: there is no such file"):
         read_small(tmp_path / "gone.toml", what="plan")

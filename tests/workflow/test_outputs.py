@@ -172,5 +172,5 @@ def test_notes_that_the_report_tells_are_left_to_it(small_planted):
 @pytest.mark.parametrize("text", ["", "{", "[1]", "{}"])
 def test_what_is_no_summary_is_told(text, tmp_path):
     (tmp_path / "summary.json").write_text(text)
-    with pytest.raises(ValueError, match="is no summary of a selection"):
+    with pytest.raises(ValueError, match="is not a summary of a selection"):
         read_summary(tmp_path / "summary.json")

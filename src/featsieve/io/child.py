@@ -156,7 +156,7 @@ def _death(code: int | None, limit: int, seconds: float) -> Exception:
     if name in ("", "SIGXCPU"):
         return CrashError(
             f"reading it takes more than {seconds:g} seconds: it is damaged, cut short or made to "
-            f"keep its reader busy; if you trust the file, set the environment variable "
+            f"take for ever; if you trust the file, set the environment variable "
             f"{SECONDS_VARIABLE} to more"
         )
     if name == "SIGKILL":  # by the system, which has no memory left
@@ -217,4 +217,4 @@ def unpack(file: BinaryIO) -> Any:
             text, object_hook=lambda part: arrays[part[ARRAY]] if ARRAY in part else part
         )
     except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
-        raise CrashError("its reader gave a damaged answer") from error
+        raise CrashError("the process that read it returned a damaged answer") from error

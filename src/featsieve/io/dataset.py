@@ -228,9 +228,9 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     X = as_table(X if isinstance(X, np.ndarray) else compressed_table(sp.csr_array, X[:3], X[3]))
     y = parts["y"]
     if y is not None and (y.dtype.kind != "i" or y.shape != X.shape[:1]):
-        raise TableError("its reader gave a damaged answer")
+        raise TableError("the process that read it returned a damaged answer")
     for name, length in (("feature_names", X.shape[1]), ("sample_names", X.shape[0])):
         if parts[name] is not None and len(parts[name]) != length:
-            raise TableError("its reader gave a damaged answer")
+            raise TableError("the process that read it returned a damaged answer")
     words = {name: tuple(map(str, parts[name])) for name in ("dropped", "identifying", "unread")}
     return Dataset(**{**parts, **words, "X": X})

@@ -71,7 +71,9 @@ def check_file(path: Path) -> None:
         error_type = IsADirectoryError if stat.S_ISDIR(mode) else OSError
         raise error_type(f"{path} is {kind}: name a file.")
     if not os.access(path, os.R_OK):
-        raise PermissionError(f"{path} may not be read by you: change its permissions.")
+        raise PermissionError(
+            f"{path} cannot be read: you do not have the permission; change it with chmod."
+        )
 
 
 def first_bytes(path: Path, count: int = 4096) -> bytes:
@@ -107,14 +109,15 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
     size = path.stat().st_size
     if size > LARGEST_TEXT:
         raise ValueError(
-            f"{path} is no {what}: it has {in_bytes(size)}, and at most "
+            f"{path} is not a {what}: it has {in_bytes(size)}, and at most "
             f"{in_bytes(LARGEST_TEXT)} are read."
         )
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{path} is no {what}: it is not text in UTF-8 (byte {error.start}); save it as UTF-8."
+            f"{path} is not a {what}: it is not text in UTF-8 (byte {error.start}); save it as "
+            "UTF-8."
         ) from error
 
 

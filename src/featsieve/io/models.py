@@ -226,7 +226,7 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
 def check_content(model: Any) -> None:
     """Raise unless the parts of a loaded model fit together: known types can hold any numbers."""
     if isinstance(model, type) or not hasattr(model, "transform"):
-        raise ValueError(f"it holds a {type(model).__name__}, which is no model")
+        raise ValueError(f"it holds a {type(model).__name__}, which is not a model")
     for part in _parts(model):
         if is_sparse(part):
             checked_sparse(part)

@@ -216,9 +216,9 @@ def read_summary(path: Path) -> dict[str, Any]:
     try:
         summary = json.loads(read_small(path, what="summary of a selection"))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is no summary of a selection: {error}.") from error
+        raise ValueError(f"{path} is not a summary of a selection: {error}.") from error
     if not isinstance(summary, dict) or "format" not in summary:
-        raise ValueError(f"{path} is no summary of a selection: it has no format number.")
+        raise ValueError(f"{path} is not a summary of a selection: it has no format number.")
     return summary
 
 

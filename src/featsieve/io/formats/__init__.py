@@ -68,7 +68,7 @@ class Request:
         if self.columns is not None:
             self.columns = _names("columns", self.columns)
             if self.drop:
-                raise ValueError("columns lists all that is read: leave drop away.")
+                raise ValueError("columns lists all that is read: do not pass drop as well.")
             if not self.columns:
                 raise ValueError("columns is empty: name at least one, or pass None for all.")
             if len(set(self.columns)) < len(self.columns):
