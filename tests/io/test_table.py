@@ -166,7 +166,7 @@ def test_names_in_any_container():
         ({"drop": 1}, TypeError, "drop must list names of columns; got 1"),
         ({"columns": []}, ValueError, "columns is empty"),
         ({"columns": ["a", "b", "a"]}, ValueError, "columns lists 'a' twice"),
-        ({"columns": ["a"], "drop": ["b"]}, ValueError, "leave drop away"),
+        ({"columns": ["a"], "drop": ["b"]}, ValueError, "do not pass drop"),
         ({"label_column": "a", "id_column": "a"}, ValueError, "'a' cannot hold the classes"),
     ],
 )
