@@ -332,7 +332,7 @@ raw("plan", "not UTF-8", "plan.toml", b"title = '\xff'", "not text in UTF-8", co
 raw("plan", "an unknown selector", "plan.toml", b"datasets=['iris']\nexperiments=['default']\n"
     b"counts=[2]\n[[methods]]\nname='os.system'\n", "no selector 'os.system'",
     command=PLAN)  # fmt: skip
-raw("summary", "deep JSON", "summary.json", b"[" * 99_999, "no summary",
+raw("summary", "deep JSON", "summary.json", b"[" * 99_999, "not a summary",
     command=("report", "FILE"))  # fmt: skip
 raw("summary", "not a selection", "summary.json", json.dumps([1]).encode(), "no format number",
     command=("report", "FILE"))  # fmt: skip
