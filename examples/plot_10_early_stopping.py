@@ -17,7 +17,6 @@ import numpy as np
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.solvers import ForwardSelection, HomotopyIHT, RowSparseRegression, run
-from featsieve.solvers.homotopy_iht import ConvergedIHT
 from featsieve.terms import normalised_indicator
 
 planted = make_planted(120, 300, n_informative=15, signal=2.0, random_state=0)
@@ -28,14 +27,13 @@ labels[wrong] = (labels[wrong] + rng.integers(1, 4, 30)) % 4
 F = normalised_indicator(labels, 4)
 
 # %%
-# Three ways to solve it: the published schedule, which takes one gradient step for each of a few
-# falling values of λ and then stops; the same step repeated until nothing changes; and forward
-# selection, which adds the column with the largest exact gain while it is worth λ.
+# Two ways to solve it: the published schedule, which takes one gradient step for each of a few
+# falling values of λ and then stops; and forward selection, which adds the column with the largest
+# exact gain while it is worth λ.
 
 penalties = 10.0 ** np.linspace(-4, -1, 10)
 solvers = {
     "published schedule": HomotopyIHT(),
-    "the same, to the end": ConvergedIHT(),
     "forward selection": ForwardSelection(),
 }
 count = {name: [] for name in solvers}
@@ -55,11 +53,11 @@ for penalty in penalties:
 
 # %%
 # At a true minimum the selected columns are linearly independent, so there are at most n - 1. The
-# published schedule selects more for a small λ: it stopped long before. On the right is what all
-# three minimise; lower is better.
+# published schedule selects more for a small λ: it stopped long before. On the right is what both
+# minimise; lower is better.
 
 figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.7))
-for name, marker in zip(solvers, "sv^", strict=True):
+for name, marker in zip(solvers, "s^", strict=True):
     axes[0].plot(penalties, count[name], marker + "-", label=name, markersize=5)
     axes[1].plot(penalties, value[name], marker + "-", markersize=5)
 axes[0].axhline(119, color="black", linewidth=1, linestyle=":", label="n - 1")

@@ -281,10 +281,6 @@ UGFS_FEASIBLE = 1e-2
 
 # solvers ------------------------------------------------------------------------------------------
 
-# Most steps of converged hard thresholding (w_step="iht"): a guard, runs end before it.
-# Chosen on: no data.
-MAX_IHT_STEPS = 2000
-
 # A label step never reduces a cluster below this many samples.
 # Chosen on: no data: the smallest cluster that has a spread.
 SMALLEST_CLUSTER = 2

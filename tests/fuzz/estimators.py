@@ -19,7 +19,6 @@ STARTS = ("spectral", "k-means", "given")
 OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "JASFS": {
         "solver": ("joint", "joint", "paper"),
-        "w_step": ("forward", "iht", "local"),
         "init": ("auto", "spectral", "k-means", "best", "landmarks", "given"),
         "scale": ("auto", "unit", "sqrt", "none"),
         "formula": ("code", "paper"),
@@ -30,7 +29,6 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
         "path_length": (300, 0, 1),
     },
     "AUFS": {
-        "w_step": ("forward", "iht", "local"),
         "init": STARTS,
         "sparsity": ("auto", "auto", 1e-3, 1e6),
         "sigma": ("auto", 0.1),

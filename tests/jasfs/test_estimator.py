@@ -74,7 +74,6 @@ BAD_INPUT = [
     ({"n_clusters": 1}, ValueError, "at least 2; got 1"),
     ({"n_clusters": 2.5}, TypeError, "n_clusters must be an integer"),
     ({"n_clusters": 81}, ValueError, "choose n_clusters between 2 and 80"),
-    ({"w_step": "x"}, ValueError, "'forward', 'iht', 'local'; got 'x'"),
     ({"init": "random"}, ValueError, "'auto', 'spectral', 'k-means', 'best'"),
     ({"init": np.zeros(80)}, ValueError, "1 different labels but n_clusters=3"),
     ({"init": np.zeros(5)}, ValueError, r"one label per sample, shape \(80,\)"),

@@ -32,7 +32,6 @@ def settings(**changes):
         "beta": 1.0,
         "ridge": 10.0,
         "shrinkage": 1.0,
-        "w_step": "forward",
         "labels": None,
         "random_state": np.random.RandomState(0),
     }

@@ -111,27 +111,24 @@ def test_penalties_below_the_last_only_make_its_start():
 # How many features ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
-def test_too_large_a_sparsity_names_the_largest_usable_one(small_planted, w_step):
+def test_too_large_a_sparsity_names_the_largest_usable_one(small_planted):
     # (While nu rises, the labels move, and a little more may be usable.)
-    sieve = AUFS(3, sparsity=1e6, w_step=w_step, orthogonality=1e4, random_state=0)
+    sieve = AUFS(3, sparsity=1e6, orthogonality=1e4, random_state=0)
     with pytest.raises(ValueError, match="no feature is selected: the largest value") as error:
         sieve.fit(small_planted.X)
     largest = float(str(error.value).split("here is ")[1].split(". Decrease")[0])
     sieve.set_params(sparsity=largest).fit(small_planted.X)
     assert sieve.n_features_selected_ >= 1
     assert sieve.sparsity_ == largest
-    if w_step != "iht":
-        with pytest.raises(ValueError, match="no feature is selected"):
-            sieve.set_params(sparsity=largest * (1 + 1e-9)).fit(small_planted.X)
+    with pytest.raises(ValueError, match="no feature is selected"):
+        sieve.set_params(sparsity=largest * (1 + 1e-9)).fit(small_planted.X)
 
 
-@pytest.mark.parametrize("w_step", ["forward", "iht", "local"])
-def test_auto_sparsity_selects_the_informative_features(small_planted, w_step):
-    sieve = AUFS(3, w_step=w_step, random_state=0).fit(small_planted.X)
+def test_auto_sparsity_selects_the_informative_features(small_planted):
+    sieve = AUFS(3, random_state=0).fit(small_planted.X)
     assert np.all(sieve.support_[small_planted.informative])
     assert sieve.n_features_selected_ < 40
-    assert (sieve.sparsity_ > 0.0) == (w_step != "iht")
+    assert sieve.sparsity_ > 0.0
 
 
 # Quality and invariance -------------------------------------------------------------------------
@@ -170,6 +167,6 @@ def test_as_many_clusters_as_samples_in_every_layout(seed):
     """Every column tells the same of such labels: ties, which rounding decided (fuzzing)."""
     X = np.random.default_rng(seed).standard_normal((16, 4))
     few = {"max_iter": 1, "orthogonality": 10.0}
-    sieve = AUFS(16, n_features_to_select=2, w_step="iht", random_state=0, **few)
+    sieve = AUFS(16, n_features_to_select=2, random_state=0, **few)
     found = [clone(sieve).fit(table) for table in (X, np.asfortranarray(X))]
     np.testing.assert_array_equal(found[0].support_, found[1].support_)

@@ -37,7 +37,6 @@ VARIANTS = {
     "UGFS, as published": ("UGFS", {"solver": "paper"}),
     "NDFS, as published": ("NDFS", {"update": "paper"}),
     "RSFS, as published": ("RSFS", {"update": "paper"}),
-    "AUFS, thresholded": ("AUFS", {"w_step": "iht"}),
     "RUFS, as published": ("RUFS", {"update": "paper"}),  # URAFS starts at random, as published
     "SPEC, plain": ("SPEC", {"criterion": "plain"}),
     "SPEC, leading": ("SPEC", {"criterion": "leading"}),
@@ -468,7 +467,6 @@ REFUSED = {
 ONE_OF = [
     ("RUFS", "laplacian", "'local_learning', 'graph'"),
     ("USFS", "variant", "'consistent', 'released'"),
-    ("AUFS", "w_step", "'forward', 'iht', 'local'"),
     ("UGFS", "solver", "'alternation', 'paper'"),
     ("UDFS", "init", "'roughness', 'identity'"),
     ("SOGFS", "init", "'roughness', 'identity'"),

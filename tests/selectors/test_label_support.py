@@ -48,7 +48,6 @@ def support_problem(X, *, alpha=1.0, **options):
 def test_the_objective_never_rises(data, kind, seed, shape, n_clusters, k, **options):
     X = np.random.default_rng(seed).standard_normal(shape)
     if kind is AUFS:
-        options["w_step"] = data.draw(st.sampled_from(["forward", "local", "iht"]))
         options["sigma"] = data.draw(st.sampled_from(["auto", 0.01, 1.0, 1e6]))
         k = data.draw(st.sampled_from([k, None]))
     sieve = kind(n_clusters, n_features_to_select=k, max_iter=5, random_state=seed, **options)
@@ -67,7 +66,7 @@ def test_the_objective_never_rises(data, kind, seed, shape, n_clusters, k, **opt
     st.sampled_from([(14, 6), (8, 15)]),
     st.sampled_from(
         [{"sparsity": 0.01, "sigma": 0.3}, {"sparsity": 0.01},
-         {"n_features": 2, "w_step": "exchange"}, {"n_features": 5, "w_step": "exchange"}]
+         {"n_features": 2, "exchanges": True}, {"n_features": 5, "exchanges": True}]
     ),
 )  # fmt: skip
 def test_each_block_lowers_the_objective_on_its_own(seed, shape, options):

@@ -27,7 +27,7 @@ SHAPES = pytest.mark.parametrize("shape", [(20, 7), (12, 25)], ids=["d<n", "d>n"
 
 def make_problem(X, *, ridge=10.0, k=3, alpha=1.0, nu=10.0):
     return support_problem(
-        X, alpha=alpha, ridge=ridge, n_features=k, orthogonality=nu, w_step="exchange"
+        X, alpha=alpha, ridge=ridge, n_features=k, orthogonality=nu, exchanges=True
     )
 
 

@@ -30,7 +30,7 @@ from featsieve.jasfs.start import Settings, Start, authors_start, start
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import NONE, W_STEPS, path_through, refit
+from featsieve.solvers.supports import NONE, path_through, refit
 from featsieve.validation import (
     BOTH_SET,
     Check,
@@ -84,10 +84,6 @@ class JASFS(ClusterModel):
         nearest-neighbour graph of the data as prior a. "paper" follows the authors' program to the
         letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
         and β act through the stopping rule alone), 2 to 15 gradient steps.
-    w_step : {"forward", "iht", "local"}, default="forward"
-        How the joint solver finds a support: ridge forward selection (which gives all sizes at
-        once, see ``path_``), converged iterative hard thresholding, or add / drop / swap search.
-        The last two are for study: they are slower and not better features.
     init : {"auto", "spectral", "landmarks", "k-means", "best"}, labels or callable, default="auto"
         First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
         in the hat metric). "landmarks": the same through up to 2000 points among the samples, in
@@ -222,7 +218,6 @@ class JASFS(ClusterModel):
     alpha: float = 0.3
     beta: float = 1.0
     solver: str = "joint"
-    w_step: str = "forward"
     init: Any = "auto"
     scale: str = "auto"
     n_neighbors: int = 5
@@ -242,7 +237,6 @@ class JASFS(ClusterModel):
     _criterion = Modularity.name
     _checks: ClassVar[dict[str, Check]] = {
         "solver": one_of("joint", "paper"),
-        "w_step": one_of(*W_STEPS),
         "scale": one_of("auto", "unit", "sqrt", "none"),
         "formula": one_of(*FORMULAS),
         "sparsity": positive_or_auto,
@@ -278,7 +272,6 @@ class JASFS(ClusterModel):
             beta=self.beta,
             ridge=self.ridge * mean_column_norm(operator),
             shrinkage=self.shrinkage,
-            w_step=self.w_step,
             random_state=random_state,
         )
         return operator, settings

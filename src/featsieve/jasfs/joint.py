@@ -19,12 +19,7 @@ from featsieve.jasfs.problem import Labels, Problem, too_large
 from featsieve.solvers.alternate import Alternation, Block, relative_change
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.supports import (
-    Ranking,
-    find_support,
-    largest_sparsity,
-    rank_features,
-)
+from featsieve.solvers.supports import Ranking, find_support, largest_sparsity, rank_features
 
 
 @dataclass(frozen=True)
@@ -55,8 +50,8 @@ def solve_joint(
 
     def start(problem: Problem) -> JointState:
         # Algorithm 2, line 1: k = 0, F is given; line 3: the first W
-        found = find_support(problem.regression(labels), problem.w_step, path=path)
-        return JointState(labels, found.support, problem.value(labels, found.support), found.path)
+        support, found = find_support(problem.regression(labels), path=path)
+        return JointState(labels, support, problem.value(labels, support), found)
 
     def update_labels(problem: Problem, state: JointState) -> JointState:
         # Algorithm 2, line 4: L_S; line 5: update F (moves of samples in the place of P and Q);
@@ -73,11 +68,11 @@ def solve_joint(
         if not state.moved:
             return state
         regression = problem.regression(state.labels)
-        found = find_support(regression, problem.w_step, known=state.support)
-        if found.support is state.support:
+        support, path = find_support(regression, known=state.support)
+        if support is state.support:
             return state  # the acceptance guard: J never increases
-        value = problem.value(state.labels, found.support)
-        return replace(state, support=found.support, value=value, path=found.path)
+        value = problem.value(state.labels, support)
+        return replace(state, support=support, value=value, path=path)
 
     def stop(state: JointState, history: Sequence[float]) -> Status | None:
         # Algorithm 2, line 8: until convergence
@@ -103,11 +98,10 @@ def rank(problem: Problem, state: JointState, *, path_length: int = 0) -> Rankin
         state.support,
         length=path_length,
         path=state.path,
-        keep_order=problem.w_step == "forward",
+        keep_order=True,
     )
 
 
 def nothing_selected(problem: Problem, labels: Labels) -> str:
     """Say that lambda is too large for the first labels, and which one is not."""
-    largest = largest_sparsity(problem.regression(labels), problem.w_step)
-    return too_large(problem.sparsity, largest)
+    return too_large(problem.sparsity, largest_sparsity(problem.regression(labels)))

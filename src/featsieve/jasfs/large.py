@@ -48,7 +48,6 @@ class LargeProblem:
     beta: float
     sparsity: float = 0.0
     n_features: int | None = None
-    w_step: str = "forward"
     memory: dict[str, tuple[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:

@@ -44,10 +44,6 @@ class Problem(Protocol):
     def sparsity(self) -> float:
         """The price lam of a feature; 0 where their number is limited."""
 
-    @property
-    def w_step(self) -> str:
-        """How a support is found, see ``solvers/supports.py``."""
-
     def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:
         """Return the problem with a price of a feature, or a limit of their number."""
 
@@ -86,7 +82,6 @@ class ExactProblem:
     ridge: float
     sparsity: float = 0.0
     n_features: int | None = None
-    w_step: str = "forward"
     coordinates: np.ndarray | None = None  # E, the hat coordinates of all features
 
     def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:

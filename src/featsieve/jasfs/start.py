@@ -34,7 +34,6 @@ class Settings:
     beta: float
     ridge: float
     shrinkage: float
-    w_step: str
     random_state: np.random.RandomState
 
 
@@ -95,7 +94,6 @@ def small_start(X: Any, operator: DataOperator, settings: Settings) -> Start:
         NeighbourGraph(graph, alpha=settings.alpha, beta=settings.beta),
         n_clusters=c,
         ridge=settings.ridge,
-        w_step=settings.w_step,
         coordinates=E,
     )
     if source == "spectral":
@@ -105,11 +103,6 @@ def small_start(X: Any, operator: DataOperator, settings: Settings) -> Start:
 
 def large_start(operator: DataOperator, settings: Settings) -> Start:
     """Start from landmarks: linear in the number of samples."""
-    if settings.w_step != "forward":
-        raise ValueError(
-            f"w_step={settings.w_step!r} needs the exact graph of the samples, and there are "
-            f"{operator.shape[0]} of them: set w_step='forward', or init='spectral'."
-        )
     c, random_state = settings.n_clusters, settings.random_state
     directions = hat_directions(operator, shrinkage=settings.shrinkage, n_directions=2 * c)
     parts = operator.parts()

@@ -16,9 +16,9 @@ from featsieve.solvers.forward_selection import ForwardSelection
 from featsieve.solvers.label_support import SupportProblem, row_lengths
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import W_STEPS, largest_sparsity
+from featsieve.solvers.supports import largest_sparsity
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.validation import BOTH_SET, one_of, positive_or_auto
+from featsieve.validation import BOTH_SET, positive_or_auto
 
 
 @estimator
@@ -48,9 +48,8 @@ class AUFS(LabelSupportSelector):
     sparsity : float or "auto", default="auto"
         λ, the price of a feature: it is selected while it lowers the objective by at least this
         much. "auto" takes the λ at which, for the first labels, a further feature adds 0.4 % of
-        what the features before it explain together (with ``w_step="iht"``: as many features as
-        that). It does not notice that there is nothing to find. Set either this or
-        ``n_features_to_select``.
+        what the features before it explain together. It does not notice that there is nothing to
+        find. Set either this or ``n_features_to_select``.
     alpha : float, default=0.01
         α, weight of the graph. With very large values all samples get the same labels, and a
         warning says so.
@@ -66,10 +65,6 @@ class AUFS(LabelSupportSelector):
         samples.
     orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
         ν. A rising sequence is run through, every value from where the one before it ended.
-    w_step : {"forward", "iht", "local"}, default="forward"
-        How a support is found: ridge forward selection, hard thresholding (the proximal gradient
-        method named by the paper, run to its fixed point with falling λ), or forward selection and
-        then single additions, removals and exchanges.
     %(init, affinity, n_neighbors, scale)s
         The regression has an intercept: "raw" is "none".
     %(max_iter)s
@@ -134,9 +129,10 @@ class AUFS(LabelSupportSelector):
     F'F = I, so that the loss alone prefers clusters of one sample, outliers above all. With σ at
     fifty times the median only residuals beyond that count by length. (With a smaller σ use α = 10
     and ν = 1e4 from the start: the graph, which charges a cluster of one sample its degree, and a
-    stiff F'F = I hold against it, on tables without outliers.) ν rises, so that labels can move
-    first. No constant is added to
-    the first F: projected steps move zeros, which multiplicative ones cannot. First labels from the
+    stiff F'F = I hold against it, on tables without outliers.) The support by forward selection,
+    not by the proximal gradient method that the paper names. ν rises, so that labels can move
+    first. No constant is added to the first F: projected steps move zeros, which multiplicative
+    ones cannot. First labels from the
     graph, not from k-means, as for the other methods here. The order of the features that are not
     selected is a convention: by what they would add.
 
@@ -161,13 +157,11 @@ class AUFS(LabelSupportSelector):
     n_features_to_select: int | float | str | None = None
     sparsity: float | str = "auto"
     sigma: float | str = "auto"
-    w_step: str = "forward"
     max_iter: int = 100
 
     _price = "sparsity"
     _checks: ClassVar = {
         **LabelSupportSelector._checks,
-        "w_step": one_of(*W_STEPS),
         "sparsity": positive_or_auto,
         "sigma": positive_or_auto,
     }
@@ -188,7 +182,7 @@ class AUFS(LabelSupportSelector):
         state = solution.state
         if len(state.support) == 0:
             regression = problem.regression(F, problem.weights(problem.start(F)))
-            largest = float(np.nextafter(2.0 * largest_sparsity(regression, self.w_step), 0.0))
+            largest = float(np.nextafter(2.0 * largest_sparsity(regression), 0.0))
             raise ValueError(
                 f"sparsity={problem.sparsity:g} is so large that no feature is selected: the "
                 "largest value that selects something for the first labels here is "
@@ -207,9 +201,7 @@ class AUFS(LabelSupportSelector):
             sigma = defaults.AUFS_SIGMA * median
         else:
             sigma = max(float(self.sigma), defaults.AUFS_SMALLEST_SIGMA * median)
-        problem = SupportProblem(
-            operator, L, self.alpha, sigma=sigma, n_features=n_features, w_step=self.w_step
-        )
+        problem = SupportProblem(operator, L, self.alpha, sigma=sigma, n_features=n_features)
         weights = problem.weights(problem.start(F))
         unit = mean_column_norm(problem.regression(F, weights).operator)
         problem = replace(problem, ridge=self.ridge * unit)
@@ -220,8 +212,6 @@ class AUFS(LabelSupportSelector):
         # The price at which a feature adds a fixed share of all before it.
         regression = replace(problem.regression(F, weights), least_share=defaults.LEAST_SHARE)
         path = run(ForwardSelection(), regression, max_iter=regression.limit).state
-        if self.w_step == "iht":  # needs a smaller lambda for as many: fix their number
-            return replace(problem, n_features=len(path.order))
         return replace(problem, sparsity=2.0 * min(path.half_gains))
 
     def _check_parameters(self) -> None:

@@ -199,7 +199,7 @@ class UGFS(LabelSupportSelector):
             self.alpha,
             ridge=self.ridge * mean_column_norm(operator),
             n_features=k,
-            w_step="exchange",
+            exchanges=True,
         )
         F = normalised_indicator(start.labels, start.n_clusters)
         self._set_fitted(problem, self._solve(problem, F), k, start)

@@ -4,7 +4,7 @@
 the loop and what every solver follows    protocol, alternate
 the W-step: problem, support, ranking     row_sparse, supports
 the price of a feature: adding it         forward_selection (its products: forward_forms)
-... adding, dropping and swapping it      local_search
+... exchanging it for another             exchange_search
 ... and what no support can do better     certificate
 the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves; many samples: batched_moves
@@ -22,7 +22,6 @@ from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.homotopy_iht import HomotopyIHT
 from featsieve.solvers.labels import MultiplicativeLabels
-from featsieve.solvers.local_search import LocalSearch
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Solution, Solver, Status, run
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
@@ -34,7 +33,6 @@ __all__ = [
     "Certificate",
     "ForwardSelection",
     "HomotopyIHT",
-    "LocalSearch",
     "MultiplicativeLabels",
     "PartitionMoves",
     "PartitionProblem",

@@ -18,26 +18,19 @@ Comments carry the line numbers of the paper's box:
 The authors' program, which is followed here, limits the number of trials in the place of L_max
 (the last one is taken as it is), and its last penalty is lam itself.
 
-Both solvers take gradient steps followed by row hard thresholding (eq. iht_solution) while the
-penalty falls, lam_k = factor^k lam_0, to its target. :class:`HomotopyIHT` is the published AMHIHT:
-ONE step per penalty, hence an early-stopped method of 2 to 15 gradient steps in all.
-:class:`ConvergedIHT` iterates at every penalty until nothing changes.
+A step is a gradient step followed by row hard thresholding (eq. iht_solution), and there is ONE for
+every penalty, lam_k = factor^k lam_0: AMHIHT is an early-stopped method of 2 to 15 gradient steps.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, log
 
-from featsieve.arrays.namespace import Array, namespace_of
+from featsieve.arrays.namespace import Array
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms.regression import Datafit, LeastSquares, least_squares, square
-from featsieve.terms.row_sparsity import (
-    RowSparsityConstraint,
-    RowSparsityPenalty,
-    RowSparsityTerm,
-    count_rows,
-)
+from featsieve.terms.regression import square
+from featsieve.terms.row_sparsity import count_rows, row_norms
 
 
 @dataclass(frozen=True)
@@ -46,58 +39,14 @@ class IHTState:
 
     W: Array
     n_rows: int  # ||W||_{2,0}
-    image: Array  # the product that value and gradient at W share
-    value: float  # f(W), without the sparsity term
+    image: Array  # ZW
+    value: float  # the loss at W, without the sparsity term
     step_size: float
-    datafit: Datafit
-    penalties: tuple[float, ...] = ()  # of all stages (published schedule)
+    penalties: tuple[float, ...]  # of all stages
     stage: int = 0  # penalties used so far
     penalty: float = 1.0  # the last one used
     change: float = float("inf")  # ||W - previous|| / ||previous||
     previous: Array = None
-
-
-def thresholded_step(
-    state: IHTState, term: RowSparsityTerm, *, decrease: float, max_trials: int
-) -> IHTState:
-    """Return the state after one step ("an L-tuning iteration").
-
-    The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2, or the
-    trials are used up.
-    """
-    xp = namespace_of(state.W)
-    before = state.value + term.price(state.n_rows)
-    gradient = state.datafit.gradient(state.W, state.image)
-    size = state.step_size
-    for trial in range(max_trials):
-        if trial > 0:
-            # Algorithm 1, line 5: L = gamma L, with gamma = 2 and the step size 1/L (no L_max)
-            size *= 0.5
-        # Algorithm 1, line 3, and Algorithm 1, line 6: eq. iht_solution
-        V = state.W - size * gradient
-        keep = term.keep(V, size)
-        W = xp.where(keep[:, None], V, xp.zeros_like(V))
-        live = xp.nonzero(keep)[0]
-        image = state.datafit.image(W, live=live)
-        value = state.datafit.value(W, image)
-        moved = square(W - state.W)
-        # Algorithm 1, line 4: while the objective does not fall enough
-        # Algorithm 1, line 7: end while
-        if before - (value + term.price(live.shape[0])) >= 0.5 * decrease * moved:
-            break
-    length = square(state.W)
-    change = (moved / length) ** 0.5 if length > 0.0 else (0.0 if moved == 0.0 else float("inf"))
-    return replace(
-        state,
-        W=W,
-        n_rows=live.shape[0],
-        image=image,
-        value=value,
-        step_size=size,  # Algorithm 1, line 8: the next step begins with this L
-        stage=state.stage + 1,  # Algorithm 1, line 10
-        change=change,
-        previous=state.W,
-    )
 
 
 class HomotopyIHT:
@@ -147,25 +96,66 @@ class HomotopyIHT:
         """
         # Algorithm 1, line 1: initialize; k = 0
         operator, xp = problem.operator, problem.operator.xp
-        datafit = LeastSquares(operator, problem.target, ridge=problem.ridge)
-        size = 1.0 / max(float(xp.max(operator.row_norms())), 1e-300)
-        state = _start(datafit, problem, size, warm_start=self.warm_start)
-        return replace(state, penalties=tuple(self.penalties(problem.sparsity)))
+        if self.warm_start is not None:
+            W, image = self.warm_start
+        else:
+            shape = (problem.n_targets, operator.shape[1])
+            W = xp.zeros(shape, dtype=xp.float64, device=operator.device).T
+            image = xp.zeros_like(problem.target)
+        return IHTState(
+            W,
+            count_rows(W),
+            image,
+            self._loss(problem, W, image),
+            step_size=1.0 / max(float(xp.max(operator.row_norms())), 1e-300),
+            penalties=tuple(self.penalties(problem.sparsity)),
+            previous=W,
+        )
 
     def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
-        """Take one step at the next penalty."""
-        # Algorithm 1, line 2: repeat (`run` calls this); lines 3 to 8: an L-tuning iteration
-        penalty = state.penalties[state.stage]
-        stepped = thresholded_step(
+        """Take one step at the next penalty ("an L-tuning iteration").
+
+        The step size is halved until the objective falls by ``decrease``/2 times ||W+ - W||^2, or
+        the trials are used up.
+        """
+        # Algorithm 1, line 2: repeat (`run` calls this)
+        operator, xp = problem.operator, problem.operator.xp
+        penalty, size = state.penalties[state.stage], state.step_size
+        before = state.value + penalty * state.n_rows
+        gradient = operator.rmatmul(state.image - problem.target) + problem.ridge * state.W
+        for trial in range(self.max_trials):
+            if trial > 0:
+                # Algorithm 1, line 5: L = gamma L, with gamma = 2 and the step size 1/L (no L_max)
+                size *= 0.5
+            # Algorithm 1, line 3, and Algorithm 1, line 6: eq. iht_solution
+            V = state.W - size * gradient
+            keep = row_norms(V) > 2.0 * penalty * size  # ties go to zero
+            W = xp.where(keep[:, None], V, xp.zeros_like(V))
+            live = xp.nonzero(keep)[0]
+            image = operator.matmul(W, live=live)
+            value = self._loss(problem, W, image)
+            moved = square(W - state.W)
+            # Algorithm 1, line 4: while the objective does not fall enough
+            # Algorithm 1, line 7: end while
+            if before - (value + penalty * live.shape[0]) >= 0.5 * self.decrease * moved:
+                break
+        length = square(state.W)
+        still = 0.0 if moved == 0.0 else float("inf")
+        return replace(
             state,
-            RowSparsityPenalty(penalty),
-            decrease=self.decrease,
-            max_trials=self.max_trials,
+            W=W,
+            n_rows=live.shape[0],
+            image=image,
+            value=value,
+            step_size=size,  # Algorithm 1, line 8: the next step begins with this L
+            stage=state.stage + 1,  # Algorithm 1, line 10
+            penalty=penalty,
+            change=(moved / length) ** 0.5 if length > 0.0 else still,
+            previous=state.W,
         )
-        return replace(stepped, penalty=penalty)
 
     def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
-        """Return f(W) + lam_k ||W||_{2,0}, at the penalty of the stage."""
+        """Return the loss + lam_k ||W||_{2,0}, at the penalty of the stage."""
         return state.value + state.penalty * state.n_rows
 
     def terminate(
@@ -190,71 +180,7 @@ class HomotopyIHT:
             return solution.state.previous
         return solution.state.W
 
-
-class ConvergedIHT:
-    """IHT run to a fixed point at every penalty, from one that selects a single row on.
-
-    Solves either form of :class:`RowSparseRegression`; for a limited number of rows there is no
-    penalty and the k longest rows are kept.
-    """
-
-    def __init__(self, *, factor: float = 0.4, decrease: float = 0.1, tol: float = 1e-7) -> None:
-        self.factor, self.decrease, self.tol = factor, decrease, tol
-
-    def init(self, problem: RowSparseRegression) -> IHTState:
-        """Start at W = 0, where the first row enters below max_j ||z_j'Y||^2/(2L)."""
-        xp = problem.operator.xp
-        datafit = least_squares(problem.operator, problem.target, ridge=problem.ridge)
-        curvature = problem.operator.lipschitz() + problem.ridge
-        # 1/(L + eta), and for this loss almost 2/(L + eta), is always accepted.
-        size = 1.0 / max((1.0 + self.decrease) * curvature, 1e-300)
-        state = _start(datafit, problem, size)
-        gradient = datafit.gradient(state.W, state.image)
-        first = float(xp.max(xp.sum(gradient * gradient, axis=1))) * size / 2.0
-        return replace(state, penalty=max(self.factor * first, problem.sparsity))
-
-    def step(self, problem: RowSparseRegression, state: IHTState) -> IHTState:
-        """Take one step; lower the penalty once W has settled."""
-        penalty = state.penalty
-        if state.change <= self.tol:
-            penalty = max(self.factor * penalty, problem.sparsity)
-        term: RowSparsityTerm = RowSparsityPenalty(penalty)
-        if problem.n_features is not None:
-            term = RowSparsityConstraint(problem.n_features)
-        # Long steps first: they leave poor supports. (Not by powers of two: a step of twice 1/L
-        # is accepted too, but only mirrors the slowest direction.)
-        bold = replace(state, step_size=6.0 * state.step_size)
-        eta = self.decrease / ((1.0 + self.decrease) * state.step_size)
-        stepped = thresholded_step(bold, term, decrease=eta, max_trials=4)
-        return replace(stepped, step_size=state.step_size, penalty=penalty)
-
-    def objective(self, problem: RowSparseRegression, state: IHTState) -> float:
-        """Return f(W) + lam_k ||W||_{2,0}, at the current penalty."""
-        penalty = 0.0 if problem.n_features is not None else state.penalty
-        return state.value + penalty * state.n_rows
-
-    def terminate(
-        self, problem: RowSparseRegression, state: IHTState, history: Sequence[float]
-    ) -> Status | None:
-        """End when W has settled at the target."""
-        at_target = problem.n_features is not None or state.penalty <= problem.sparsity
-        return Status.STATIONARY if at_target and state.change <= self.tol else None
-
-
-def _start(
-    datafit: Datafit,
-    problem: RowSparseRegression,
-    step_size: float,
-    *,
-    warm_start: tuple[Array, Array] | None = None,
-) -> IHTState:
-    """Return the state at W = 0, or at a given W whose image is known."""
-    if warm_start is not None:
-        W, image = warm_start
-    else:
-        operator, xp = problem.operator, problem.operator.xp
-        shape = (problem.target.shape[1], operator.shape[1])
-        W = xp.zeros(shape, dtype=xp.float64, device=operator.device).T
-        image = datafit.image(W, live=xp.asarray([], dtype=xp.int64, device=operator.device))
-    value = datafit.value(W, image)
-    return IHTState(W, count_rows(W), image, value, step_size, datafit, previous=W)
+    @staticmethod
+    def _loss(problem: RowSparseRegression, W: Array, image: Array) -> float:
+        """Return 1/2 ||ZW - Y||^2 + (mu/2) ||W||^2."""
+        return 0.5 * square(image - problem.target) + 0.5 * problem.ridge * square(W)

@@ -26,7 +26,7 @@ from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton, hardly_changes
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.solvers.supports import NONE, find_support, refit
+from featsieve.solvers.supports import NONE, exchange_support, find_support, refit
 from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
 from featsieve.terms.regression import square
 
@@ -56,7 +56,7 @@ class SupportProblem:
     sparsity: float = 0.0
     n_features: int | None = None
     orthogonality: float = 0.0
-    w_step: str = "forward"
+    exchanges: bool = False  # whether to exchange features once forward selection has ended
 
     def start(self, F: np.ndarray) -> SupportState:
         """Return the labels F without any feature: W = 0, b the column means."""
@@ -153,16 +153,19 @@ def update_features(problem: SupportProblem, state: SupportState) -> SupportStat
     With exchanges, a support is sought anew only once the labels have moved.
     """
     operator, searched = problem.operator, state.searched
-    fresh = problem.w_step != "exchange" or searched is None
-    if searched is not None:
-        fresh = fresh or square(state.F - searched) > defaults.LABELS_MOVED * square(searched)
     weights = problem.weights(state)
     regression = problem.regression(state.F, weights)
-    support = find_support(regression, problem.w_step, known=state.support, fresh=fresh).support
+    if problem.exchanges:
+        fresh = searched is None
+        if searched is not None:
+            fresh = square(state.F - searched) > defaults.LABELS_MOVED * square(searched)
+        support = exchange_support(regression, known=state.support, fresh=fresh)
+        searched = state.F if fresh else searched
+    else:
+        support, _ = find_support(regression, known=state.support)
     W = refit(regression, support)
     image = to_numpy(operator.matmul(operator.place(W), live=operator.place(support)))
     b = problem.mean(state.F - image, weights)
-    searched = state.F if fresh else searched
     return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)
 
 

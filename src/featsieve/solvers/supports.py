@@ -7,28 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featsieve import defaults
 from featsieve.arrays.namespace import to_numpy
+from featsieve.solvers.exchange_search import ExchangeSearch
 from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
-from featsieve.solvers.homotopy_iht import ConvergedIHT
-from featsieve.solvers.local_search import ExchangeSearch, LocalSearch
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms.row_sparsity import row_support
 
-W_STEPS = ("forward", "iht", "local")
-MAX_MOVES = 10_000
+MAX_EXCHANGES = 10_000
 # Rounding is not progress: a support must lower the objective by more than this, relatively.
 PROGRESS = 1e-12
 NONE = np.zeros(0, dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class Found:
-    """The support of a W-step, and the run of forward selection where that found it."""
-
-    support: np.ndarray  # in order of entry
-    path: ForwardState | None = None
 
 
 @dataclass(frozen=True)
@@ -42,64 +30,51 @@ class Ranking:
 
 def find_support(
     regression: RowSparseRegression,
-    w_step: str,
     *,
     known: np.ndarray = NONE,
-    fresh: bool = True,
     path: ForwardState | None = None,
-) -> Found:
-    """Return the best support that a W-step finds; never a worse one than ``known``.
+) -> tuple[np.ndarray, ForwardState | None]:
+    """Return the support of forward selection and its path, or ``known`` unless that is worse.
 
-    ``fresh``: whether to look beyond what single moves from ``known`` reach. ``path`` may be a part
-    of the forward selection for this regression, and may go on beyond ``n_features``.
+    ``path`` may be a part of the forward selection for this regression, and may go on beyond
+    ``n_features``.
     """
-    found = []
-    if fresh or len(known) == 0:
-        found = [_iht(regression) if w_step == "iht" else _forward(regression, path)]
-    if w_step in ("local", "exchange"):
-        starts = [known, *(one.support for one in found)] if len(known) else [found[0].support]
-        if len(starts) > 1 and value_of(regression, starts[1]) >= value_of(regression, known):
-            starts = [known]
-        found = [Found(_search(regression, w_step, start)) for start in starts]
+    path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
+    found = np.asarray(path.order[: regression.limit], dtype=np.intp)
+    best = _best(regression, [found], known=known)
+    return best, path if best is found else None
+
+
+def exchange_support(
+    regression: RowSparseRegression, *, known: np.ndarray = NONE, fresh: bool = True
+) -> np.ndarray:
+    """Return where exchanges end that start at ``known`` and, if ``fresh``, at a better support.
+
+    That is the one of forward selection, where it is better.
+    """
+    starts = [known] if len(known) else []
+    if fresh or not starts:
+        anew = find_support(regression)[0]
+        if not starts or value_of(regression, anew) < value_of(regression, known):
+            starts.append(anew)
+    ends = [run(ExchangeSearch(start=one), regression, max_iter=MAX_EXCHANGES) for one in starts]
+    return _best(regression, [end.state.support for end in ends], known=known)
+
+
+def _best(
+    regression: RowSparseRegression, found: list[np.ndarray], *, known: np.ndarray
+) -> np.ndarray:
+    """Return the best of some supports, or ``known`` where none is better."""
     if len(known) == 0:
         return found[-1]
     # The acceptance guard: rounding is not progress, and no support at all is not an answer.
-    best, least = Found(known), value_of(regression, known)
+    best, least = known, value_of(regression, known)
     least -= PROGRESS * abs(least)
-    for one in found:
-        value = value_of(regression, one.support)
-        if len(one.support) and value < least:
-            best, least = one, value
+    for support in found:
+        value = value_of(regression, support)
+        if len(support) and value < least:
+            best, least = support, value
     return best
-
-
-def _forward(regression: RowSparseRegression, path: ForwardState | None) -> Found:
-    """Return the support of forward selection."""
-    path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
-    return Found(np.asarray(path.order[: regression.limit], dtype=np.intp), path)
-
-
-def _iht(regression: RowSparseRegression) -> Found:
-    """Return the support of hard thresholding."""
-    found = run(ConvergedIHT(), regression, max_iter=defaults.MAX_IHT_STEPS).state
-    support = np.flatnonzero(to_numpy(row_support(found.W)))
-    if regression.n_features is not None:
-        # It may have kept fewer rows than it may: rows of zeros.
-        filled = path_through(regression, support, length=regression.limit)
-        return Found(np.asarray(filled.order, dtype=np.intp))
-    if regression.ridge > 0.0 or len(support) == 0:
-        return Found(support)
-    # Without a ridge, columns that depend on others of the support add nothing.
-    order = np.asarray(path_through(regression, support, length=0).order, dtype=np.intp)
-    return Found(order[np.isin(order, support)])
-
-
-def _search(regression: RowSparseRegression, w_step: str, start: np.ndarray) -> np.ndarray:
-    """Return where single moves from a support end."""
-    if w_step == "exchange":
-        exchange = ExchangeSearch(start=start, progress=defaults.LEAST_EXCHANGE)
-        return run(exchange, regression, max_iter=MAX_MOVES).state.support
-    return run(LocalSearch(start=start), regression, max_iter=MAX_MOVES).state.support
 
 
 def value_of(regression: RowSparseRegression, support: np.ndarray) -> float:
@@ -115,19 +90,10 @@ def refit(regression: RowSparseRegression, support: np.ndarray) -> np.ndarray:
     return W
 
 
-def largest_sparsity(regression: RowSparseRegression, w_step: str) -> float:
-    """Return the largest lambda with which a W-step selects something.
-
-    The half gain of the best single feature. Iterative hard thresholding stays at W = 0 longer: for
-    it, the lambda below which a row surely survives the shortest step it tries from there.
-    """
-    xp = regression.operator.xp
-    if w_step == "iht":
-        state = ConvergedIHT().init(regression)
-        gradient = state.datafit.gradient(state.W, state.image)
-        shortest = (0.75 - 1e-9) * state.step_size  # less rounding
-        return 0.5 * shortest * float(xp.max(xp.sum(gradient * gradient, axis=1)))
-    return max(float(xp.max(ForwardSelection().init(regression).candidates)), 0.0)
+def largest_sparsity(regression: RowSparseRegression) -> float:
+    """Return the largest lambda that selects something: the half gain of the best feature."""
+    state = ForwardSelection().init(regression)
+    return max(float(regression.operator.xp.max(state.candidates)), 0.0)
 
 
 def path_through(
