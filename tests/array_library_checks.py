@@ -48,20 +48,15 @@ VARIANTS = {
     "JASFS, landmarks": quick("JASFS", init="landmarks"),
     "MCFS, auto": MCFS("auto", n_features_to_select=8),
     "MaxVariance, auto": MaxVariance("auto"),
-    "RUFS, paper": quick("RUFS", update="paper"),
     "SPEC, leading": quick("SPEC", criterion="leading"),
     "SPEC, power": SPEC(8, power=3.0),
     "SPEC, root": SPEC(8, power=0.5),
-    "UGFS, paper": quick("UGFS", solver="paper"),
     "UGFS, raw": quick("UGFS", scale="raw"),
-    "URAFS, random": quick("URAFS", init="random"),
     "USFS, raw": quick("USFS", scale="raw"),
     "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
     "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
 }
-# These published updates amplify rounding: the selection agrees, the scores in some digits only.
-SENSITIVE = ("RUFS, paper", "UGFS, paper")
 # The path of JASFS for many samples, in small: module-level limits that lead into its branches.
 PARTS = "featsieve.arrays.row_parts"
 LARGE_STEP, FORWARD = "featsieve.jasfs.large", "featsieve.solvers.forward_forms"

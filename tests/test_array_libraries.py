@@ -17,7 +17,6 @@ from tests.array_library_checks import (
     NO_GRAM,
     ONLY_TORCH,
     SELECTORS,
-    SENSITIVE,
     VARIANTS,
     assert_beside,
     check_results_stay,
@@ -76,15 +75,9 @@ def test_torch_is_there_where_it_must_be():
 def test_selections_are_those_of_numpy(name, library, references):
     if name in ONLY_TORCH and not library.name.startswith("torch"):
         pytest.skip("scikit-learn indexes the table there")
-    shape = TALL if library.name == "torch-cpu-float64" or name in SENSITIVE else WIDE
+    shape = TALL if library.name == "torch-cpu-float64" else WIDE
     X = planted(*shape).X
-    selector = check_same_selection(
-        EVERYTHING[name],
-        library,
-        X,
-        reference=references(name, shape),
-        scores=name not in SENSITIVE,
-    )
+    selector = check_same_selection(EVERYTHING[name], library, X, reference=references(name, shape))
     check_results_stay(selector, library, X)
 
 

@@ -232,6 +232,11 @@ PENALTY_SHARE = 0.5
 # Chosen on: no data: with any number the objective falls.
 RUFS_PASSES = 3
 
+# The weights of the l1 norm of the labels, and of the lengths of the columns of the basis, in RUFS.
+# Chosen on: the public program, no data of ours.
+RUFS_LABEL_PENALTY = 0.1
+RUFS_BASIS_PENALTY = 1e-4
+
 # Power iterations of the labels in one iteration of URAFS: labels settle long before weights do.
 # Chosen on: no data: with any number the objective falls.
 URAFS_LABEL_STEPS = 3
@@ -265,19 +270,6 @@ SOGFS_GAMMA = 10.0
 # the projection.
 # Chosen on: not recorded.
 SOGFS_FIXED_LISTS = 5
-
-# Settings of published programs, followed where solver="paper" or a released variant is asked for:
-# smoothing of the row lengths (USFS), power iterations of the labels (URAFS), share of the mean
-# positive entry that is added to the first F (RUFS).
-# Chosen on: the published programs, no data of ours.
-USFS_RELEASED_SMOOTHING = 0.01
-URAFS_PUBLISHED_STEPS = 4
-RUFS_PUBLISHED_OFFSET = 0.2
-
-# Relative violation of the constraints at which the published iteration of UGFS may end; that of
-# W = B falls very slowly.
-# Chosen on: not recorded.
-UGFS_FEASIBLE = 1e-2
 
 # solvers ------------------------------------------------------------------------------------------
 

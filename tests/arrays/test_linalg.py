@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays.linalg import (
-    inverse_root,
     largest_eigenpairs,
     orthonormal_columns,
     polar,
@@ -51,27 +50,6 @@ def test_a_shift_that_rounding_would_swallow_is_raised(size, shift):
     np.testing.assert_array_equal(X, solve_shifted(A, np.full(size, least), B))
     assert np.isfinite(X).all()
     assert np.linalg.norm(X) <= 1.5 * np.linalg.norm(B) / least
-
-
-@settings(max_examples=40)
-@given(size=st.integers(1, 8), seed=st.integers(0, 999), exponent=st.integers(-12, 12))
-def test_inverse_root_whitens(size, seed, exponent):
-    rng = np.random.default_rng(seed)
-    A = 10.0**exponent * (semidefinite(rng, size, size + 3) + 0.1 * np.eye(size))
-    R = inverse_root(A)
-    np.testing.assert_allclose(R, R.T, rtol=0, atol=1e-12 * np.abs(R).max())
-    np.testing.assert_allclose(R @ A @ R, np.eye(size), rtol=0, atol=1e-9)
-    assert np.linalg.eigvalsh(R).min() > 0.0
-
-
-@pytest.mark.parametrize("rank", [1, 3, 4])
-def test_inverse_root_is_zero_where_the_matrix_is(rank):
-    rng = np.random.default_rng(3)
-    basis = np.linalg.qr(rng.standard_normal((6, rank)))[0]
-    A = (basis * np.logspace(0, -3, rank)) @ basis.T
-    R = inverse_root(A)
-    np.testing.assert_allclose(R @ A @ R, basis @ basis.T, atol=1e-9)
-    assert np.linalg.matrix_rank(R) == rank
 
 
 @settings(max_examples=40)

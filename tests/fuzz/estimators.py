@@ -36,12 +36,7 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "MCFS": {"n_eigenvectors": (None, 1, 2), "ridge": (1e-3, 1e-9, 1.0)},
     "NDFS": {"update": ("safe", "paper"), "init": STARTS, "beta": ("auto", 1e-3, 1e3)},
     "RSFS": {"update": ("safe", "paper"), "init": STARTS, "nu": ("auto", 1e-3)},
-    "RUFS": {
-        "update": ("safe", "paper"),
-        "laplacian": ("local_learning", "graph"),
-        "init": STARTS,
-        "beta": ("auto", 1e-3, 1e3),
-    },
+    "RUFS": {"init": STARTS, "beta": ("auto", 1e-3, 1e3)},
     "SOGFS": {
         "init": ("roughness", "identity"),
         "gamma": ("auto", 1e-3, 1e3),
@@ -50,19 +45,9 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "SPEC": {"criterion": ("normalized", "plain", "leading"), "power": (1.0, 0.5, 200.0)},
     "UDFS": {"init": ("roughness", "identity"), "gamma": ("auto", 1e-3, 1e3)},
-    "UGFS": {
-        "solver": ("alternation", "paper"),
-        "update": ("safe", "paper"),
-        "init": STARTS,
-        "alpha": (0.01, 0.0, 10.0),
-    },
-    "URAFS": {
-        "update": ("safe", "paper"),
-        "init": ("k-means", "spectral", "given"),
-        "sparsity": (10.0, 0.1, 1e3),
-    },
+    "UGFS": {"init": STARTS, "alpha": (0.01, 0.0, 10.0)},
+    "URAFS": {"init": ("k-means", "spectral", "given"), "sparsity": (10.0, 0.1, 1e3)},
     "USFS": {
-        "variant": ("consistent", "released"),
         "init": ("k-means", "spectral", "given"),
         "beta": ("auto", 0.1),
         "gamma": ("auto", 0.1),

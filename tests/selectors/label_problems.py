@@ -13,12 +13,12 @@ from featsieve.graphs.affinity import (
     row_normalised_laplacian,
     sample_graph,
 )
-from featsieve.selectors.common import solve
 from featsieve.selectors.ndfs import NDFSProblem, PublishedNDFS
 from featsieve.selectors.rsfs import PublishedRSFS, RSFSProblem
-from featsieve.selectors.rufs import PublishedRUFS, RUFSProblem
-from featsieve.selectors.urafs import PublishedURAFS, URAFSProblem, centred_frame
-from featsieve.selectors.usfs import ReleasedUSFS, USFSProblem
+from featsieve.selectors.rufs import RUFSProblem
+from featsieve.selectors.urafs import URAFSProblem, centred_frame
+from featsieve.selectors.usfs import USFSProblem
+from featsieve.solvers.block_problem import solve
 from featsieve.solvers.nonnegative_labels import first_label_matrix
 from featsieve.terms import indicator, normalised_indicator
 
@@ -28,17 +28,14 @@ NAMES = ("NDFS", "RSFS", "RUFS", "URAFS", "USFS")
 KINDS = {
     "NDFS": (NDFSProblem, PublishedNDFS),
     "RSFS": (RSFSProblem, PublishedRSFS),
-    "RUFS": (RUFSProblem, PublishedRUFS),
-    "URAFS": (URAFSProblem, PublishedURAFS),
-    "USFS": (USFSProblem, ReleasedUSFS),
+    "RUFS": (RUFSProblem,),
+    "URAFS": (URAFSProblem,),
+    "USFS": (USFSProblem,),
 }
 NUMBERS = {
     "NDFS": {"alpha": 1.0, "beta": 1.0, "orthogonality": 1e8},
     "RSFS": {"alpha": 1.0, "beta": 1.0, "nu": 0.2, "orthogonality": 1e8},
-    "RUFS": {
-        "nu": 1.0, "alpha": 1.0, "beta": 1.0, "orthogonality": 1e7, "label_penalty": 0.1,
-        "basis_penalty": 1e-4,
-    },
+    "RUFS": {"nu": 1.0, "alpha": 1.0, "beta": 1.0, "orthogonality": 1e7},
     "URAFS": {"alpha": 0.3, "beta": 0.1, "sparsity": 2.0},
     "USFS": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
 }  # fmt: skip
@@ -58,8 +55,6 @@ def make_problem(name, X, *, published=False, scale="std", center=True, k=5, **m
         more["table"] = shifted_to_zero(operator, X) if shifted else unshifted(operator)
     if name == "USFS":
         more.setdefault("intercept", center)
-    if name == "URAFS" and published:
-        more.setdefault("random_state", np.random.RandomState(0))
     assert set(more) <= {field.name for field in fields(kind)}
     return kind(operator=operator, **NUMBERS[name] | more)
 

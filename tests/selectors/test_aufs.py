@@ -9,9 +9,7 @@ from sklearn.base import clone
 from featsieve import AUFS
 from featsieve.datasets import make_planted
 from featsieve.solvers import run
-from featsieve.solvers.label_support import (
-    solve_support,
-)
+from featsieve.solvers.block_problem import solve
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from tests.selectors.test_label_support import first_matrix, support_problem
 
@@ -79,9 +77,9 @@ def test_the_run_is_that_of_dense_matrices(shape):
     X = np.random.default_rng(1).standard_normal(shape)
     problem = support_problem(X, ridge=15.0, n_features=3, sigma=0.3)
     F = first_matrix(shape[0], 3)
-    found = solve_support(problem, F, penalties=(10.0,), max_iter=3, tol=0.0).state
-    Z = problem.operator.rows(0, shape[0])
     at_nu = replace(problem, orthogonality=10.0)
+    found = solve(at_nu, problem.start(F), max_iter=3, tol=0.0).state
+    Z = problem.operator.rows(0, shape[0])
     W, b, F = textbook_run(at_nu, Z, F, k=3, n_iter=3)
     np.testing.assert_allclose(found.W, W, atol=1e-8)
     np.testing.assert_allclose(found.b, b, atol=1e-8)

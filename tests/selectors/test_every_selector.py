@@ -34,10 +34,8 @@ METHODS = tuple(name for name in NAMES if name not in CONTROLS)
 # Other ways of a method to its answer, for which the same must hold.
 VARIANTS = {
     "JASFS, as published": ("JASFS", {"solver": "paper", "sparsity": 1e-6}),
-    "UGFS, as published": ("UGFS", {"solver": "paper"}),
     "NDFS, as published": ("NDFS", {"update": "paper"}),
     "RSFS, as published": ("RSFS", {"update": "paper"}),
-    "RUFS, as published": ("RUFS", {"update": "paper"}),  # URAFS starts at random, as published
     "SPEC, plain": ("SPEC", {"criterion": "plain"}),
     "SPEC, leading": ("SPEC", {"criterion": "leading"}),
     "SPEC, eigenvalues": ("SPEC", {"power": 0.5}),
@@ -452,7 +450,7 @@ PENALTIES = [("alpha", 0.0), ("beta", 0.0), ("beta", np.inf)]
 REFUSED = {
     "NDFS": [*PENALTIES, ("orthogonality", -1.0), ("orthogonality", np.inf)],
     "RSFS": [*PENALTIES, ("orthogonality", -1.0), ("nu", 0.0)],
-    "RUFS": [*PENALTIES, ("nu", -1.0), ("label_penalty", -0.1), ("basis_penalty", np.nan)],
+    "RUFS": [*PENALTIES, ("nu", -1.0)],
     "URAFS": [("alpha", -1.0), ("beta", 0.0), ("sparsity", 0.0)],
     "USFS": [*PENALTIES, ("n_components", 0)],
     "AUFS": [("alpha", -1.0), ("ridge", -1.0), ("sparsity", 0.0), ("sigma", -1.0),
@@ -465,9 +463,6 @@ REFUSED = {
     "SPEC": [("power", 0.0)],
 }  # fmt: skip
 ONE_OF = [
-    ("RUFS", "laplacian", "'local_learning', 'graph'"),
-    ("USFS", "variant", "'consistent', 'released'"),
-    ("UGFS", "solver", "'alternation', 'paper'"),
     ("UDFS", "init", "'roughness', 'identity'"),
     ("SOGFS", "init", "'roughness', 'identity'"),
     ("SPEC", "criterion", "'normalized', 'plain', 'leading'"),

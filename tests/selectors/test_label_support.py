@@ -11,7 +11,7 @@ from featsieve.datasets import make_planted
 from featsieve.graphs.affinity import laplacian, sample_graph
 from featsieve.selectors.label_support import warn_collapsed
 from featsieve.solvers import Status
-from featsieve.solvers.label_support import SupportProblem, update_features, update_labels
+from featsieve.solvers.label_support import SupportProblem
 from featsieve.terms.orthogonality import normalised_indicator
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -74,8 +74,8 @@ def test_each_block_lowers_the_objective_on_its_own(seed, shape, options):
     problem = support_problem(X, ridge=5.0, orthogonality=20.0, **options)
     state = problem.start(first_matrix(shape[0], 3, seed))
     before = problem.objective(state)
-    for block in 2 * (update_features, update_labels):
-        state = block(problem, state)
+    for block in 2 * ("features", "labels"):
+        state = getattr(problem, f"update_{block}")(state)
         after = problem.objective(state)
         assert after <= before + 1e-10 * abs(before)
         before = after

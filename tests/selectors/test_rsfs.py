@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import MultiTaskLasso
 
 from featsieve import RSFS
-from featsieve.selectors.common import solve
 from featsieve.solvers import Status
+from featsieve.solvers.block_problem import solve
 from featsieve.terms import indicator, normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.graphs.test_knn import T9

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 
-from featsieve import URAFS
 from featsieve.selectors.urafs import LabelGraph, centred_frame, label_rows
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.selectors import label_problems
-from tests.selectors.label_problems import SHAPES, iterate, quiet
+from tests.selectors.label_problems import SHAPES, iterate
 
 
 def make_problem(X, **more):
@@ -162,45 +160,6 @@ def test_recorded_value_bounds_the_published_objective_from_above():
     published = np.sum((centred(X) @ W - F) ** 2) + 5.0 * np.sqrt((W**2).sum(axis=1)).sum()
     published += np.trace(F.T @ L @ F) + 0.1 * np.sum(S * np.log(S))  # 2 alpha = 1
     assert published <= solution.objective[-1]
-
-
-@SHAPES
-def test_published_update_is_the_authors_alternation(shape):
-    """S, W by matrix roots, Q, then F by 4 power iterations from a random start."""
-    X, (n, d), c = table(shape), shape, 3
-    alpha, beta, sparsity = 0.3, 0.2, 2.0
-    start = np.linalg.qr(table((n, c), 5))[0]
-    problem = make_problem(X, alpha=alpha, beta=beta, sparsity=sparsity, published=True)
-    solution, _ = iterate(problem, start, 4)
-    rng = np.random.RandomState(0)
-    H = np.eye(n) - 1.0 / n
-    F, q, history = start, np.ones(d), []
-    for _ in range(4):
-        S, L = dense_graph(F, beta)
-        S = (S + S.T) / 2.0
-        root = np.real(scipy.linalg.sqrtm(X.T @ H @ X + sparsity * np.diag(q)))
-        W = np.linalg.solve(root, polar(np.linalg.solve(root, X.T @ H @ F)))
-        A, B = H + 2.0 * alpha * L, H @ X @ W
-        v = rng.uniform(size=(n, 1))
-        for _ in range(10):
-            v = A @ v / np.linalg.norm(A @ v)
-        eta = abs((v.T @ A @ v).item())
-        F = np.linalg.qr(rng.uniform(size=(n, c)))[0]
-        for _ in range(4):
-            F = polar(2.0 * (eta * F - A @ F) + 2.0 * B)
-        loss = np.sum((H @ (X @ W - F)) ** 2) + sparsity * np.sum(q * (W**2).sum(axis=1))
-        graph = np.trace(F.T @ L @ F) + beta * np.sum(S * np.log(S))
-        history.append(loss + 2.0 * alpha * graph)
-        q = 0.5 / np.sqrt((W**2).sum(axis=1) + SMOOTHING)
-    np.testing.assert_allclose(solution.state.W, W, atol=1e-8)
-    np.testing.assert_allclose(solution.state.F, F, atol=1e-8)
-    np.testing.assert_allclose(solution.objective[1:], history, rtol=1e-8)
-
-
-@quiet
-def test_published_objective_can_rise(small_planted):
-    model = URAFS(3, update="paper", sparsity=100.0, tol=0.0, max_iter=20, random_state=0)
-    assert np.diff(model.fit(small_planted.X).objective_).max() > 1e-3
 
 
 def test_labels_of_a_rotated_indicator_are_its_clusters():

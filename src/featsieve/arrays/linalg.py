@@ -67,14 +67,6 @@ def largest_by_lanczos(
     return eigsh(operator, k=count, which="LA", v0=start, **settings)
 
 
-def inverse_root(A: np.ndarray) -> np.ndarray:
-    """Return A^(-1/2) of a small symmetric matrix, zero on eigenvalues that are rounding."""
-    energy, basis = np.linalg.eigh(0.5 * (A + A.T))
-    keep = energy > 1e-10 * max(float(energy[-1]), np.finfo(np.float64).tiny)
-    root = np.where(keep, 1.0 / np.sqrt(np.where(keep, energy, 1.0)), 0.0)
-    return (basis * root) @ basis.T
-
-
 def polar(A: np.ndarray) -> np.ndarray:
     """Return U V' of the thin SVD A = U diag(s) V': the nearest orthonormal columns."""
     U, _, Vt = np.linalg.svd(A, full_matrices=False)

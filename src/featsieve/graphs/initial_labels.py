@@ -73,15 +73,14 @@ def first_labels(
     graph: sp.csr_array | None = None,
     n_neighbors: int = 5,
     random_state: np.random.RandomState,
-    others: tuple[str, ...] = (),
 ) -> tuple[np.ndarray, bool]:
     """Return the start of a compared method, and whether the user gave it.
 
     "spectral": spectral clustering of ``graph`` (default: the heat-kernel graph); "k-means": of the
-    operator's columns; or labels, or a callable. ``others`` are options that the caller sees to.
+    operator's columns; or labels, or a callable.
     """
     given = labels_from_user(
-        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means", *others)
+        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means")
     )
     if given is not None:
         return given, True

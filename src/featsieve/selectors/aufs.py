@@ -1,20 +1,18 @@
 """AUFS: a row-sparse regression of pseudo-labels under an adaptive loss (a reconstruction)."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import in_double, is_single
-from featsieve.base import COLUMN_SCALES, estimator
+from featsieve.base import estimator
 from featsieve.graphs.affinity import laplacian
+from featsieve.selectors.common import Start
 from featsieve.selectors.label_support import LabelSupportSelector
 from featsieve.solvers.forward_selection import ForwardSelection
-from featsieve.solvers.label_support import SupportProblem, row_lengths
-from featsieve.solvers.protocol import run
+from featsieve.solvers.label_support import SupportProblem, SupportState, row_lengths
+from featsieve.solvers.protocol import Solution, run
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import largest_sparsity
 from featsieve.terms.orthogonality import normalised_indicator
@@ -120,7 +118,8 @@ class AUFS(LabelSupportSelector):
     -----
     φ is concave in u²: with weights ω_i = (1 + σ)(u_i + 2σ) / (2 (u_i + σ)²) the weighted squared
     loss bounds it from above. Given ω, the best W on a support is a ridge regression on columns
-    centred with the weights; a new support is taken only if it beats the present one. F descends by
+    centred with the weights, and a support is found by forward selection (the paper names proximal
+    gradients), which is taken only if it beats the present one. F descends by
     projected Newton steps with a line search, zeros included. So the objective falls in every
     block.
 
@@ -129,10 +128,9 @@ class AUFS(LabelSupportSelector):
     F'F = I, so that the loss alone prefers clusters of one sample, outliers above all. With σ at
     fifty times the median only residuals beyond that count by length. (With a smaller σ use α = 10
     and ν = 1e4 from the start: the graph, which charges a cluster of one sample its degree, and a
-    stiff F'F = I hold against it, on tables without outliers.) The support by forward selection,
-    not by the proximal gradient method that the paper names. ν rises, so that labels can move
-    first. No constant is added to the first F: projected steps move zeros, which multiplicative
-    ones cannot. First labels from the
+    stiff F'F = I hold against it, on tables without outliers.) ν rises, so that labels can move
+    first. No constant is added to
+    the first F: projected steps move zeros, which multiplicative ones cannot. First labels from the
     graph, not from k-means, as for the other methods here. The order of the features that are not
     selected is a convention: by what they would add.
 
@@ -166,42 +164,15 @@ class AUFS(LabelSupportSelector):
         "sigma": positive_or_auto,
     }
 
-    def _fit(self, X: Any) -> None:
-        """Find pseudo-labels and the features that predict them."""
-        operator = self._operator(X)
-        scale, center = COLUMN_SCALES[self.scale]
-        lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
-        if lossy or not center:  # the regression has an intercept: centring is part of it
-            X = in_double(X) if lossy else X
-            operator = as_operator(X, scale=scale)
-        k = None if self.n_features_to_select is None else self._n_to_select()
-        start = self._first_labels(X, operator)
-        F = normalised_indicator(start.labels, start.n_clusters)
-        problem = self._problem(operator, laplacian(start.graph), F=F, n_features=k)
-        solution = self._solve(problem, F)
-        state = solution.state
-        if len(state.support) == 0:
-            regression = problem.regression(F, problem.weights(problem.start(F)))
-            largest = float(np.nextafter(2.0 * largest_sparsity(regression), 0.0))
-            raise ValueError(
-                f"sparsity={problem.sparsity:g} is so large that no feature is selected: the "
-                "largest value that selects something for the first labels here is "
-                f"{largest!r}. Decrease sparsity, or set n_features_to_select."
-            )
-        self._set_fitted(problem, solution, len(state.support) if k is None else k, start)
-        self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
-        self.sample_weights_ = problem.weights(state)
-
-    def _problem(
-        self, operator: DataOperator, L: sp.csr_array, *, F: np.ndarray, n_features: int | None
-    ) -> SupportProblem:
+    def _problem(self, start: Start, F: np.ndarray, n_features: int | None) -> SupportProblem:
         """Return what is minimised, with the data-dependent parameters taken from the start."""
         median = float(np.median(row_lengths(F - F.mean(axis=0)))) or 1.0
         if isinstance(self.sigma, str):
             sigma = defaults.AUFS_SIGMA * median
         else:
             sigma = max(float(self.sigma), defaults.AUFS_SMALLEST_SIGMA * median)
-        problem = SupportProblem(operator, L, self.alpha, sigma=sigma, n_features=n_features)
+        L = laplacian(start.graph)
+        problem = SupportProblem(start.operator, L, self.alpha, sigma=sigma, n_features=n_features)
         weights = problem.weights(problem.start(F))
         unit = mean_column_norm(problem.regression(F, weights).operator)
         problem = replace(problem, ridge=self.ridge * unit)
@@ -213,6 +184,23 @@ class AUFS(LabelSupportSelector):
         regression = replace(problem.regression(F, weights), least_share=defaults.LEAST_SHARE)
         path = run(ForwardSelection(), regression, max_iter=regression.limit).state
         return replace(problem, sparsity=2.0 * min(path.half_gains))
+
+    def _set_fitted(
+        self, start: Start, problem: SupportProblem, solution: Solution[SupportState]
+    ) -> None:
+        """Set what the alternation has found; say what is wrong where that is no feature."""
+        if len(solution.state.support) == 0:
+            F = normalised_indicator(start.labels, start.n_clusters)
+            regression = problem.regression(F, problem.weights(problem.start(F)))
+            largest = float(np.nextafter(2.0 * largest_sparsity(regression), 0.0))
+            raise ValueError(
+                f"sparsity={problem.sparsity:g} is so large that no feature is selected: the "
+                "largest value that selects something for the first labels here is "
+                f"{largest!r}. Decrease sparsity, or set n_features_to_select."
+            )
+        super()._set_fitted(start, problem, solution)
+        self.sparsity_, self.sigma_ = problem.sparsity, problem.sigma
+        self.sample_weights_ = problem.weights(solution.state)
 
     def _check_parameters(self) -> None:
         """Validate the parameters."""

@@ -1,8 +1,7 @@
 """What several methods share: their parameters, the first labels, blocks updated in turn."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,45 +12,8 @@ from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
-from featsieve.solvers.alternate import Alternation, Block, relative_change
-from featsieve.solvers.protocol import Callback, S, Solution, Status, run
-
-
-class BlockProblem(Generic[S]):
-    """What a method minimises, block by block: block ``b`` is the method ``update_b``."""
-
-    blocks: ClassVar[tuple[str, ...]]
-
-    def objective(self, state: S) -> float:
-        """Return the objective."""
-        raise NotImplementedError
-
-    def converged(self, state: S, history: Sequence[float], tol: float) -> bool:
-        """Say whether the last change of the objective is small."""
-        return relative_change(history) < tol
-
-    def status(self, state: S, history: Sequence[float], tol: float) -> Status | None:
-        """Return how the iterations end here, or None to go on."""
-        return Status.CONVERGED if self.converged(state, history, tol) else None
-
-
-def solve(
-    problem: BlockProblem[S],
-    state: S,
-    *,
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    callback: Callback[S] | None = None,
-) -> Solution[S]:
-    """Update the blocks of a problem in turn, from a state on."""
-    kind = type(problem)
-    solver: Alternation[BlockProblem[S], S] = Alternation(
-        start=lambda problem: state,
-        blocks=[Block(name, getattr(kind, f"update_{name}")) for name in problem.blocks],
-        value=kind.objective,
-        stop=lambda state, history: problem.status(state, history, tol),
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)
+from featsieve.solvers.block_problem import BlockProblem, solve
+from featsieve.solvers.protocol import S
 
 
 @estimator
@@ -94,7 +56,7 @@ class Start:
     X: Any
     operator: DataOperator
     graph: Any  # None where it is not needed
-    labels: Any  # None for a start that the method makes itself
+    labels: np.ndarray
     given: bool  # by the user
     n_clusters: int
     random_state: np.random.RandomState
@@ -107,26 +69,21 @@ class LabelSelector(IterativeSelector):
     init: Any = "spectral"
     random_state: Any = None
 
-    # Values of ``init`` beside those of first_labels; the method makes such a start itself.
-    _own_starts: ClassVar[tuple[str, ...]] = ()
-
     def _first_labels(self, X: Any, operator: DataOperator) -> Start:
         """Return the first labels, and the graph of the samples."""
         n_clusters = self._count_clusters(X)
         random_state = check_random_state(self.random_state)
         self._progress.step("finding the first labels")
-        graph, labels, given = self._graph(operator), None, False
-        if not (isinstance(self.init, str) and self.init in self._own_starts):
-            labels, given = first_labels(
-                self.init,
-                X,
-                operator,
-                n_clusters,
-                graph=graph,
-                n_neighbors=self.n_neighbors,
-                random_state=random_state,
-                others=self._own_starts,
-            )
+        graph = self._graph(operator)
+        labels, given = first_labels(
+            self.init,
+            X,
+            operator,
+            n_clusters,
+            graph=graph,
+            n_neighbors=self.n_neighbors,
+            random_state=random_state,
+        )
         return Start(X, operator, graph, labels, given, n_clusters, random_state)
 
     def _graph(self, operator: DataOperator) -> sp.csr_array | None:

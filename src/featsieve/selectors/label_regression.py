@@ -15,12 +15,13 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
-from featsieve.selectors.common import BlockProblem, LabelSelector, Start
+from featsieve.selectors.common import LabelSelector, Start
+from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_row
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
-from featsieve.terms.orthogonality import indicator, normalised_indicator
+from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.row_shrinkage import inverse_weights
-from featsieve.validation import nonnegative, one_of, positive, positive_or_auto, warn
+from featsieve.validation import nonnegative, positive, positive_or_auto, warn
 
 
 @dataclass(frozen=True)
@@ -111,22 +112,16 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
     alpha: float = 1.0
     beta: float | str = "auto"
     orthogonality: float = 1e8
-    update: str = "safe"
     affinity: Any = "heat"
 
-    # Whether the published program starts from a 0/1 indicator.
-    _starts_hard: ClassVar[bool] = True
     _checks: ClassVar = {
         "alpha": positive,
         "beta": positive_or_auto,
         "orthogonality": nonnegative,
-        "update": one_of("safe", "paper"),
     }
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return the label matrix to start from."""
-        if self._starts_hard and self.update == "paper":
-            return indicator(start.labels, start.n_clusters)
         return first_label_matrix(start.labels, start.n_clusters, orthogonality=self.orthogonality)
 
     def _slope(self, F: np.ndarray) -> np.ndarray:

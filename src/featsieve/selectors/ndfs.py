@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,12 +16,29 @@ from featsieve.selectors.label_regression import (
     NonnegativeLabelSelector,
 )
 from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap, unit_columns
+from featsieve.terms.orthogonality import indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
+from featsieve.validation import one_of
 
 
 @estimator
-class NDFS(NonnegativeLabelSelector):
+class SpectralLabelSelector(NonnegativeLabelSelector):
+    """Which label step NDFS and RSFS take: their public programs have golden numbers."""
+
+    update: str = "safe"
+
+    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "update": one_of("safe", "paper")}
+
+    def _label_matrix(self, start: Start) -> np.ndarray:
+        """Return the label matrix to start from: as published, a 0/1 indicator."""
+        if self.update == "paper":
+            return indicator(start.labels, start.n_clusters)
+        return super()._label_matrix(start)
+
+
+@estimator
+class NDFS(SpectralLabelSelector):
     """Nonnegative discriminative feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,

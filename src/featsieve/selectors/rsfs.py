@@ -10,9 +10,9 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
 from featsieve.graphs.affinity import row_normalised_laplacian, smoothness
 from featsieve.selectors.common import Start
-from featsieve.selectors.label_regression import NonnegativeLabelSelector
-from featsieve.selectors.ndfs import NDFSProblem, NDFSState
+from featsieve.selectors.ndfs import NDFSProblem, NDFSState, SpectralLabelSelector
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
+from featsieve.solvers.protocol import Status
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
@@ -20,7 +20,7 @@ from featsieve.validation import positive_or_auto
 
 
 @estimator
-class RSFS(NonnegativeLabelSelector):
+class RSFS(SpectralLabelSelector):
     """Robust spectral feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -107,7 +107,7 @@ class RSFS(NonnegativeLabelSelector):
 
     nu: float | str = "auto"
 
-    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "nu": positive_or_auto}
+    _checks: ClassVar = {**SpectralLabelSelector._checks, "nu": positive_or_auto}
 
     def _problem(self, start: Start, F: np.ndarray) -> "RSFSProblem":
         """Return the objective."""
@@ -195,9 +195,10 @@ class PublishedRSFS(RSFSProblem):
         F = F * np.sqrt(above / below)
         return replace(state, F=F / np.sqrt(np.einsum("ij,ij->j", F, F) + SMOOTHING))
 
-    def converged(self, state: NDFSState, history: Sequence[float], tol: float) -> bool:
-        """Say whether (old - new)/new < tol, with its sign: an increase ends the run too."""
-        return len(history) > 1 and history[-2] - history[-1] < tol * history[-1]
+    def status(self, state: NDFSState, history: Sequence[float], tol: float) -> Status | None:
+        """End where (old - new)/new < tol, with its sign: an increase ends the run too."""
+        ends = len(history) > 1 and history[-2] - history[-1] < tol * history[-1]
+        return Status.CONVERGED if ends else None
 
 
 def soft_threshold(R: np.ndarray, threshold: float) -> np.ndarray:

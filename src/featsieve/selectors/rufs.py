@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.derived import ShiftedTable, shifted_to_zero, unshifted
-from featsieve.arrays.namespace import Array, is_sparse, to_numpy
+from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
-from featsieve.graphs.affinity import laplacian, smoothness, split_by_sign
+from featsieve.graphs.affinity import smoothness, split_by_sign
 from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import (
@@ -36,21 +36,17 @@ from featsieve.solvers.nonnegative_labels import (
     orthogonality_gap,
     unit_columns,
 )
-from featsieve.solvers.projected_lbfgs import Function, ProjectedLBFGS
+from featsieve.solvers.protocol import Status
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import check_option, nonnegative
+from featsieve.validation import nonnegative
 
 # Squares of the lengths below which a residual counts as zero: of the regression, whose targets are
 # of order 1, and of the reconstruction, relative to the samples' mean squared length. The latter
 # comes out of a difference of squares, which in float32 keeps fewer digits.
 REGRESSION = 1e-12
 RECONSTRUCTION = {"float32": 1e-6, "float64": 1e-12}
-# The tolerances of the public program: of J in every block, of the gradient in two of them.
-WEIGHTS = ProjectedLBFGS(nonnegative=False, gradient_tol=1e-3, value_tol=1e-4)
-LABELS = ProjectedLBFGS(nonnegative=True, gradient_tol=1e-3, relative=True, value_tol=1e-3)
-BASIS = ProjectedLBFGS(nonnegative=True, value_tol=1e-3)
 
 
 @estimator
@@ -64,9 +60,10 @@ class RUFS(NonnegativeLabelSelector):
         min  ||X - GF||_{2,1} + ν tr(G'LG) + α ||XW - G||_{2,1} + β ||W||_{2,1}
              + ¼ζ ||G'G - I||² + μ ||G||_1 + φ Σ_j ||F_.j||,      G ≥ 0, F ≥ 0.
 
-    The l2,1 norm sums the lengths of rows, of samples in both losses: a sample that fits badly
-    counts with its distance, not with its square. The score of a feature is the length of its row
-    of W.
+    tr(G'LG) is the error of predicting labels from those of the neighbours by kernel ridge
+    regression; μ = 0.1 and φ = 1e-4 are not in the paper's problem, but in its program. The l2,1
+    norm sums the lengths of rows, of samples in both losses: a sample that fits badly counts with
+    its distance, not with its square. The score of a feature is the length of its row of W.
 
     Parameters
     ----------
@@ -82,21 +79,10 @@ class RUFS(NonnegativeLabelSelector):
     orthogonality : float, default=1e7
         ζ. The published value practically freezes the labels at their start. With values up to 1e6
         the first G is softened, and labels do move once ζ is of the order of the other terms.
-    label_penalty : float, default=0.1
-        μ, not in the paper's problem but in its program.
-    basis_penalty : float, default=1e-4
-        φ, likewise.
-    laplacian : {"local_learning", "graph"} or array-like of shape (n_samples, n_samples), \
-default="local_learning"
-        L: the error of predicting a label from the neighbours' by kernel ridge regression, the
-        Laplacian of the graph, or a symmetric matrix (positive semidefinite, to make sense).
-    update : {"safe", "paper"}, default="safe"
-        "safe" minimises upper bounds of the objective, which therefore never rises. "paper" is the
-        published projected L-BFGS of the blocks.
     %(init)s
     affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the edges of the graph that ``init="spectral"`` and ``laplacian="graph"`` use,
-        or a symmetric, non-negative affinity matrix.
+        Weights of the edges of the graph that ``init="spectral"`` clusters, or a symmetric,
+        non-negative affinity matrix.
     n_neighbors : int, default=5
         Neighbours of a sample, in the graph and in local learning, or all others if there are
         fewer.
@@ -109,9 +95,7 @@ default="local_learning"
     %(max_iter)s
         (Published: 10.)
     tol : float, default=1e-5
-        Relative change of the objective, and of its part with W alone, that ends them. For
-        ``update="paper"`` the absolute change of the objective, or the length of its projected
-        gradient relative to the start (published: 1e-4).
+        Relative change of the objective, and of its part with W alone, that ends them.
     %(callback, verbose, random_state)s
 
     Attributes
@@ -138,17 +122,10 @@ default="local_learning"
     of its columns held) and exact minimisation of one row after the other (F): the objective never
     rises, at the published ζ it ends lower, and the answer does not hang on the order of the
     samples, as it does where line searches decide when to stop. G starts with columns of unit
-    length, for both updates: from the 0/1 indicator of the public program the first line searches
-    throw the labels away. Residuals are smoothed; there, a sample that is fitted exactly gives 0/0.
-    Local learning uses the full kernel of the neighbours, with which the ridge regressions are
-    positive definite; public code takes it from the sparse graph with zero diagonal, with which
-    they are not.
-
-    ``update="paper"`` keeps the published search directions, step sizes and inner tolerances, but
-    repairs what contradicts them: the gradient in F uses the residuals of the current F (not the
-    first), one objective is evaluated everywhere (the program mixes row and column norms of F, and
-    spectral and Frobenius norms of G'G - I), a small change of it ends the run whether or not
-    messages are printed, and curvature pairs with s'y ≤ 0 are left out.
+    length: from the 0/1 indicator of the public program the first line searches throw the labels
+    away. Residuals are smoothed; there, a sample that is fitted exactly gives 0/0. Local learning
+    uses the full kernel of the neighbours, with which the ridge regressions are positive definite;
+    public code takes it from the sparse graph with zero diagonal, with which they are not.
 
     Cost per iteration: three regressions of O(n²d + n³) for d > n, O(nd² + d³) for d ≤ n, plus
     O(ndc); memory O(nd + min(n, d)²). Sparse tables stay sparse: the shift is a rank-one term.
@@ -168,50 +145,26 @@ default="local_learning"
 
     nu: float = 1.0
     orthogonality: float = 1e7
-    label_penalty: float = 0.1
-    basis_penalty: float = 1e-4
-    laplacian: Any = "local_learning"
 
-    _starts_hard = False
-    _checks: ClassVar = {
-        **NonnegativeLabelSelector._checks,
-        "nu": nonnegative,
-        "label_penalty": nonnegative,
-        "basis_penalty": nonnegative,
-        "laplacian": lambda name, L: (
-            check_option(name, L, ("local_learning", "graph")) if isinstance(L, str) else None
-        ),
-    }
+    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "nu": nonnegative}
 
     def _graph(self, operator: DataOperator) -> sp.csr_array | None:
-        """Return the graph, if first labels or Laplacian need it."""
-        wanted = [isinstance(self.init, str) and self.init == "spectral"]
-        wanted += [isinstance(self.laplacian, str) and self.laplacian == "graph"]
-        return super()._graph(operator) if any(wanted) else None
+        """Return the graph, if the first labels need it."""
+        spectral = isinstance(self.init, str) and self.init == "spectral"
+        return super()._graph(operator) if spectral else None
 
     def _problem(self, start: Start, F: np.ndarray) -> "RUFSProblem":
         """Return the objective."""
-        operator, kind = start.operator, RUFSProblem if self.update == "safe" else PublishedRUFS
-        raw = self.scale == "raw"
-        return kind(
+        operator, raw = start.operator, self.scale == "raw"
+        return RUFSProblem(
             operator=operator,
             table=unshifted(operator) if raw else shifted_to_zero(operator, start.X),
-            laplacian=self._laplacian(start),
+            laplacian=local_learning_laplacian(operator, n_neighbors=self.n_neighbors),
             nu=self.nu,
             alpha=self.alpha,
             beta=self._resolve_beta(start),
             orthogonality=self.orthogonality,
-            label_penalty=self.label_penalty,
-            basis_penalty=self.basis_penalty,
         )
-
-    def _laplacian(self, start: Start) -> sp.csr_array:
-        """Return L."""
-        if not isinstance(self.laplacian, str):
-            return given_laplacian(self.laplacian, start.operator.shape[0])
-        if self.laplacian == "graph":
-            return laplacian(start.graph)
-        return local_learning_laplacian(start.operator, n_neighbors=self.n_neighbors)
 
     def _slope(self, F: np.ndarray) -> np.ndarray:
         """Return half the slope of the loss at W = 0."""
@@ -223,23 +176,6 @@ default="local_learning"
         lengths = problem.reconstruction_lengths(state.F, state.basis, state.images)
         self.sample_weights_ = lengths.min() / lengths
         return super()._set_labels(start, problem, state)
-
-
-def given_laplacian(L: Any, n_samples: int) -> sp.csr_array:
-    """Return a user's matrix as CSR, or say what is wrong with it."""
-    hint = "laplacian must be 'local_learning', 'graph', or a symmetric (n_samples, n_samples)"
-    try:
-        L = L if is_sparse(L) else np.asarray(L, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{hint} matrix; got {type(L).__name__}.") from error
-    if L.ndim != 2 or L.shape != (n_samples, n_samples):
-        raise ValueError(f"{hint} matrix, here {(n_samples, n_samples)}; got shape {L.shape}.")
-    L = sp.csr_array(L, dtype=np.float64)
-    if not np.isfinite(L.data).all():
-        raise ValueError(f"{hint} matrix; got non-finite entries.")
-    if abs(L - L.T).max() > 1e-10 * np.abs(L.data).max(initial=0.0):
-        raise ValueError(f"{hint} matrix; got one that is not symmetric: pass (L + L.T) / 2.")
-    return L
 
 
 @dataclass(frozen=True)
@@ -261,8 +197,8 @@ class RUFSProblem(LabelRegression[RUFSState]):
     alpha: float
     beta: float
     orthogonality: float  # zeta
-    label_penalty: float  # mu
-    basis_penalty: float  # phi
+    label_penalty: float = defaults.RUFS_LABEL_PENALTY  # mu
+    basis_penalty: float = defaults.RUFS_BASIS_PENALTY  # phi
 
     blocks = ("weights", "labels", "basis")
 
@@ -300,30 +236,21 @@ class RUFSProblem(LabelRegression[RUFSState]):
         """Return ||F_.j||."""
         return np.sqrt(row_norms(basis) + self.smoothing)
 
-    def reconstruction_value(self, G: np.ndarray, basis: np.ndarray, images: np.ndarray) -> float:
-        """Return the terms of J that contain F."""
-        error = float(np.sum(self.reconstruction_lengths(G, basis, images)))
-        return error + self.basis_penalty * float(np.sum(self.basis_lengths(basis)))
-
     def regression_value(self, G: np.ndarray, W: Array, fitted: np.ndarray) -> float:
         """Return the terms of J that contain W."""
         error = float(np.sum(self.regression_lengths(G, fitted)))
         return self.alpha * error + self.beta * smoothed_norm(W)
 
-    def label_value(self, G: np.ndarray) -> float:
-        """Return the terms of J that contain nothing but G."""
-        return (
-            self.nu * smoothness(self.laplacian, G)
-            + 0.25 * self.orthogonality * orthogonality_gap(G)
-            + self.label_penalty * float(np.sum(G))
-        )
-
     def value(self, state: RUFSState) -> float:
         """Return J."""
+        G, basis = state.F, state.basis
         return (
-            self.reconstruction_value(state.F, state.basis, state.images)
-            + self.regression_value(state.F, state.W, state.fitted)
-            + self.label_value(state.F)
+            float(np.sum(self.reconstruction_lengths(G, basis, state.images)))
+            + self.basis_penalty * float(np.sum(self.basis_lengths(basis)))
+            + self.regression_value(G, state.W, state.fitted)
+            + self.nu * smoothness(self.laplacian, G)
+            + 0.25 * self.orthogonality * orthogonality_gap(G)
+            + self.label_penalty * float(np.sum(G))
         )
 
     # Steps ------------------------------------------------------------------------------------
@@ -401,127 +328,8 @@ class RUFSProblem(LabelRegression[RUFSState]):
             basis[:, row] = np.maximum(above, 0.0) / np.where(below > 0.0, below, 1.0)
         return replace(state, basis=basis, images=self.table.matmul(basis))
 
-    def converged(self, state: RUFSState, history: Sequence[float], tol: float) -> bool:
-        """Say whether neither J nor its part with W, which is often far smaller, changes."""
+    def status(self, state: RUFSState, history: Sequence[float], tol: float) -> Status | None:
+        """End where neither J nor its part with W, which is often far smaller, changes."""
         after = self.regression_value(state.F, state.W, state.fitted)
-        return max(relative_change(history), relative_change((state.before, after))) < tol
-
-
-@dataclass(frozen=True)
-class PublishedState(RUFSState):
-    """The variables, with the length of the gradient where the run began."""
-
-    slope: float = 0.0
-
-
-class PublishedRUFS(RUFSProblem):
-    """J by the published search directions, step sizes and inner tolerances."""
-
-    def start(self, F: np.ndarray) -> PublishedState:
-        """Return the start of the other steps with a basis without zeros."""
-        state = PublishedState(**vars(super().start(F)))
-        slope = float(np.linalg.norm(_flat(self.gradients(state))))
-        positive = state.basis[state.basis > 0.0]
-        mean = float(positive.mean()) if positive.size else 1.0
-        basis = state.basis + defaults.RUFS_PUBLISHED_OFFSET * mean
-        return replace(state, basis=basis, images=self.table.matmul(basis), slope=slope)
-
-    def update_weights(self, state: RUFSState) -> RUFSState:
-        """Minimise J in W."""
-        W, fitted = WEIGHTS.minimise(self.of_weights(state), to_numpy(state.W))
-        return replace(state, W=self.operator.place(W), fitted=fitted)
-
-    def update_labels(self, state: RUFSState) -> RUFSState:
-        """Minimise J in G."""
-        return replace(state, F=LABELS.minimise(self.of_labels(state), state.F)[0])
-
-    def update_basis(self, state: RUFSState) -> RUFSState:
-        """Minimise J in F."""
-        basis, images = BASIS.minimise(self.of_basis(state), state.basis)
-        return replace(state, basis=basis, images=images)
-
-    def converged(self, state: RUFSState, history: Sequence[float], tol: float) -> bool:
-        """Say whether J changes by at most tol, or its projected gradient is short."""
-        if len(history) < 2:
-            return False
-        assert isinstance(state, PublishedState)
-        of_weights, of_labels, of_basis = self.gradients(state)
-        parts = (
-            of_weights,
-            LABELS.feasible(of_labels, state.F),
-            BASIS.feasible(of_basis, state.basis),
-        )
-        length = np.linalg.norm(_flat(parts))
-        return bool(abs(history[-2] - history[-1]) <= tol or length <= tol * state.slope)
-
-    def gradients(self, state: RUFSState) -> tuple[np.ndarray, ...]:
-        """Return the gradients of J in W, G and F'."""
-        return (
-            self.of_weights(state).gradient(to_numpy(state.W), state.fitted),
-            self.of_labels(state).gradient(state.F, state.F),
-            self.of_basis(state).gradient(state.basis, state.images),
-        )
-
-    def of_weights(self, state: RUFSState) -> Function:
-        """Return J as a function of W, with the product ZW."""
-        G = state.F
-
-        def gradient(W: np.ndarray, fitted: np.ndarray) -> np.ndarray:
-            # alpha Z' diag(1/r) (ZW - G) + beta diag(1/||w_j||) W
-            residual = (fitted - G) / self.regression_lengths(G, fitted)[:, None]
-            loss = to_numpy(self.operator.rmatmul(self.operator.place(residual)))
-            return self.alpha * loss + self.beta * W / np.sqrt(row_norms(W) + SMOOTHING)[:, None]
-
-        return Function(
-            image=lambda W: to_numpy(self.operator.matmul(self.operator.place(W))),
-            value=lambda W, fitted: self.regression_value(G, W, fitted),
-            gradient=gradient,
-        )
-
-    def of_labels(self, state: RUFSState) -> Function:
-        """Return J as a function of G; nothing depends on the number of features but FF'."""
-        basis, images, fitted = state.basis, state.images, state.fitted
-
-        def value(G: np.ndarray, image: np.ndarray) -> float:
-            reconstruction = self.reconstruction_lengths(G, basis, images)
-            regression = self.regression_lengths(G, fitted)
-            return (
-                float(np.sum(reconstruction))
-                + self.alpha * float(np.sum(regression))
-                + self.label_value(G)
-            )
-
-        def gradient(G: np.ndarray, image: np.ndarray) -> np.ndarray:
-            # diag(1/r)(GF - X)F' + mu + 2 nu LG + alpha diag(1/r)(G - ZW) + zeta G(G'G - I)
-            reconstruction = self.reconstruction_lengths(G, basis, images)[:, None]
-            regression = self.regression_lengths(G, fitted)[:, None]
-            return (
-                (G @ (basis.T @ basis) - images) / reconstruction
-                + self.label_penalty
-                + 2.0 * self.nu * (self.laplacian @ G)
-                + self.alpha * (G - fitted) / regression
-                + self.orthogonality * (G @ (G.T @ G) - G)
-            )
-
-        return Function(image=lambda G: G, value=value, gradient=gradient)
-
-    def of_basis(self, state: RUFSState) -> Function:
-        """Return J as a function of F', with the product XF'."""
-        G = state.F
-
-        def gradient(basis: np.ndarray, images: np.ndarray) -> np.ndarray:
-            # F'G'PG - X'PG + phi F' diag(1/||F_.j||), P = diag(1/r) of this very F
-            weighted = G / self.reconstruction_lengths(G, basis, images)[:, None]
-            shrinkage = self.basis_penalty * basis / self.basis_lengths(basis)[:, None]
-            return basis @ (G.T @ weighted) - self.table.rmatmul(weighted) + shrinkage
-
-        return Function(
-            image=self.table.matmul,
-            value=lambda basis, images: self.reconstruction_value(G, basis, images),
-            gradient=gradient,
-        )
-
-
-def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the entries of all arrays as one vector."""
-    return np.concatenate([np.ravel(array) for array in arrays])
+        change = max(relative_change(history), relative_change((state.before, after)))
+        return Status.CONVERGED if change < tol else None

@@ -25,8 +25,8 @@ from featsieve.graphs.adaptive_neighbours import (
 from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.distances import EuclideanDistances
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
-from featsieve.selectors.common import BlockProblem
 from featsieve.selectors.projection import ProjectionSelector, count_varying
+from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.sparse_projection import (
     SparseProjection,

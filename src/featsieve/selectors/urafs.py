@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.linalg import inverse_root, polar
+from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
 from featsieve.graphs.spectral_labels import kmeans_labels
@@ -30,13 +30,11 @@ from featsieve.selectors.label_regression import (
     LabelState,
 )
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.solvers.stiefel import power_estimate, power_iterations, random_frame
-from featsieve.terms.entropy_graph import BlockedKernel, UniformGraph, kernel_of
+from featsieve.terms.entropy_graph import BlockedKernel, kernel_of
 from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
-from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import nonnegative, one_of, positive
+from featsieve.validation import nonnegative, positive
 
 # Added to the eigenvalues of G, which are at most 1: a direction of F that no column predicts gets
 # weight zero instead of a random one, and the objective stays smooth.
@@ -73,20 +71,12 @@ class URAFS(LabelRegressionSelector):
         larger values make S uniform, much smaller ones the identity, and neither is a graph.
     sparsity : float, default=10.0
         λ, row sparsity.
-    update : {"safe", "paper"}, default="safe"
-        "safe" makes every step a descent step of one objective, "paper" is the published
-        alternation (see Notes).
-    init : {"k-means", "spectral", "random"}, labels or callable, default="k-means"
-        First pseudo-labels: k-means on the columns, spectral clustering of the neighbour graph,
-        random orthonormal columns (as in the authors' program; a start that noise can predict is
-        not left any more), an array of labels, or ``init(X, n_clusters, random_state)``.
+    %(init)s
     %(spectral_neighbors, scale)s
         The intercept b centres: "none" and "raw" are the same here.
     %(max_iter)s
         (Row sparsity comes slowly, by reweighting.)
-    %(tol, callback, verbose)s
-    random_state : int, RandomState instance or None, default=None
-        Seeds k-means, and the restarts of ``update="paper"``.
+    %(tol, callback, verbose, random_state)s
 
     Attributes
     ----------
@@ -109,16 +99,15 @@ class URAFS(LabelRegressionSelector):
     Notes
     -----
     The published W-step minimises for a fixed Q, in which the constraint is written; Q then follows
-    W, the constraint moves with it, and the objective can rise. "safe" takes Q for a variable of
-    its own: the penalty is λ Σ_j (q_j ||w_j||² + 1/(4 q_j)), the published one where q_j =
+    W, the constraint moves with it, and the objective can rise. Here Q is a variable of its own:
+    the penalty is λ Σ_j (q_j ||w_j||² + 1/(4 q_j)), the published one where q_j =
     1/(2||w_j||) and larger elsewhere, and the best step in q with W eliminated is q_j =
     1/(2||w_j G^{1/4}||), G = F'HX(X'HX + λQ)^{-1}X'HF. ``objective_`` is the objective with this
-    penalty (norms smoothed to sqrt(||w||² + 2.2e-16)); it never rises. With "paper" it is what the
-    authors' program logs, and can rise.
+    penalty (norms smoothed to sqrt(||w||² + 2.2e-16)); it never rises.
 
     Deviations from public code, and why. F starts from k-means labels, as in comparisons of these
-    methods, and Q from the identity; the program draws both at random. "safe" keeps the constant
-    vector, which belongs to the span of every label matrix, in the span of F: nothing can be
+    methods, and Q from the identity; the program draws both at random. The constant vector, which
+    belongs to the span of every label matrix, stays in the span of F: nothing can be
     learned along it, and W gets no column for it. (Left to itself, that direction is unstable, and
     ends in a noise direction that rounding decides.) F is updated from where it is, with an η that
     is an upper bound of the curvature, and S with every step; the program restarts from a random F
@@ -127,7 +116,7 @@ class URAFS(LabelRegressionSelector):
     stopping rule is relative; the program stops at a change of 0.1. The program's β is
     ``beta * n_clusters / n_samples`` here.
 
-    Cost per iteration: two (published: one) regressions, O(n²d + n³) for d > n, O(d³ + ndc) for
+    Cost per iteration: two regressions, O(n²d + n³) for d > n, O(d³ + ndc) for
     d ≤ n, and a few times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored.
 
     When not to use it: for very many samples (the graph is dense). The graph does not see the data:
@@ -147,17 +136,10 @@ class URAFS(LabelRegressionSelector):
     alpha: float = 0.1
     beta: float = 0.1
     sparsity: float = 10.0
-    update: str = "safe"
     init: Any = "k-means"
     max_iter: int = 500
 
-    _own_starts = ("random",)
-    _checks: ClassVar = {
-        "alpha": nonnegative,
-        "beta": positive,
-        "sparsity": positive,
-        "update": one_of("safe", "paper"),
-    }
+    _checks: ClassVar = {"alpha": nonnegative, "beta": positive, "sparsity": positive}
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: the intercept centres."""
@@ -165,32 +147,23 @@ class URAFS(LabelRegressionSelector):
         return as_operator(X) if self.scale == "raw" else operator
 
     def _label_matrix(self, start: Start) -> np.ndarray:
-        """Return orthonormal columns; without the constant one, unless as published."""
-        if start.labels is None:
-            n = start.operator.shape[0]
-            F = random_frame(n, start.n_clusters, random_state=start.random_state)
-        else:
-            F = normalised_indicator(start.labels, start.n_clusters)
-        return F if self.update == "paper" else centred_frame(F)
+        """Return orthonormal columns, without the constant one."""
+        return centred_frame(normalised_indicator(start.labels, start.n_clusters))
 
     def _problem(self, start: Start, F: np.ndarray) -> "URAFSProblem":
         """Return the objective."""
-        kind = URAFSProblem if self.update == "safe" else PublishedURAFS
-        return kind(
+        return URAFSProblem(
             operator=start.operator,
             alpha=self.alpha,
             beta=self.beta * start.n_clusters / start.X.shape[0],
             sparsity=self.sparsity,
-            random_state=start.random_state,
         )
 
     def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
         """Set the labels; return W with the rotation that brings F nearest to them."""
-        F, W = state.F, to_numpy(state.W)
-        if self.update == "safe":
-            n = len(F)
-            F = np.hstack([np.full((n, 1), 1.0 / np.sqrt(n)), F])
-            W = np.hstack([np.zeros((W.shape[0], 1)), W])
+        W, n = to_numpy(state.W), len(state.F)
+        F = np.hstack([np.full((n, 1), 1.0 / np.sqrt(n)), state.F])
+        W = np.hstack([np.zeros((W.shape[0], 1)), W])
         self.labels_ = label_rows(
             F,
             start.n_clusters,
@@ -224,13 +197,12 @@ def label_rows(
 
 @dataclass(frozen=True)
 class URAFSState(LabelState):
-    """The variables; F is centred, without the constant column, unless as published.
+    """The variables; F is centred, without the constant column.
 
     ``fitted`` is minus half the gradient, in F, of the terms with W: XW.
     """
 
     graph: Any = None  # of F
-    before: Array = None  # 1/q_j with which W was computed (as published)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +212,6 @@ class URAFSProblem(LabelRegression[URAFSState]):
     alpha: float
     beta: float
     sparsity: float
-    random_state: Any = None
 
     state_type = URAFSState
 
@@ -286,64 +257,20 @@ class URAFSProblem(LabelRegression[URAFSState]):
         return V @ self.operator.place(root), pull - pull.mean(axis=0), inverse_weights(V @ turned)
 
     def update_labels(self, state: URAFSState) -> URAFSState:
-        """Update S and F in turn: S is a function of F, renewed for every step of F."""
+        """Update S and F in turn: S is a function of F, renewed for every step of F.
 
-        def curvature(F: np.ndarray) -> tuple[np.ndarray, float]:
-            known = F is state.F and state.graph is not None
-            graph = state.graph if known else LabelGraph.of(F, self.gamma)
-            # A = H + 2 alpha L, and HF = F
+        With F'F = I the objective is a constant plus tr(F'(A - eta I)F) - 2 tr(F'B), which is
+        concave for eta >= lambda_max(A): polar(eta F - AF + B) minimises its tangent. Here
+        A = H + 2 alpha L, HF = F, and B = XW.
+        """
+        F, graph = state.F, state.graph
+        for _ in range(defaults.URAFS_LABEL_STEPS):
+            graph = graph or LabelGraph.of(F, self.gamma)
             eta = (1.0 + MARGIN) * (1.0 + 2.0 * self.alpha * graph.bound)
-            return F + 2.0 * self.alpha * graph.product, eta
-
-        F = power_iterations(state.F, state.fitted, curvature, n_steps=defaults.URAFS_LABEL_STEPS)
+            F = polar(eta * F - (F + 2.0 * self.alpha * graph.product) + state.fitted)
+            graph = None
         F = F - F.mean(axis=0)  # rounding only: every term of a step is centred
         return replace(state, F=F, graph=LabelGraph.of(F, self.gamma))
-
-
-class PublishedURAFS(URAFSProblem):
-    """The authors' alternation: S, W with Q, F from a random start, once each."""
-
-    blocks = ("graph", "weights", "labels")
-
-    def value(self, state: URAFSState) -> float:
-        """Return what the authors' program logs: Q from before the W-step, S from before F."""
-        F, graph = state.F, state.graph
-        loss = square(state.fitted - (F - F.mean(axis=0)))
-        loss += self.sparsity * float(self.operator.xp.sum(row_norms(state.W) / state.before))
-        entropy = graph.symmetric_entropy()
-        return loss + 2.0 * self.alpha * (graph.smoothness(F) + self.beta * entropy)
-
-    def update_graph(self, state: URAFSState) -> URAFSState:
-        """Take the best S."""
-        return replace(state, graph=UniformGraph(state.F, self.gamma))
-
-    def update_weights(self, state: URAFSState) -> URAFSState:
-        """Take the best W for Q, then Q of that W."""
-        centred = state.F - state.F.mean(axis=0)
-        target = self.operator.place(centred)
-        V, fitted = self.ridge.solve(target, self.sparsity, inverse=state.inverse)
-        fitted = to_numpy(fitted)
-        root = inverse_root(centred.T @ fitted)
-        W = V @ self.operator.place(root)
-        return replace(
-            state, W=W, fitted=fitted @ root, before=state.inverse, inverse=inverse_weights(W)
-        )
-
-    def update_labels(self, state: URAFSState) -> URAFSState:
-        """Take power steps from a random F, with an eta that may be too small: no descent step."""
-        n, c = state.F.shape
-
-        def multiply(F: np.ndarray) -> np.ndarray:
-            return F - F.mean(axis=0) + 2.0 * self.alpha * state.graph.laplacian_product(F)
-
-        eta = power_estimate(multiply, n, random_state=self.random_state)
-        F = power_iterations(
-            random_frame(n, c, random_state=self.random_state),
-            state.fitted,
-            lambda F: (multiply(F), eta),
-            n_steps=defaults.URAFS_PUBLISHED_STEPS,
-        )
-        return replace(state, F=F)
 
 
 @dataclass(frozen=True)

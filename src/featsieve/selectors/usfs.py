@@ -30,10 +30,8 @@ from featsieve.selectors.label_regression import (
 from featsieve.terms.orthogonality import indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import smoothed_norm
-from featsieve.terms.row_sparsity import row_norms
 from featsieve.terms.simplex import project_rows
 from featsieve.validation import (
-    one_of,
     positive,
     positive_integer_or_none,
     positive_or_auto,
@@ -42,8 +40,6 @@ from featsieve.validation import (
 
 # A cluster of this size is empty.
 EMPTY = 1e-12
-# From this many directions on, SciPy's solver for a few eigenvectors pays.
-LARGEST_FULL = 400
 
 
 @estimator
@@ -60,8 +56,7 @@ class USFS(LabelRegressionSelector):
 
     The exact published algorithm is not public as an objective: the paper's text could not be
     consulted, and the authors' released program contains two steps that match no objective. The
-    formula above is inferred from the weights in that program, and ``variant="consistent"`` is a
-    reconstruction that minimises it; ``variant="released"`` keeps the two steps.
+    formula above is inferred from the weights in that program.
 
     Parameters
     ----------
@@ -79,20 +74,13 @@ class USFS(LabelRegressionSelector):
         Dimension m of the subspace. None: all directions in which the samples differ, so that the
         first term is fuzzy k-means. The released program has 45: the directions of least scatter
         within the clusters, most of which are directions of little scatter altogether.
-    variant : {"consistent", "released"}, default="consistent"
-        Steps that minimise the objective, or those of the released program (see Notes).
-    init : {"k-means", "spectral", "random"}, labels or callable, default="k-means"
-        First labels: k-means on the columns, spectral clustering of the neighbour graph, random
-        memberships (as in the released program), an array of labels, or
-        ``init(X, n_clusters, random_state)``. Labels are softened, 0.9 to their cluster and 0.1 in
-        equal parts.
+    %(init)s
+        Labels are softened, 0.9 to their cluster and 0.1 in equal parts.
     %(spectral_neighbors, scale)s
         With "raw" there is no intercept b either, as in the released program.
     %(max_iter)s
         (The released program makes 5, without a test.)
-    %(tol, callback, verbose)s
-    random_state : int, RandomState instance or None, default=None
-        Seeds the first labels.
+    %(tol, callback, verbose, random_state)s
 
     Attributes
     ----------
@@ -110,7 +98,7 @@ class USFS(LabelRegressionSelector):
     %(selection)s
     objective_ : ndarray of shape (`n_iter_`,)
         The objective above after every iteration (with ||p|| smoothed to sqrt(||p||² + 2.2e-16)).
-        It never rises with ``variant="consistent"``, and can with "released".
+        It never rises.
     %(outcome, n_clusters_, automatic, input)s
 
     See Also
@@ -120,17 +108,14 @@ class USFS(LabelRegressionSelector):
 
     Notes
     -----
-    Deviations of the released program from this objective. With N the diagonal matrix of the
-    cluster sizes Y'1, the scatter within clusters is X'(I - Y N⁻¹ Y')X; the program has N in place
-    of N⁻¹, which is indefinite. In the label step it divides by 2 where the objective asks for
-    1 + α, so that with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. Both are kept with
-    "released", and so is the smoothing 1/(2||p|| + 0.01). Its eigenvectors of a not exactly
-    symmetric matrix are not: a symmetric solver is used.
-
-    What is ours in both variants. W lies in the row space of X: other directions have no scatter at
-    all, and all distances would be zero. Centred columns come with an intercept. Labels start from
-    k-means. The centre of a cluster that has become empty moves to the sample that is farthest from
-    its own centres, which costs nothing.
+    Deviations from the released program, and why. With N the diagonal matrix of the cluster sizes
+    Y'1, the scatter within clusters is X'(I - Y N⁻¹ Y')X; the program has N in place of N⁻¹, which
+    is indefinite. In the label step it divides by 2 where the objective asks for 1 + α, so that
+    with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. It smooths rows by
+    1/(2||p|| + 0.01) and starts from random memberships. W lies in the row space of X: other
+    directions have no scatter at all, and all distances would be zero. Centred columns come with
+    an intercept. The centre of a cluster that has become empty moves to the sample that is farthest
+    from its own centres, which costs nothing.
 
     Uniform memberships, Y = 1/c, are a trivial solution, in which the ranking means nothing; there
     is a warning when Y ends there. β is then too large for the distances between samples.
@@ -155,13 +140,10 @@ class USFS(LabelRegressionSelector):
     beta: float | str = "auto"
     gamma: float | str = "auto"
     n_components: int | None = None
-    variant: str = "consistent"
     init: Any = "k-means"
     max_iter: int = 100
 
-    _own_starts = ("random",)
     _checks: ClassVar = {
-        "variant": one_of("consistent", "released"),
         "alpha": positive,
         "beta": positive_or_auto,
         "gamma": positive_or_auto,
@@ -169,13 +151,9 @@ class USFS(LabelRegressionSelector):
     }
 
     def _label_matrix(self, start: Start) -> np.ndarray:
-        """Return the first Y: softened labels, or random rows."""
-        c = start.n_clusters
-        if start.labels is None:
-            Y = start.random_state.uniform(size=(start.X.shape[0], c))
-            return Y / Y.sum(axis=1, keepdims=True)
+        """Return the first Y: softened labels."""
         share = defaults.USFS_SOFTENING
-        return (1.0 - share) * indicator(start.labels, c) + share / c
+        return (1.0 - share) * indicator(start.labels, start.n_clusters) + share / start.n_clusters
 
     def _problem(self, start: Start, F: np.ndarray) -> "USFSProblem":
         """Return the objective."""
@@ -192,8 +170,7 @@ class USFS(LabelRegressionSelector):
             self.beta_ = float(self.beta)
         target = F if raw else F - F.mean(axis=0)
         self.gamma_ = resolve_penalty(self.gamma, operator, self.alpha * target)
-        kind = USFSProblem if self.variant == "consistent" else ReleasedUSFS
-        return kind(
+        return USFSProblem(
             operator=operator,
             alpha=self.alpha,
             beta=self.beta_,
@@ -245,7 +222,6 @@ class USFSProblem(LabelRegression[USFSState]):
     n_components: int | None = None
     intercept: bool = True  # of the regression; the operator is then centred
 
-    released: ClassVar[bool] = False
     blocks = ("centres", "weights", "labels")
     state_type = USFSState
 
@@ -281,50 +257,24 @@ class USFSProblem(LabelRegression[USFSState]):
 
     def update_labels(self, state: USFSState) -> USFSState:
         """Take the best memberships."""
-        scale = 2.0 if self.released else 1.0 + self.alpha
         predicted = self.alpha * (state.fitted + state.offset)
-        Y = memberships(predicted, state.distances, beta=self.beta, scale=scale)
-        return replace(state, F=Y)
-
-
-class ReleasedUSFS(USFSProblem):
-    """Two steps of the released program, which match no objective, and its smoothing."""
-
-    released = True
-
-    def update_weights(self, state: USFSState) -> USFSState:
-        """Regress, with weights 1/(2 ||p|| + 0.01) of the rows."""
-        state = super().update_weights(state)
-        lengths = self.operator.xp.sqrt(row_norms(state.W))
-        return replace(state, inverse=2.0 * lengths + defaults.USFS_RELEASED_SMOOTHING)
+        scale = 1.0 + self.alpha
+        return replace(state, F=memberships(predicted, state.distances, self.beta, scale=scale))
 
 
 def subspace(problem: USFSProblem, Y: np.ndarray) -> DataOperator:
     """Return XW for the best W; X itself where W is square.
 
-    In the basis V of the row space the scatter is diag(s^2) - EE', E = diag(s) U'Y N^(-1/2); the
-    released program has N^(1/2), and takes directions without any scatter before positive ones.
+    In the basis V of the row space the scatter is diag(s^2) - EE', E = diag(s) U'Y N^(-1/2).
     """
-    m = problem.n_components
-    if m is None:
+    if problem.n_components is None:
         return problem.operator
     T, energy = problem.basis
     size = Y.sum(axis=0)
-    power = 0.5 if problem.released else -0.5
-    E = (T.T @ Y) * np.where(size > EMPTY, np.maximum(size, EMPTY) ** power, 0.0)
+    E = (T.T @ Y) * np.where(size > EMPTY, np.maximum(size, EMPTY) ** -0.5, 0.0)
     scatter = np.diag(energy) - E @ E.T
-    m = min(m, len(energy))
-    if len(energy) <= LARGEST_FULL:
-        value, vectors = np.linalg.eigh(scatter)
-    else:
-        value, vectors = smallest_eigenpairs(scatter, m)
-    if problem.released:
-        n_empty = problem.operator.shape[1] - len(energy)
-        assert problem.n_components is not None
-        negative = min(int(np.count_nonzero(value < 0.0)), m)
-        m = max(negative, min(problem.n_components - n_empty, m))
-    points = T @ vectors[:, :m] if m > 0 else np.zeros((len(T), 1))
-    return as_operator(points, center=False)
+    _, vectors = smallest_eigenpairs(scatter, min(problem.n_components, len(energy)))
+    return as_operator(T @ vectors, center=False)
 
 
 def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
@@ -348,11 +298,8 @@ def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
     return D
 
 
-def memberships(predicted: np.ndarray, D: np.ndarray, *, beta: float, scale: float) -> np.ndarray:
-    """Return the best Y: rows of (alpha (XP + b) - D/(2 beta)) / scale onto the simplex.
-
-    ``predicted`` is alpha (XP + b). The scale is 1 + alpha; the released program has 2.
-    """
+def memberships(predicted: np.ndarray, D: np.ndarray, beta: float, *, scale: float) -> np.ndarray:
+    """Return the best Y: rows of (predicted - D/(2 beta)) / scale onto the simplex."""
     # The projection knows no offset of a row: subtract what can overflow.
     with np.errstate(over="ignore"):
         repulsion = (D - D.min(axis=1, keepdims=True)) / (2.0 * beta)

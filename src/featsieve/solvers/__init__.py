@@ -1,7 +1,7 @@
 """How it is minimised: every solver is init / step / terminate, driven by one loop.
 
 ========================================  ==========================================================
-the loop and what every solver follows    protocol, alternate
+the loop and what every solver follows    protocol, alternate, block_problem
 the W-step: problem, support, ranking     row_sparse, supports
 the price of a feature: adding it         forward_selection (its products: forward_forms)
 ... exchanging it for another             exchange_search
@@ -9,11 +9,10 @@ the price of a feature: adding it         forward_selection (its products: forwa
 the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves; many samples: batched_moves
 non-negative labels                       labels (the paper's), nonnegative_labels, projected_labels
-labels with orthonormal columns           stiefel
 labels and their features in turn         label_support
 l2,1 regression and projection            reweighted_ridge, sparse_projection (product_form)
 the lasso                                 lars
-general tools                             conjugate_gradients, inverse_factor, projected_lbfgs
+general tools                             conjugate_gradients, inverse_factor
 ========================================  ==========================================================
 """
 

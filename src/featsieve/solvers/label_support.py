@@ -21,14 +21,18 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.derived import WeightedOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs.affinity import smoothness
-from featsieve.solvers.alternate import Alternation, Block
+from featsieve.solvers.alternate import relative_change
+from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
-from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton, hardly_changes
-from featsieve.solvers.protocol import Callback, Solution, Status, run
+from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
+from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import NONE, exchange_support, find_support, refit
 from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
 from featsieve.terms.regression import square
+
+# Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class SupportState:
 
 
 @dataclass(frozen=True)
-class SupportProblem:
+class SupportProblem(BlockProblem[SupportState]):
     """What is minimised."""
 
     operator: DataOperator
@@ -57,6 +61,8 @@ class SupportProblem:
     n_features: int | None = None
     orthogonality: float = 0.0
     exchanges: bool = False  # whether to exchange features once forward selection has ended
+
+    blocks = ("features", "labels")
 
     def start(self, F: np.ndarray) -> SupportState:
         """Return the labels F without any feature: W = 0, b the column means."""
@@ -103,80 +109,45 @@ class SupportProblem:
             n_features=self.n_features,
         )
 
-
-def solve_support(
-    problem: SupportProblem,
-    F: np.ndarray,
-    *,
-    penalties: Sequence[float],
-    support: np.ndarray = NONE,
-    max_iter: int = 100,
-    tol: float = 1e-5,
-    callback: Callback[SupportState] | None = None,
-    rough_callback: Callback[SupportState] | None = None,
-) -> Solution[SupportState]:
-    """Run the alternation from the labels F, and a support to do better than, at the last penalty.
-
-    The runs at smaller ones, to a rough tolerance, only make its start (``rough_callback`` sees
-    them). The history is that of the last run: within it the objective is one function.
-    """
-    state = replace(problem.start(F), support=support)
-    *below, last = penalties
-    for nu in below:
-        rough = alternation(state, tol=max(tol, defaults.ROUGH_TOL))
-        at_nu = replace(problem, orthogonality=nu)
-        state = run(rough, at_nu, max_iter=max_iter, callback=rough_callback).state
-    problem = replace(problem, orthogonality=last)
-    return run(alternation(state, tol=tol), problem, max_iter=max_iter, callback=callback)
-
-
-def alternation(state: SupportState, *, tol: float) -> Alternation[SupportProblem, SupportState]:
-    """Return the solver at one penalty, from a state on."""
-
-    def stop(state: SupportState, history: Sequence[float]) -> Status | None:
-        if len(history) > 1 and len(state.support) == 0:
-            return Status.STATIONARY  # the penalty does not pay for any feature
-        done = state.labels_converged and hardly_changes(history, tol, n_clusters=state.F.shape[1])
+    def status(self, state: SupportState, history: Sequence[float], tol: float) -> Status | None:
+        """End where the objective hardly changes, or where the price pays for no feature."""
+        if len(history) < 2:
+            return None
+        if len(state.support) == 0:
+            return Status.STATIONARY
+        rounding = abs(history[-1] - history[-2]) <= ROUNDING * state.F.shape[1]
+        done = state.labels_converged and (rounding or relative_change(history) < tol)
         return Status.CONVERGED if done else None
 
-    return Alternation(
-        start=lambda problem: state,
-        blocks=(Block("features", update_features), Block("labels", update_labels)),
-        value=SupportProblem.objective,
-        stop=stop,
-    )
+    def update_features(self, state: SupportState) -> SupportState:
+        """Find a support and its W and b for the weighted squared loss.
 
+        With exchanges, a support is sought anew only once the labels have moved.
+        """
+        operator, searched = self.operator, state.searched
+        weights = self.weights(state)
+        regression = self.regression(state.F, weights)
+        if self.exchanges:
+            fresh = searched is None
+            if searched is not None:
+                fresh = square(state.F - searched) > defaults.LABELS_MOVED * square(searched)
+            support = exchange_support(regression, known=state.support, fresh=fresh)
+            searched = state.F if fresh else searched
+        else:
+            support, _ = find_support(regression, known=state.support)
+        W = refit(regression, support)
+        image = to_numpy(operator.matmul(operator.place(W), live=operator.place(support)))
+        b = self.mean(state.F - image, weights)
+        return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)
 
-def update_features(problem: SupportProblem, state: SupportState) -> SupportState:
-    """Find a support and its W and b for the weighted squared loss.
-
-    With exchanges, a support is sought anew only once the labels have moved.
-    """
-    operator, searched = problem.operator, state.searched
-    weights = problem.weights(state)
-    regression = problem.regression(state.F, weights)
-    if problem.exchanges:
-        fresh = searched is None
-        if searched is not None:
-            fresh = square(state.F - searched) > defaults.LABELS_MOVED * square(searched)
-        support = exchange_support(regression, known=state.support, fresh=fresh)
-        searched = state.F if fresh else searched
-    else:
-        support, _ = find_support(regression, known=state.support)
-    W = refit(regression, support)
-    image = to_numpy(operator.matmul(operator.place(W), live=operator.place(support)))
-    b = problem.mean(state.F - image, weights)
-    return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)
-
-
-def update_labels(problem: SupportProblem, state: SupportState) -> SupportState:
-    """Minimise the majoriser of the objective over F."""
-    weights = problem.weights(state)
-    A = sp.csr_array(sp.diags_array(weights) + problem.alpha * problem.laplacian)
-    linear = weights[:, None] * state.fitted
-    step = LabelProblem(A, linear, problem.orthogonality)
-    solution = run(ProjectedNewton(state.F), step, max_iter=defaults.MAX_LABEL_STEPS)
-    return replace(state, F=solution.state.F, labels_converged=solution.status.success)
+    def update_labels(self, state: SupportState) -> SupportState:
+        """Minimise the majoriser of the objective over F."""
+        weights = self.weights(state)
+        A = sp.csr_array(sp.diags_array(weights) + self.alpha * self.laplacian)
+        linear = weights[:, None] * state.fitted
+        step = LabelProblem(A, linear, self.orthogonality)
+        solution = run(ProjectedNewton(state.F), step, max_iter=defaults.MAX_LABEL_STEPS)
+        return replace(state, F=solution.state.F, labels_converged=solution.status.success)
 
 
 def row_lengths(R: np.ndarray) -> np.ndarray:

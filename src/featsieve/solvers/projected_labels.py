@@ -8,16 +8,12 @@ sign.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.solvers.alternate import relative_change
 from featsieve.solvers.protocol import Status
-from featsieve.validation import check_number
 
 # Sufficient decrease (Armijo): the share of the decrease that the gradient promises. Half of it is
 # what a gradient step of 1/curvature gives: longer ones overshoot in stiff directions and blow up
@@ -38,34 +34,8 @@ FAR = 1e-2
 FEW = 0.2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
-# Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
-FLOOR = 1e-14
-
 
 Product = Callable[[np.ndarray], np.ndarray]
-
-
-def penalty_sequence(orthogonality: Any) -> tuple[float, ...]:
-    """Return nu, a number or a rising sequence of numbers, as a tuple; refuse anything else."""
-    single = isinstance(orthogonality, (Real, str))
-    values = [orthogonality] if single else list(orthogonality)
-    for value in values:
-        check_number("orthogonality", value, low=0.0, strict=True)
-    penalties = tuple(float(value) for value in values)
-    if not penalties or any(later <= first for first, later in pairwise(penalties)):
-        raise ValueError(
-            "orthogonality must be a number above 0, or a sequence of them that rises, such as "
-            f"(10, 100, 1000, 10000); got {orthogonality!r}."
-        )
-    return penalties
-
-
-def hardly_changes(history: Sequence[float], tol: float, *, n_clusters: int) -> bool:
-    """Say whether the last change is below ``tol``, relatively, or nothing but rounding."""
-    if len(history) < 2:
-        return False
-    rounding = abs(history[-1] - history[-2]) <= FLOOR * n_clusters
-    return rounding or relative_change(history) < tol
 
 
 @dataclass(frozen=True)
