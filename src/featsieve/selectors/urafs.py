@@ -30,7 +30,7 @@ from featsieve.selectors.label_regression import (
     LabelState,
 )
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.entropy_graph import BlockedKernel, kernel_of
+from featsieve.terms.entropy_graph import BlockedKernel
 from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.terms.regression import square
 from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
@@ -284,13 +284,8 @@ class LabelGraph:
     @classmethod
     def of(cls, F: np.ndarray, gamma: float) -> "LabelGraph":
         """Return the graph of F: z, KF and, with S = diag(1/z) K, S'1 and S'F."""
-        kernel = kernel_of(F, gamma)
         right = np.hstack([np.ones((F.shape[0], 1)), F])
-        if isinstance(kernel, BlockedKernel):
-            forward, backward = _one_pass(kernel, right)
-        else:
-            forward = kernel.matmul(right)
-            backward = kernel.matmul(right / forward[:, :1])
+        forward, backward = _one_pass(BlockedKernel(F, gamma), right)
         z = forward[:, 0]
         degree = 0.5 * (1.0 + backward[:, 0])
         product = degree[:, None] * F - 0.5 * (forward[:, 1:] / z[:, None] + backward[:, 1:])

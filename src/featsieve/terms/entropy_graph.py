@@ -9,13 +9,8 @@ envelope theorem the gradient of what remains is 2 alpha L_S F with S at its opt
 the divergence from a sparse prior a, so that the graph sees the data and costs O(n k).
 """
 
-from typing import Protocol
-
 import numpy as np
 import scipy.sparse as sp
-
-from featsieve.terms.low_rank_kernel import LowRankKernel
-from featsieve.terms.weighted_partition import WeightedPartitionKernel
 
 # Elements of a block of the n x n kernel that may exist at one time (8 MiB of float64).
 BLOCK_ELEMENTS = 2**20
@@ -23,29 +18,8 @@ BLOCK_ELEMENTS = 2**20
 PARTITION_ERROR = 1e-11
 
 
-class Kernel(Protocol):
-    """K with K_ij = exp(-gamma ||f_i - f_j||^2), seen through products."""
-
-    @property
-    def mode(self) -> str:
-        """How K is multiplied."""
-
-    @property
-    def error(self) -> float:
-        """Bound of a row's sum of errors of K, as a share of the row's sum."""
-
-    def matmul(self, M: np.ndarray) -> np.ndarray:
-        """Return K M."""
-
-    def symmetric_entropy(self, r: np.ndarray) -> float:
-        """Return sum t_ij log t_ij with t_ij = K_ij (r_i + r_j)/2."""
-
-
 class BlockedKernel:
     """Any F: exact, O(n^2 c) time, O(n) memory."""
-
-    mode = "blocks"
-    error = 0.0
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         F = F - F.mean(axis=0)  # distances need no origin; fewer digits cancel
@@ -91,9 +65,6 @@ class PartitionKernel:
     Between two clusters K has rank one, K_ij = g_i g_j with g_i = exp(-gamma f_i^2); inside a
     cluster it is 1 up to gamma (f_i - f_j)^2, which :meth:`of` checks to be negligible.
     """
-
-    mode = "partition"
-    error = PARTITION_ERROR
 
     def __init__(self, cluster: np.ndarray, value: np.ndarray, n_clusters: int, gamma: float):
         self.cluster, self.n_clusters = cluster, n_clusters
@@ -143,12 +114,6 @@ class PartitionKernel:
         return float(np.sum(pairs * np.exp(log_t) * log_t))
 
 
-def kernel_of(F: np.ndarray, gamma: float) -> Kernel:
-    """Return the cheapest form of the kernel of F that is exact or certified."""
-    closed = PartitionKernel.of(F, gamma) or WeightedPartitionKernel.of(F, gamma)
-    return closed or LowRankKernel.of(F, gamma) or BlockedKernel(F, gamma)
-
-
 class UniformGraph:
     """S at its optimum for one F, a_ij = 1 (the paper's entropy): products, never S itself.
 
@@ -158,28 +123,19 @@ class UniformGraph:
     gamma : float
         alpha/(2 beta) as in the paper, or 1/(2 beta) as in the authors' code.
 
-    Attributes
-    ----------
-    mode : {"partition", "weighted partition", "low rank", "blocks"}
-        How K is multiplied: in closed form, by low-rank factors (of every cluster, or of all
-        samples) whose error is certified, or exactly, in blocks. The first that fits is taken.
-    error : float
-        Certified: no row sum of errors of K is a larger share of that of K. 0 for blocks.
-
     Examples
     --------
     >>> import numpy as np
     >>> from featsieve.terms import UniformGraph
     >>> F = np.random.default_rng(0).random((2000, 3))
     >>> graph = UniformGraph(F, 0.5)
-    >>> graph.mode, graph.error < 1e-7
-    ('low rank', True)
+    >>> bool(np.allclose(graph.laplacian_product(np.ones((2000, 1))), 0.0))  # L_S 1 = 0
+    True
     """
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
-        self.kernel = kernel_of(F, gamma)
-        self.mode, self.error = self.kernel.mode, self.kernel.error
+        self.kernel = PartitionKernel.of(F, gamma) or BlockedKernel(F, gamma)
         ones = np.ones((F.shape[0], 1))
         # K_ii = 1, so z_i >= 1: no row of S can be lost to underflow.
         self.z = self.kernel.matmul(ones)[:, 0]
@@ -258,7 +214,3 @@ class NeighbourGraph:
         symmetric = 0.5 * (S + S.T)
         degree = symmetric.sum(axis=1)
         return sp.csr_array(sp.diags_array(degree) - symmetric)
-
-    def gradient(self, F: np.ndarray) -> np.ndarray:
-        """Return 2 alpha L_S F, the gradient of :meth:`value`."""
-        return 2.0 * self.alpha * (self.laplacian(F) @ F)

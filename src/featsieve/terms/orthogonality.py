@@ -19,9 +19,3 @@ def normalised_indicator(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return E (E'E)^(-1/2): the feasible F of a partition without empty clusters."""
     E = indicator(labels, n_clusters)
     return E / np.sqrt(E.sum(axis=0))
-
-
-def is_feasible(F: np.ndarray, *, tolerance: float = 1e-12) -> bool:
-    """Say whether F >= 0 and F'F = I."""
-    gap = np.abs(F.T @ F - np.eye(F.shape[1])).max()
-    return bool(F.min() >= 0.0 and gap <= tolerance)
