@@ -365,22 +365,17 @@ ROW_NUMBERS_ENOUGH = 30
 
 # report -------------------------------------------------------------------------------------------
 
-# What a report says of clusters by how well the other samples predict them (balanced accuracy), and
-# of selections by their stability on subsamples: clear or stable from the first value on, doubtful
-# or unstable below the second.
+# A report calls clusters doubtful that the other samples predict with less than this balanced
+# accuracy, and selections unstable that agree by less than this on subsamples.
 # Chosen on: not recorded.
-REPORT_CLEAR_ACCURACY = 0.9
 REPORT_DOUBTFUL_ACCURACY = 0.6
-REPORT_STABLE = 0.75
 REPORT_UNSTABLE = 0.4
 
-# Caveats of a report: fewer samples than these, in the table or in a cluster, say little; a number
-# of features means little where nearly equal ones are so many times apart; standard deviations that
-# are so many times apart are taken for different units.
+# Caveats of a report: fewer samples than these, in the table or in a cluster, say little; standard
+# deviations that are so many times apart are taken for different units.
 # Chosen on: not recorded.
 REPORT_FEW_SAMPLES = 30
 REPORT_FEW_IN_CLUSTER = 3
-REPORT_WIDE_RANGE = 8.0
 REPORT_DIFFERENT_UNITS = 100.0
 
 # Reasons of a report: the clusters explain little of a feature below this share of its variance;

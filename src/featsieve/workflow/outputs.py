@@ -39,7 +39,7 @@ ESSENCE = (
     *("evaluation", "reproduce", "words", "caveats"),
 )
 # Kinds of notes that a report finds out for itself.
-REPORTED = {"constant", "filled", "NoStructureWarning", "ConvergenceWarning"}
+REPORTED = {"constant", "NoStructureWarning", "ConvergenceWarning"}
 
 
 def save_run(
@@ -189,7 +189,6 @@ def summarize(
         "command": command,
         "seconds": run.seconds,
         "dropped": table.dropped,
-        "filled": next((str(note) for note in run.notes if note.kind == "filled"), None),
         "standardized": run.settings["standardize"],
         "seed": run.settings["seed"],
         "n_clusters": None if isinstance(clusters, str) else clusters,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
-from featsieve.report import summarize_selection
-from featsieve.report.selection.caveats import caveats
+from featsieve.report import render_selection, summarize_selection
+from featsieve.report.selection.words import caveats
 from tests.report.selection.cases import automatic, noise, planted, stable
 
 
@@ -55,16 +55,18 @@ def test_the_clusters_of_k_means_cannot_speak_for_the_selection():
     assert "suggested by the same columns and is right within a factor of about two" in text
 
 
-@pytest.mark.parametrize(("chosen", "level"), [(400, "warning"), (5, "note"), (20, None)])
-def test_a_number_at_the_edge(chosen, level):
+@pytest.mark.parametrize(
+    ("chosen", "kinds"), [(400, {"largest-number"}), (5, {"smallest-number"}), (20, set())]
+)
+def test_a_number_at_the_edge(chosen, kinds):
     summary = copy.deepcopy(automatic()[1])
     summary["curve"] |= {"sizes": [5, 20, 400], "chosen": chosen, "equivalent": [chosen, chosen]}
     summary["table"]["features"] = 1000
-    found = {caveat["kind"]: caveat["level"] for caveat in caveats(summary)}
-    assert found.get("edge") == level
+    found = {caveat["kind"] for caveat in caveats(summary)}
+    assert found & {"largest-number", "smallest-number"} == kinds
     summary["table"]["features"] = 400  # all of them: there are no more to try
-    found = {caveat["kind"]: caveat["level"] for caveat in caveats(summary)}
-    assert found.get("edge") == (None if chosen == 400 else level)
+    found = {caveat["kind"] for caveat in caveats(summary)}
+    assert found & {"largest-number", "smallest-number"} == kinds - {"largest-number"}
 
 
 def test_units_matter_to_methods_that_take_columns_as_they_are():
@@ -83,20 +85,57 @@ WEAK = {"score": 0.01, "noise": 0.06}
     ("part", "values", "kind", "level"),
     [
         ("structure", WEAK | {"certain": False}, "no-structure", "warning"),
-        ("structure", WEAK | {"certain": True}, "no-structure", "note"),  # all neighbours agree
+        ("structure", WEAK | {"certain": True}, "certain-clusters", "note"),  # all neighbours agree
         ("clusters", {"names": ["0"]}, "one-cluster", "warning"),
         ("clusters", {"accuracy": 0.59}, "doubtful-clusters", "warning"),
         ("clusters", {"accuracy": 0.61}, "doubtful-clusters", None),
         ("clusters", {"rows": TINY}, "tiny-clusters", "note"),
-        ("number", {"selected": 1}, "single", "note"),
         ("table", {"samples": 12}, "few-samples", "warning"),
         ("table", {"constant": 2}, "constant", "note"),
         ("table", {"dropped": ["id"]}, "dropped", "note"),
         ("table", {"constant_selected": 1}, "constant-selected", "warning"),
-        ("objective", {"success": False, "status": "it was late"}, "unfinished", "note"),
+        ("method", {"stopped": "it was late"}, "unfinished", "note"),
         ("stability", {"value": 0.9}, "stability-unknown", None),
     ],
 )
 def test_what_each_part_of_a_summary_warns_of(part, values, kind, level):
     found = changed(**{part: values})
     assert found.get(kind, {"level": None})["level"] == level
+
+
+def scored(*aris, samples=400, classes=2):
+    rows = [
+        {"kind": kind, "accuracy": 0.5 + ari / 2.0, "nmi": abs(ari), "ari": ari}
+        for kind, ari in zip(("selected", "all", "clusters"), aris, strict=False)
+    ]
+    sizes = [samples // classes] * classes
+    names = [str(k) for k in range(classes)]
+    return {"rows": rows, "samples": samples, "classes": names, "sizes": sizes, "skipped": None}
+
+
+def found(evaluation):
+    summary = copy.deepcopy(stable()[1]) | {"evaluation": evaluation}
+    return {caveat["kind"]: caveat["text"] for caveat in caveats(summary)}
+
+
+def test_all_features_that_do_better_are_a_caveat():
+    text = found(scored(0.36, 0.68))["all-better"]
+    assert "all features agrees better with the true classes" in text
+    assert "84% against 68%" in text
+    assert "all-better" not in found(scored(0.68, 0.36))
+    assert "all-better" not in found(scored(0.62, 0.68))
+    assert "all-better" not in found(scored(-0.5, 0.02))  # all are no better than chance
+    assert "all-better" not in found(None)
+    assert "all-better" not in found(scored() | {"skipped": "why"})
+
+
+@pytest.mark.parametrize(("n_classes", "told"), [(31, True), (30, False)])
+def test_more_classes_than_half_the_samples_mean_nothing(n_classes, told):
+    y = [k % n_classes for k in range(60)]
+    summary = summarize_selection(stable()[0], planted().X, y=y)
+    texts = {caveat["kind"]: caveat["text"] for caveat in summary["caveats"]}
+    assert ("many-classes" in texts) == told
+    assert ("these numbers mean nothing" in render_selection(summary)) == told
+    if told:
+        assert "31 classes for 60 samples" in texts["many-classes"]
+        assert "all-better" not in texts

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import confusion_matrix
 
 from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_score
 from featsieve.evaluation import Stability
 from featsieve.report.selection.facts import (
-    cluster_facts,
+    class_facts,
     criterion_curve,
     method_facts,
     number_facts,
@@ -13,7 +14,8 @@ from featsieve.report.selection.facts import (
     structure_facts,
     table_facts,
 )
-from featsieve.report.selection.inputs import gather
+from featsieve.report.selection.features import cluster_facts
+from featsieve.report.selection.selection import gather
 from tests.report.selection.cases import automatic, noise, planted, stable
 
 
@@ -30,22 +32,21 @@ def number(sieve):
 def test_facts_about_the_table():
     X = sp.csr_array(np.where(planted().X > 0.5, planted().X, 0.0))
     X = sp.csr_array(sp.hstack([X, sp.csr_array((60, 1))]))
-    about = {"file": "a.csv", "dropped": ["id"], "filled": {"b": np.int64(3)}}
+    about = {"file": "a.csv", "dropped": ["id"]}
     facts = table_facts(of(MaxVariance(4), X), about)
     assert (facts["samples"], facts["features"], facts["constant"]) == (60, 41, 1)
     assert facts["sparse"]
     assert facts["density"] == pytest.approx(X.nnz / (60 * 41), rel=1e-2)
-    assert (facts["file"], facts["dropped"], facts["filled"]) == ("a.csv", ["id"], {"b": 3})
+    assert (facts["file"], facts["dropped"]) == ("a.csv", ["id"])
     assert not facts["named"]
 
 
-def test_settings_and_which_were_changed():
-    sieve = JASFS(3, n_features_to_select=4, alpha=0.3, init=np.repeat([0, 1, 2], 20))
+def test_settings_are_those_that_were_changed():
+    sieve = JASFS(3, n_features_to_select=4, alpha=0.3)
     facts = method_facts(of(sieve), {"seconds": 1.23456})
     assert facts["name"] == "JASFS"
     assert facts["inner"] is None
-    assert sorted(facts["changed"]) == ["init", "n_clusters", "n_features_to_select"]
-    assert facts["settings"]["init"] == "ndarray of shape (60,)"
+    assert facts["settings"] == "JASFS(n_clusters=3, n_features_to_select=4)"
     assert facts["seed"] is None
     assert facts["random"]
     assert facts["seconds"] == 1.23
@@ -110,19 +111,25 @@ def test_the_curve_is_that_of_the_path():
     assert not summary["curve"]["inner"]
 
 
-def test_gains_add_up_to_the_loss():
-    path = automatic()[1]["path"]
-    assert path["kind"] == "gains"
-    np.testing.assert_allclose(
-        path["loss"][0] - np.cumsum(path["gain"]), path["loss"][1:], atol=1e-4
-    )
-    np.testing.assert_allclose(path["price"], np.minimum.accumulate(path["gain"]), rtol=1e-5)
-    assert path["chosen"] == automatic()[0].n_features_selected_
-    assert path["name"][: path["chosen"]] == automatic()[1]["selected"]
-
-
-def test_the_objective_is_that_of_the_solver():
+def test_gains_are_those_of_the_path():
     sieve, summary = automatic()
-    np.testing.assert_allclose(summary["objective"]["values"], sieve.objective_, rtol=1e-7)
-    assert summary["objective"]["status"] == sieve.status_.value
-    assert summary["objective"]["success"]
+    path = summary["path"]
+    assert path["kind"] == "gains"
+    np.testing.assert_allclose(path["value"], sieve.path_.half_gains, rtol=1e-5)
+    assert path["chosen"] == sieve.n_features_selected_
+    assert path["name"][: path["chosen"]] == summary["selected"]
+
+
+def test_the_clusters_of_the_method_are_judged_too():
+    sieve = JASFS(3, n_features_to_select=8, random_state=0).fit(planted().X)
+    judged = class_facts(gather(sieve, planted().X), planted().labels, ["a", "b", "c"])
+    assert [row["kind"] for row in judged["rows"]] == ["selected", "all", "clusters"]
+    assert [row["n_features"] for row in judged["rows"][:2]] == [8, 40]
+    assert judged["rows"][2]["ari"] == 1.0
+    assert judged["table"] == confusion_matrix(sieve.labels_, planted().labels).tolist()
+
+
+def test_one_class_judges_nothing():
+    judged = class_facts(of(MaxVariance(4)), np.zeros(60, dtype=int), ["a"])
+    assert judged["rows"] == []
+    assert judged["skipped"]

@@ -27,7 +27,7 @@ def test_an_automatic_choice_in_words():
     assert "modularity" in text
     assert f"{low} to {high} do nearly as well" in text
     assert f"{count} is the smallest number whose value is within 0.01 of the best" in text
-    assert "3 clusters, as many as were asked for; they are clear" in text
+    assert "3 clusters, as many as were asked for; the other samples predict" in text
     assert (
         "The clusters are clearer than those of the same table with every column shuffled" in text
     )
@@ -39,9 +39,7 @@ def test_stability_in_words():
     text = words(summary, table={"file": "genes.csv"})
     assert "in genes.csv, StabilitySelection with JASFS selected" in text
     assert "at least 60% of the subsamples" in text
-    assert f"on 5 subsamples of the rows the selections agree by {sieve.stability_:.2f}" in text
-    assert "The selection is unstable" in words(summary, stability={"value": 0.1})
-    assert "The selection is fairly stable" in words(summary, stability={"value": 0.6})
+    assert f"On 5 subsamples of the rows the selections agree by {sieve.stability_:.2f}" in text
 
 
 @pytest.mark.parametrize(

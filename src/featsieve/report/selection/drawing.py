@@ -1,102 +1,220 @@
-"""SVG by hand: a frame with axes and marks inside it, and the markers of clusters.
+"""The pictures of a selection as SVG: how many features, and the samples in two dimensions.
 
-Colours are classes, so that the page's style decides them in light and in dark. Every text is
+Colours are classes of the page's style, which decides them in light and in dark. Every text is
 escaped, every coordinate is a number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
+from typing import Any
 
-# A cluster has a colour (a class of the page's style) and a shape; both repeat after 24 clusters.
-N_COLOURS = 8
-RADIUS = 9
-# The shape drawn from its first corner, that corner, whether it is filled, a stroke or a round dot.
-Marker = tuple[str, int, int, str]
+import numpy as np
+
+from featsieve.report.selection.values import counted, readable
+from featsieve.report.selection.words import CRITERIA
+
+# The area of a chart inside its picture.
 WIDTH, HEIGHT = 480.0, 270.0
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 16.0, 18.0, 46.0
-N_TICKS = 5
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 464.0, 18.0, 224.0
+MOST_TICKS = 8
+# The map of the samples.
+PADDING, MAP_WIDTH, MAP_HEIGHT = 40, 1000, 800
+# A cluster has a colour (a class of the page's style) and a shape; both repeat after 24 clusters.
+# The shape is drawn from its first corner: its path, that corner, filled, a stroke or a round dot.
+N_COLOURS = 8
+MARKERS = (
+    ("h0", 0, 0, "round"),
+    ("l9 14h-18z", 0, -9, "fill"),
+    ("h12v12h-12z", -6, -6, "fill"),
+    ("l9 9-9 9-9-9z", 0, -9, "fill"),
+    ("l12 12m0-12l-12 12", -6, -6, "stroke"),
+    ("h14m-7-7v14", -7, 0, "stroke"),
+)
 
 
 @dataclass(frozen=True)
-class Frame:
-    """The area in which a chart is drawn."""
+class Chart:
+    """A drawing with the points that can be read off it."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    points: list[tuple[float, float, str]]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The ranges of a chart, and what is drawn in them."""
 
     x: tuple[float, float]
     y: tuple[float, float]
-    log: bool = False
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point is drawn."""
-        low, high = self.x
-        if self.log:
-            x, low, high = log10(x), log10(low), log10(high)
-        across = (x - low) / ((high - low) or 1.0)
+        across = (x - self.x[0]) / ((self.x[1] - self.x[0]) or 1.0)
         up = (y - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0)
-        left = LEFT + across * (WIDTH - LEFT - RIGHT)
-        return round(left, 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
+        return round(LEFT + across * (RIGHT - LEFT), 1), round(BOTTOM - up * (BOTTOM - TOP), 1)
 
-    def axes(self, xlabel: str, ylabel: str) -> str:
+    def frame(self, names: tuple[str, str], ticks_x: Mapping[float, str]) -> str:
         """Return grid lines, numbers and names of the axes."""
-        floor_y = HEIGHT - BOTTOM
-        parts = []
+        parts = [f'<path class="axis" d="M{LEFT:g} {BOTTOM:g}H{RIGHT:g}"/>']
         for value in ticks(*self.y):
             y = self.at(self.x[0], value)[1]
-            parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{WIDTH - RIGHT:g}"/>')
+            parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{RIGHT:g}"/>')
             parts.append(_text(LEFT - 8, y + 4, tick_label(value), "tick end"))
-        for value in self._x_ticks():
-            x = self.at(value, self.y[0])[0]
-            parts.append(_text(x, floor_y + 18, tick_label(value), "tick"))
-        parts.append(f'<path class="axis" d="M{LEFT:g} {floor_y:g}H{WIDTH - RIGHT:g}"/>')
-        parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, xlabel, "label"))
-        parts.append(_text(2.0, TOP - 6, ylabel, "label start"))
+        for value, label in ticks_x.items():
+            parts.append(_text(self.at(value, self.y[0])[0], BOTTOM + 18, label, "tick"))
+        parts.append(_text((LEFT + RIGHT) / 2, HEIGHT - 6, names[0], "label"))
+        parts.append(_text(2.0, TOP - 6, names[1], "label start"))
         return "".join(parts)
-
-    def line(self, xs: Sequence[float], ys: Sequence[float], style: str = "line") -> str:
-        """Return a line through the points."""
-        points = [self.at(x, y) for x, y in zip(xs, ys, strict=True)]
-        return f'<path class="{style}" d="M{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>'
-
-    def bars(self, xs: Sequence[float], ys: Sequence[float], style: str) -> str:
-        """Return bars of width one around whole numbers, as one shape."""
-        base = f"{self.at(self.x[0], max(self.y[0], 0.0))[1]:g}"
-        parts = []
-        for x, y in zip(xs, ys, strict=True):
-            left, top = self.at(x - 0.42, y)
-            right = self.at(x + 0.42, y)[0]
-            parts.append(f"M{left:g} {base}V{top:g}H{right:g}V{base}z")
-        return f'<path class="{style}" d="{"".join(parts)}"/>' if parts else ""
-
-    def band(self, low: float, high: float) -> str:
-        """Return a shaded range of x; a narrow one is widened to be seen."""
-        left, right = self.at(low, self.y[0])[0], self.at(high, self.y[0])[0]
-        if right - left < 10.0:
-            left, right = left - 5.0, right + 5.0
-        height = HEIGHT - TOP - BOTTOM
-        box = f'x="{left:g}" y="{TOP:g}" width="{right - left:g}" height="{height:g}"'
-        return f'<rect class="band" {box} rx="4"/>'
 
     def upright(self, x: float, text: str) -> str:
         """Return a vertical line with a word at its head."""
         left = self.at(x, self.y[0])[0]
-        side = "start" if left < (LEFT + WIDTH - RIGHT) / 2 else "end"
-        shift = 6 if side == "start" else -6
-        line = f'<path class="chosen" d="M{left:g} {HEIGHT - BOTTOM:g}V{TOP:g}"/>'
+        side, shift = ("start", 6) if left < (LEFT + RIGHT) / 2 else ("end", -6)
+        line = f'<path class="chosen" d="M{left:g} {BOTTOM:g}V{TOP:g}"/>'
         return line + _text(left + shift, TOP + 10, text, f"chosen-label {side}")
 
-    def _x_ticks(self) -> list[float]:
-        """Return numbers for the x axis."""
-        low, high = self.x
-        if not self.log:
-            whole = {float(round(value)) for value in ticks(low, high, 6)}
-            return sorted(value for value in whole if low <= value <= high)
-        powers = range(floor(log10(low)), ceil(log10(high)) + 1)
-        values = [m * 10.0**p for p in powers for m in (1, 2, 5)]
-        return [value for value in values if low <= value <= high]
+
+def charts(summary: Mapping[str, Any]) -> list[Chart]:
+    """Return the charts that a selection has."""
+    curve = summary["curve"]
+    drawn = curve is not None and all(isinstance(value, float) for value in curve["values"])
+    return [*([_criterion(curve)] if drawn else ()), _ranking(summary["path"])]
 
 
-def ticks(low: float, high: float, count: int = N_TICKS) -> list[float]:
+def _criterion(curve: Mapping[str, Any]) -> Chart:
+    """Draw the label-free criterion against the number of features, at equal distances."""
+    sizes, values, errors = curve["sizes"], curve["values"], curve["errors"]
+    low, high = curve["equivalent"]
+    ends = [v + side * e for side in (-2, 2) for v, e in zip(values, errors, strict=True)]
+    axes = Axes((-0.5, len(sizes) - 0.5), padded(ends))
+    step = ceil(len(sizes) / MOST_TICKS)
+    left, right, place = np.interp([low, high, curve["chosen"]], sizes, range(len(sizes)))
+    (left, _), (right, _) = axes.at(left - 0.3, 0.0), axes.at(right + 0.3, 0.0)
+    content = (
+        f'<rect class="band" x="{left:g}" y="{TOP:g}" width="{right - left:g}" '
+        f'height="{BOTTOM - TOP:g}" rx="4"/>'
+    )
+    name = curve["criterion"].replace("_", " ")
+    labels = {float(i): str(sizes[i]) for i in range(0, len(sizes), step)}
+    content += axes.frame(("number of features", name), labels)
+    marks, points = "", []
+    for i, (size, value, error) in enumerate(zip(sizes, values, errors, strict=True)):
+        x, y = axes.at(i, value)
+        spread = ""
+        if error > 0.0:
+            (_, top), (_, bottom) = axes.at(i, value + 2 * error), axes.at(i, value - 2 * error)
+            marks += f'<path class="error" d="M{x:g} {bottom:g}V{top:g}"/>'
+            spread = f" ± {readable(2 * error, 2)}"
+        style, radius, word = (
+            ("dot chosen-dot", 6.5, "chosen") if size == curve["chosen"]
+            else ("dot", 4, "nearly as good") if curve["nearly_equal"][i]
+            else ("dot hollow", 4, "worse")
+        )  # fmt: skip
+        marks += f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius}"/>'
+        points.append((x, y, f"{counted(size, 'feature')}: {readable(value)}{spread} ({word})"))
+    line = " ".join(f"{x:g},{y:g}" for x, y, _ in points)
+    content += f'<path class="line" d="M{line}"/>{marks}'
+    content += axes.upright(float(place), f"chosen: {curve['chosen']}")
+    inner = " It chose for the fit to all rows, not for the final selection."
+    caption = (
+        f"Higher is better: {CRITERIA.get(curve['criterion'], f'the criterion {name}')}. Upright "
+        f"lines are two standard errors. The shaded numbers, {low} to {high}, are nearly as good "
+        f"as the best: they lose less than that, or than {readable(curve['tolerance'])}."
+        f"{inner if curve['inner'] else ''}"
+    )
+    label = (
+        f"{name} for {len(sizes)} numbers of features from {sizes[0]} to {sizes[-1]}; "
+        f"{curve['chosen']} was chosen, {low} to {high} are nearly as good."
+    )
+    return Chart("criterion", "The label-free criterion", caption, svg(content, label), points)
+
+
+def _ranking(path: Mapping[str, Any]) -> Chart:
+    """Draw a bar for every feature along the ranking, those that are not selected faint."""
+    values = [float(value or 0.0) for value in path["value"]]
+    chosen = min(path["chosen"], len(values))
+    gains = path["kind"] == "gains"
+    title, verb, names = (
+        ("What each next feature adds", "adds", ("features so far", "gain")) if gains
+        else ("Scores along the ranking", "scores", ("rank", "score"))
+    )  # fmt: skip
+    axes = Axes((0.0, len(values) + 1.0), padded(values))
+    base = axes.at(0.0, max(axes.y[0], 0.0))[1]
+    bars, points = [], []
+    for rank, (name, value) in enumerate(zip(path["name"], values, strict=True), start=1):
+        (left, top), (right, _) = axes.at(rank - 0.42, value), axes.at(rank + 0.42, value)
+        bars.append(f"M{left:g} {base:g}V{top:g}H{right:g}V{base:g}z")
+        points.append((*axes.at(rank, value), f"{rank}. {name} {verb} {readable(value, 4)}"))
+    content = axes.frame(names, {v: tick_label(v) for v in ticks(*axes.x, 6) if v == round(v)})
+    content += f'<path class="bar" d="{"".join(bars[:chosen])}"/>'
+    if chosen < len(values):
+        content += f'<path class="bar faint" d="{"".join(bars[chosen:])}"/>'
+        content += axes.upright(chosen + 0.5, f"selected: {chosen}")
+    what = "By how much the objective falls when the next feature enters" if gains else (
+        "How the scores fall along the ranking"
+    )  # fmt: skip
+    inner = " (of the fit to all rows)" if path["inner"] else ""
+    caption = f"{what}{inner}. Bars up to the dashed line are selected."
+    if path["length"] > len(values):
+        caption += f" Only the first {len(values)} of {path['length']:,} are drawn."
+    label = f"{title}: {len(values)} features in the order of their ranks; {chosen} are selected."
+    return Chart("ranking", title, caption, svg(content, label), points)
+
+
+def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Draw the samples on selected and on all columns."""
+    views = summary["map"]
+    if views is None:
+        return []
+    names = summary["clusters"]["names"] if summary["clusters"] else []
+    codes = np.array(views["cluster"] or [0] * len(views["rows"]))
+    drawn = []
+    for name in ("selected", "all"):
+        view = views[name]
+        x = np.array(view["x"])
+        y = np.rint(MAP_HEIGHT - 0.001 * MAP_HEIGHT * np.array(view["y"])).astype(int)
+        marks, centres = "", ""
+        for group in range(max(len(names), 1)):
+            inside = codes == group
+            marks += mark(group, zip(x[inside], y[inside], strict=True))
+            if names and inside.any():
+                at = f'x="{np.median(x[inside]):g}" y="{np.median(y[inside]) + 11:g}"'
+                centres += f'<text data-group="{group}" {at}>{escape(names[group])}</text>'
+        features = counted(view["n_features"], "feature")
+        label = (
+            f"{counted(len(x), 'sample')} on the first two principal axes of {features} ({name}), "
+            f"marked by {counted(len(names), 'cluster')}."
+        )
+        sides = f"{MAP_WIDTH + 2 * PADDING} {MAP_HEIGHT + 2 * PADDING}"
+        content = f'<g class="marks">{marks}</g><g class="centres">{centres}</g>'
+        first, second = view["share"]
+        second_axis = f"second {second:.0%}" if second else "no second: spread at random"
+        drawn.append(
+            {
+                "name": name,
+                "title": f"{name.capitalize()} features ({view['n_features']:,})",
+                "note": f"Share of the variance: first axis {first:.0%}, {second_axis}",
+                "svg": svg(content, label, box=f"{-PADDING} {-PADDING} {sides}", style="map"),
+                "x": x.tolist(),
+                "y": y.tolist(),
+            }
+        )
+    return drawn
+
+
+def mark(group: int, places: Any = ((0, 0),)) -> str:
+    """Return the markers of a group of samples as one shape."""
+    shape, dx, dy, kind = MARKERS[group % len(MARKERS)]
+    path = "".join(f"M{x + dx} {y + dy}{shape}" for x, y in places)
+    return f'<path class="m {kind} c{group % N_COLOURS}" data-group="{group}" d="{path}"/>'
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Return round numbers between two ends."""
     if not high > low:
         return [low]
@@ -112,61 +230,21 @@ def tick_label(value: float) -> str:
     return f"{value:.10g}" if abs(value) < 1e7 else f"{value:.3g}"
 
 
-def padded(values: Sequence[float], *, zero: bool = False) -> tuple[float, float]:
-    """Return a range that holds the values with some room."""
+def padded(values: Sequence[float]) -> tuple[float, float]:
+    """Return a range that holds the values with some room; from 0 on if that is near."""
     low, high = min(values), max(values)
-    if zero and low >= 0.0:
-        return 0.0, 1.12 * high or 1.0
+    if 0.0 <= low <= 0.25 * high:
+        return 0.0, 1.12 * high
     room = (high - low) or abs(high) or 1.0
     return low - 0.1 * room, high + 0.12 * room
 
 
-def svg(content: str, label: str, *, box: str = "", style: str = "") -> str:
-    """Return an SVG picture that says what it shows."""
-    named = f' class="{style}"' if style else ""
-    view = box or f"0 0 {WIDTH:g} {HEIGHT:g}"
-    return f'<svg viewBox="{view}" role="img" aria-label="{escape(label)}"{named}>{content}</svg>'
-
-
-def markers(radius: int = RADIUS) -> list[Marker]:
-    """Return the markers of a size."""
-    a, b, c = round(1.25 * radius), round(1.05 * radius), round(0.9 * radius)
-    return [
-        ("h0", 0, 0, "round"),
-        (f"l{a} {2 * b}h-{2 * a}z", 0, -a, "fill"),
-        (f"h{2 * c}v{2 * c}h-{2 * c}z", -c, -c, "fill"),
-        (f"l{a} {a}-{a} {a}-{a}-{a}z", 0, -a, "fill"),
-        (f"l{2 * c} {2 * c}m0-{2 * c}l-{2 * c} {2 * c}", -c, -c, "stroke"),
-        (f"h{2 * b}m-{b}-{b}v{2 * b}", -b, 0, "stroke"),
-    ]
-
-
-def marks(
-    xs: Sequence[int],
-    ys: Sequence[int],
-    codes: Sequence[int],
-    n_groups: int,
-    *,
-    markers: Sequence[Marker] = tuple(markers()),
+def svg(
+    content: str, label: str, *, box: str = f"0 0 {WIDTH:g} {HEIGHT:g}", style: str = ""
 ) -> str:
-    """Return one shape per group of samples, made of all its markers."""
-    parts = []
-    for group in range(n_groups):
-        shape, dx, dy, kind = markers[group % len(markers)]
-        path = "".join(
-            f"M{x + dx} {y + dy}{shape}"
-            for x, y, code in zip(xs, ys, codes, strict=True)
-            if code == group
-        )
-        style = f"m {kind} c{group % N_COLOURS}"
-        parts.append(f'<path class="{style}" data-group="{group}" d="{path}"/>')
-    return "".join(parts)
-
-
-def key_mark(group: int) -> str:
-    """Return a small picture of the marker of a group, for keys."""
-    content = marks([0], [0], [group], group + 1).rsplit("<path", 1)[1]
-    return f'<svg class="key-mark" viewBox="-16 -16 32 32" aria-hidden="true"><path{content}</svg>'
+    """Return an SVG picture that says what it shows."""
+    named = f'class="{style}" viewBox="{box}" role="img" aria-label="{escape(label)}"'
+    return f"<svg {named}>{content}</svg>"
 
 
 def _text(x: float, y: float, text: str, style: str) -> str:

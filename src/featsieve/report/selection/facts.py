@@ -1,7 +1,6 @@
-"""What was done and how it went: the table, the method, the numbers chosen, the iterations."""
+"""What was done and how it went: the table, the method, the numbers chosen, the true classes."""
 
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,57 +9,54 @@ import numpy as np
 from featsieve import defaults
 from featsieve.criteria.selected_clusters import layers
 from featsieve.criteria.structure import noise_level, quick_structure
-from featsieve.evaluation import Stability
-from featsieve.report.selection.inputs import Selection
-from featsieve.report.selection.values import json_safe, plain, plains
+from featsieve.evaluation import ClusteringScores, Stability
+from featsieve.evaluation.judging import Judge
+from featsieve.report.selection.selection import Selection
+from featsieve.report.selection.values import plain, plains
 
-# Points of a path that are drawn.
+# Features along the ranking that are drawn.
 MOST_STEPS = 400
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
     """Return facts about the table."""
-    X = selection.X
+    X, spreads = selection.X, selection.spreads
     sparse = hasattr(X, "nnz")
-    density = X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0
-    filled = about.get("filled")
+    varying = spreads[spreads > 0.0]
+    # ratio of a large to a small standard deviation: 1 in 20 columns is beyond either
+    low, high = np.quantile(varying, (0.05, 0.95)) if len(varying) else (np.nan, np.nan)
     return {
         "file": about.get("file") and str(about["file"]),
         "samples": int(X.shape[0]),
         "features": int(X.shape[1]),
-        "sparse": bool(sparse),
-        "density": plain(density, 3),
+        "sparse": sparse,
+        "density": plain(X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0, 3),
         "named": selection.named,
-        "constant": int((~selection.varies).sum()),
-        "constant_selected": int((~selection.varies[selection.chosen]).sum()),
+        "constant": len(spreads) - len(varying),
+        "constant_selected": len(selection.chosen) - len(selection.shown),
         "dropped": [str(name) for name in about.get("dropped") or ()],
-        "filled": json_safe(filled) if filled else None,
         "standardized": bool(about.get("standardized", False)),
-        "spread": plain(selection.spread, 3),
+        "spread": plain(high / low, 3),
     }
 
 
 def method_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the method."""
-    names = [type(layer).__name__ for layer in layers(selection.selector)]
+    """Return facts about the method; its settings are those that differ from the defaults."""
+    inside = list(layers(selection.selector))
     parameters = selection.selector.get_params(deep=True)
-    settings = about.get("settings") or parameters
-    innermost = list(layers(selection.selector))[-1]
     seeds = [v for k, v in parameters.items() if k.endswith("random_state") and v is not None]
-    n_iter = selection.fitted("n_iter_")
-    seconds = about.get("seconds")
+    seed = about.get("seed", seeds[0] if seeds else None)
+    seconds, status = about.get("seconds"), selection.fitted("status_")
     return {
-        "name": names[0],
-        "inner": names[-1] if len(names) > 1 else None,
-        "settings": json_safe({str(k): v for k, v in settings.items()}),
-        "changed": [
-            key for key in settings if key not in parameters or _is_changed(selection, key)
-        ],
-        "scale": json_safe(getattr(innermost, "scale", None)),
-        "seed": json_safe(about.get("seed", seeds[0] if seeds else None)),
+        "name": type(inside[0]).__name__,
+        "inner": type(inside[-1]).__name__ if len(inside) > 1 else None,
+        "settings": repr(selection.selector),
+        "unscaled": type(inside[-1]).__name__ == "MaxVariance"
+        or getattr(inside[-1], "scale", None) == "none",
+        "seed": None if seed is None else str(seed),
         "random": any(k.endswith("random_state") for k in parameters),
         "seconds": None if seconds is None else plain(seconds, 3),
-        "iterations": int(n_iter) if isinstance(n_iter, Integral) else None,
+        "stopped": None if status is None or status.success else str(status.value),
     }
 
 
@@ -81,27 +77,11 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
     return facts | {"how": "price", "asked": None if price is None else plain(price)}
 
 
-def cluster_facts(selection: Selection) -> dict[str, Any] | None:
-    """Return how the clusters were found; None if there are none."""
-    clusters = selection.clusters
-    if clusters is None:
-        return None
-    count = selection.fitted("cluster_count_")
-    accuracy = selection.fitted("label_accuracy_") if clusters.source == "method" else None
-    return {
-        "names": clusters.names,
-        "source": clusters.source,
-        "number": clusters.number,
-        "plausible": None if count is None else [int(end) for end in count.plausible_range],
-        "accuracy": None if accuracy is None else plain(accuracy, 4),
-    }
-
-
 def structure_facts(selection: Selection, given: float | None) -> dict[str, Any] | None:
     """Return how much clearer the clusters are than in the table with permuted columns."""
     clusters = selection.clusters
-    n_seen = min(selection.X.shape[0], defaults.STRUCTURE_SAMPLES)
-    noise, certain = noise_level(n_seen), None
+    noise = noise_level(min(selection.X.shape[0], defaults.STRUCTURE_SAMPLES))
+    certain = None
     if clusters is not None and len(clusters.names) > 1 and (given is None or given < noise):
         score, certain = quick_structure(selection.X, clusters.codes)
         given = score if given is None else given
@@ -112,21 +92,14 @@ def structure_facts(selection: Selection, given: float | None) -> dict[str, Any]
 
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:
     """Return how far selections from subsamples agree; None if nobody looked."""
-    if given is None:
-        value = selection.fitted("stability_")
-        if value is None:
-            return None
-        given = Stability(
-            float(value),
-            tuple(selection.fitted("stability_interval_")),
-            np.nan,
-            len(selection.fitted("selections_")),
-        )
-    return {
-        "value": plain(given.value, 4),
-        "interval": [plain(end, 4) for end in given.interval],
-        "n_selections": int(given.n_selections),
-    }
+    if given is not None:
+        value, interval, count = given.value, given.interval, given.n_selections
+    elif (value := selection.fitted("stability_")) is not None:
+        interval = selection.fitted("stability_interval_")
+        count = len(selection.fitted("selections_"))
+    else:
+        return None
+    return {"value": plain(value, 4), "interval": plains(interval, 4), "n_selections": int(count)}
 
 
 def criterion_curve(selection: Selection) -> dict[str, Any] | None:
@@ -151,55 +124,51 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
 
 def selection_path(selection: Selection) -> dict[str, Any]:
     """Return what each next feature adds, or how the scores fall along the ranking."""
-    names = selection.feature_names
-    for depth, layer in enumerate(layers(selection.selector)):
+    kind, order = "scores", np.argsort(selection.facts["rank"])
+    values, chosen, inner = selection.facts["score"][order], len(selection.chosen), False
+    for layer in layers(selection.selector):
         path: Any = getattr(layer, "path_", None)
-        if hasattr(path, "half_gains") and len(path.half_gains):
-            order = path.order[:MOST_STEPS]
-            return {
-                "kind": "gains",
-                "name": [names[j] for j in order],
-                "gain": plains(path.half_gains[:MOST_STEPS]),
-                "price": plains(path.sparsity[:MOST_STEPS]),
-                "loss": plains(path.loss[: MOST_STEPS + 1]),
-                "length": len(path.order),
-                "chosen": int(layer.get_support().sum()),
-                "inner": depth > 0
-                and not np.array_equal(layer.get_support(), selection.facts["selected"]),
-            }
-    order = np.argsort(selection.facts["rank"])
-    shown = order[:MOST_STEPS]
+        if len(getattr(path, "half_gains", ())):
+            kind, order, values = "gains", path.order, path.half_gains
+            support = layer.get_support()
+            chosen = int(support.sum())
+            inner = not np.array_equal(support, selection.facts["selected"])
+            break
     return {
-        "kind": "scores",
-        "name": [names[j] for j in shown],
-        "score": plains(selection.facts["score"][shown]),
+        "kind": kind,
+        "name": [selection.feature_names[j] for j in order[:MOST_STEPS]],
+        "value": plains(values[:MOST_STEPS]),
         "length": len(order),
-        "chosen": len(selection.chosen),
-        "inner": False,
+        "chosen": chosen,
+        "inner": inner,
     }
 
 
-def objective_steps(selection: Selection) -> dict[str, Any] | None:
-    """Return the objective after every iteration, and how the solver ended."""
-    values = selection.fitted("objective_")
-    if values is None or not len(np.atleast_1d(values)):
-        return None
-    status = selection.fitted("status_")
-    return {
-        "values": plains(np.atleast_1d(values)[:MOST_STEPS], 8),
-        "status": None if status is None else str(status.value),
-        "success": True if status is None else bool(status.success),
+def class_facts(selection: Selection, codes: np.ndarray, names: list[str]) -> dict[str, Any]:
+    """Return how well k-means finds the true classes in the selected columns, and in all."""
+    clusters = selection.clusters
+    judge = Judge(selection.X, codes)
+    facts: dict[str, Any] = {
+        "classes": names,
+        "sizes": np.bincount(codes, minlength=len(names)).tolist(),
+        "rows": [],
+        "samples": judge.n_samples,
+        "table": None,
+        "skipped": None,
     }
-
-
-def _is_changed(selection: Selection, key: str) -> bool:
-    """Say whether a parameter (``selector__`` for one inside) differs from its default."""
-    owner, name = selection.selector, key
-    while "__" in name and hasattr(owner, "selector"):
-        owner, name = owner.selector, name.partition("__")[2]
-    default = signature(type(owner)).parameters.get(name)
-    value = getattr(owner, name, None)
-    if default is None or default.default is Parameter.empty:
-        return True
-    same = isinstance(value, str | Real) and value == default.default
-    return not (value is default.default or same)
+    if not judge.can or len(names) > judge.n_samples:
+        facts["skipped"] = "There are too few samples or classes to compare with."
+        return facts
+    chosen, everything = selection.chosen, np.arange(selection.X.shape[1])
+    scores = [("selected", chosen, judge.scores(chosen)), ("all", everything, judge.scores())]
+    if clusters is not None:
+        if clusters.source == "method":
+            own = ClusteringScores.of_labels(codes, clusters.codes)
+            scores.append(("clusters", chosen, own))
+        table = np.zeros((len(clusters.names), len(names)), dtype=int)
+        np.add.at(table, (clusters.codes, codes), 1)
+        facts["table"] = table.tolist()
+    for kind, columns, found in scores:
+        row = dict(zip(("accuracy", "nmi", "ari"), plains(found.mean(), 4), strict=True))
+        facts["rows"].append({"kind": kind, "n_features": len(columns)} | row)
+    return facts

@@ -1,42 +1,45 @@
-"""The features of a selection: their facts, the clusters they mark, and how far they repeat."""
+"""The features of a selection and what they show: clusters, pairs, samples, images."""
 
+import base64
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
-from featsieve.report.selection.inputs import Selection
+from featsieve.graphs import principal_coordinates
+from featsieve.report.selection.selection import Selection
 from featsieve.report.selection.values import plain, plains
 
 # So many features are listed, the best ones; a table of all is the business of ``explain``.
 MOST_ROWS = 2000
-# Features of the heat map, and features that are named for every cluster.
+# Features of the heat map, features that are named for every cluster, and pairs that are listed.
 MOST_FEATURES = 60
 MOST_MARKS = 3
-# Correlated features are looked for among so many selected ones.
+MOST_PAIRS = 20
+# Correlated features are looked for among so many selected ones, from this correlation on.
 MOST_COMPARED = 2000
-# Features and pairs that are drawn, and the correlation from which on features are joined.
-MOST_NODES = 80
-MOST_EDGES = 500
 LOWEST = 0.5
-# The graph: whole numbers up to this, the steps of its layout, and lonely features in a row.
+# So many samples are drawn, a random choice of more; coordinates are whole numbers up to this.
+MOST_SAMPLES = 2000
 RESOLUTION = 1000
-STEPS = 300
-IN_A_ROW = 10
+# Mean images of so many clusters are shown, and ranks of so many pixels are kept.
+MOST_CLUSTERS = 24
+MOST_RANKS = 4096
 
 
 def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str, Any]:
     """Return columns of facts about the best features, as lists of equal length."""
-    facts = selection.facts
+    facts, names = selection.facts, selection.feature_names
     order = np.lexsort((facts["rank"], ~facts["selected"]))[:MOST_ROWS]
-    names = selection.feature_names
     # explain names the closest feature as the selector does; the reader's names may be others
-    own = facts["feature"]
-    position = {str(own[j]): int(j) for j in selection.chosen[::-1]}
+    position = {str(facts["feature"][j]): int(j) for j in selection.chosen[::-1]}
     closest = [position.get(str(name)) for name in facts["closest_selected"][order]]
+    r = plains(facts["correlation"][order], 4)
     return {
         "total": len(names),
         "name": [names[j] for j in order],
@@ -45,61 +48,51 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "rank": facts["rank"][order].tolist(),
         "score": plains(facts["score"][order]),
         "frequency": None if frequency is None else plains(frequency[order]),
-        "cluster": best_clusters(selection, order),
+        "cluster": [selection.best_cluster[j] for j in order],
         "separation": plains(facts["separation"][order], 4),
         "eta_squared": plains(facts["eta_squared"][order], 4),
         "closest": [None if j is None else names[j] for j in closest],
-        "correlation": [
-            None if j is None else plain(r, 4)
-            for j, r in zip(closest, facts["correlation"][order], strict=True)
-        ],
+        "correlation": [None if j is None else r[i] for i, j in enumerate(closest)],
         "status": facts["status"][order].tolist(),
     }
 
 
-def best_clusters(selection: Selection, features: np.ndarray) -> list[str | None]:
-    """Return the cluster that each feature tells best; None where nothing is known."""
-    facts = selection.facts
-    known = np.isfinite(facts["eta_squared"][features]) & ~np.isnan(facts["separation"][features])
-    names = facts["best_cluster"][features].tolist()
-    return [str(name) if there else None for name, there in zip(names, known, strict=True)]
-
-
-def cluster_rows(selection: Selection) -> list[dict[str, Any]]:
-    """Return a row for every cluster."""
-    clusters, facts = selection.clusters, selection.facts
+def cluster_facts(selection: Selection) -> dict[str, Any] | None:
+    """Return how the clusters were found, and the features that tell each; None without any."""
+    clusters = selection.clusters
     if clusters is None:
-        return []
-    separation = facts["separation"][selection.chosen]
-    best = np.array(best_clusters(selection, selection.chosen), dtype=object)
-    clearest_first = np.argsort(-np.abs(separation), kind="stable")
+        return None
+    count = selection.fitted("cluster_count_")
+    accuracy = selection.fitted("label_accuracy_") if clusters.source == "method" else None
+    separation = selection.facts["separation"]
+    clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
     rows = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
-        marking = [i for i in clearest_first if best[i] == name][:MOST_MARKS]
+        marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
         marks = [
-            {
-                "feature": selection.feature_names[selection.chosen[i]],
-                "direction": "high" if separation[i] > 0.0 else "low",
-                "separation": plain(separation[i], 4),
-            }
-            for i in marking
+            f"{'high' if separation[j] > 0.0 else 'low'} {selection.feature_names[j]}"
+            for j in marking
         ]
         rows.append({"name": name, "size": size, "marks": marks})
-    return rows
+    return {
+        "names": clusters.names,
+        "source": clusters.source,
+        "number": clusters.number,
+        "plausible": None if count is None else [int(end) for end in count.plausible_range],
+        "accuracy": None if accuracy is None else plain(accuracy, 4),
+        "rows": rows,
+    }
 
 
 def heat_map(selection: Selection) -> dict[str, Any] | None:
     """Return the mean of every selected feature in every cluster, in standard deviations."""
-    clusters, facts = selection.clusters, selection.facts
-    if clusters is None:
-        return None
-    shown = selection.chosen[selection.varies[selection.chosen]][:MOST_FEATURES]
-    if not len(shown):
+    clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
+    if clusters is None or not len(shown):
         return None
     means = cluster_means(selection.X[:, shown], clusters)
-    best = best_clusters(selection, shown)
+    best = [selection.best_cluster[j] for j in shown]
     column = [0 if name is None else clusters.names.index(name) for name in best]
-    separation = np.nan_to_num(facts["separation"][shown], nan=0.0)
+    separation = np.nan_to_num(selection.facts["separation"][shown], nan=0.0)
     order = np.lexsort((-separation, column))
     return {
         "feature": [selection.feature_names[shown[i]] for i in order],
@@ -116,33 +109,23 @@ def cluster_means(columns: Any, clusters: Clusters) -> np.ndarray:
     return to_numpy(operator.rmatmul(members)) / clusters.sizes
 
 
-def redundancy_graph(selection: Selection) -> dict[str, Any] | None:
-    """Return the correlations of the selected features, with places for a picture."""
-    shown = selection.chosen[selection.varies[selection.chosen]][:MOST_COMPARED]
+def correlated_pairs(selection: Selection) -> dict[str, Any] | None:
+    """Return the strongest correlations among the selected features, and how many there are."""
+    shown = selection.shown[:MOST_COMPARED]
     if len(shown) < 2:
         return None
-    r = correlations(selection.X[:, shown])
     i, j = np.triu_indices(len(shown), 1)
-    strength = np.abs(r[i, j])
+    r = correlations(selection.X[:, shown])[i, j]
+    strongest = np.argsort(-np.abs(r), kind="stable")[:MOST_PAIRS]
+    twins = np.abs(r) >= defaults.REPORT_NEAR_DUPLICATE
     names = [selection.feature_names[k] for k in shown]
-    twins = np.flatnonzero(strength >= defaults.REPORT_NEAR_DUPLICATE)
-    twins = twins[np.argsort(-strength[twins], kind="stable")]
-    drawn = min(len(shown), MOST_NODES)
-    joined = np.flatnonzero((strength >= LOWEST) & (j < drawn))
-    joined = joined[np.argsort(-strength[joined], kind="stable")]
-    x, y = places(r[:drawn, :drawn])
     return {
-        "name": names[:drawn],
-        "rank": selection.facts["rank"][shown[:drawn]].tolist(),
-        "cluster": best_clusters(selection, shown[:drawn]),
-        "x": x.tolist(),
-        "y": y.tolist(),
-        "edges": [[int(i[e]), int(j[e]), plain(r[i[e], j[e]], 3)] for e in joined[:MOST_EDGES]],
-        "left_out": max(0, len(joined) - MOST_EDGES),
         "of": len(selection.chosen),
-        "mean": plain(strength.mean(), 3),
-        "duplicates": [[names[i[e]], names[j[e]], plain(r[i[e], j[e]], 4)] for e in twins[:20]],
-        "n_duplicates": len(twins),
+        "mean": plain(np.abs(r).mean(), 3),
+        "pairs": [
+            [names[i[e]], names[j[e]], plain(r[e], 4)] for e in strongest if abs(r[e]) >= LOWEST
+        ],
+        "n_pairs": int((np.abs(r) >= LOWEST).sum()),
         "n_in_duplicates": len(np.union1d(i[twins], j[twins])),
     }
 
@@ -152,43 +135,98 @@ def correlations(columns: Any) -> np.ndarray:
     return np.clip(to_numpy(as_operator(columns, scale="unit").gram()), -1.0, 1.0)
 
 
-def places(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whole numbers x and y for the features: the correlated ones close to each other."""
-    strength = np.where(np.abs(r) >= LOWEST, np.abs(r), 0.0)
-    np.fill_diagonal(strength, 0.0)
-    joined = strength.any(axis=0)
-    alone = np.flatnonzero(~joined)
-    place = np.zeros((len(r), 2))
-    n_rows = -(-len(alone) // IN_A_ROW)
-    # rows of lonely features need so much of the height, with a gap above them
-    height = min(0.15 * n_rows + 0.05, 0.7) if n_rows else 0.0
-    if joined.any():
-        place[joined] = _layout(strength[np.ix_(joined, joined)])
-        place[joined, 1] *= 1.0 - height
-    else:
-        height = 1.0
-    for row, part in enumerate(np.array_split(alone, n_rows) if n_rows else ()):
-        place[part, 0] = (np.arange(len(part)) + 0.5) / len(part)
-        place[part, 1] = 1.0 if n_rows == 1 else 1.0 - (height - 0.1) * (1.0 - row / (n_rows - 1))
-    x, y = np.rint(RESOLUTION * place).astype(int).T
-    return x, y
+def sample_map(
+    selection: Selection, codes: np.ndarray | None = None, classes: list[str] | None = None
+) -> dict[str, Any] | None:
+    """Return two views of the samples, on selected and on all columns (standardised).
 
-
-def _layout(strength: np.ndarray) -> np.ndarray:
-    """Return places of joined features in the unit square.
-
-    All push each other away, joined ones pull (more, the stronger they correlate), and everything
-    is drawn to the middle, in steps that become shorter.
+    ``codes`` are the true classes of the samples, ``classes`` the names of these.
     """
-    place = np.random.default_rng(0).standard_normal((len(strength), 2))
-    ideal = 1.0 / np.sqrt(len(place))
-    for step in range(STEPS):
-        apart = place[:, None, :] - place[None, :, :]
-        length = np.maximum(np.sqrt((apart**2).sum(axis=2)), 1e-3)
-        np.fill_diagonal(length, 1.0)
-        push = ideal**2 / length - strength * length**2 / ideal
-        force = (apart / length[:, :, None] * push[:, :, None]).sum(axis=1) - place
-        size = np.maximum(np.sqrt((force**2).sum(axis=1, keepdims=True)), 1e-9)
-        place += force / size * np.minimum(size, 0.2 * (1.0 - step / STEPS))
-    low, spread = place.min(axis=0), np.maximum(np.ptp(place, axis=0), 1e-9)
-    return (place - low) / spread
+    if not len(selection.shown):
+        return None
+    X, clusters, names = selection.X, selection.clusters, selection.sample_names
+    n = X.shape[0]
+    rows = np.arange(n)
+    if n > MOST_SAMPLES:
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLES])
+        X = X[rows]
+    few, few_shares = plane(as_operator(X[:, selection.chosen], scale="std"))
+    whole, whole_shares = plane(as_operator(X, scale="std"))
+    # An axis has no sign: the views are turned so that they look alike.
+    signs = np.where((few * whole).sum(axis=0) < 0.0, -1.0, 1.0)
+    return {
+        "rows": rows.tolist(),
+        "of": n,
+        "names": names and [names[i] for i in rows],
+        "selected": _view(few, few_shares, len(selection.chosen)),
+        "all": _view(whole * signs, whole_shares, X.shape[1]),
+        "cluster": None if clusters is None else clusters.codes[rows].tolist(),
+        "classes": classes,
+        "class": None if codes is None else codes[rows].tolist(),
+    }
+
+
+def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first two principal coordinates of the rows, and their shares of the variance."""
+    found, energy = (to_numpy(part) for part in principal_coordinates(operator))
+    coordinates, shares = np.zeros((operator.shape[0], 2)), np.zeros(2)
+    k = min(2, found.shape[1])
+    coordinates[:, :k] = found[:, :k]
+    shares[:k] = energy[:k] / max(float(np.sum(to_numpy(operator.column_norms()))), 1e-300)
+    largest = coordinates[np.abs(coordinates).argmax(axis=0), [0, 1]]
+    return coordinates * np.where(largest < 0.0, -1.0, 1.0), np.clip(shares, 0.0, 1.0)
+
+
+def _view(coordinates: np.ndarray, shares: np.ndarray, n_features: int) -> dict[str, Any]:
+    """Return coordinates on a fine grid, each axis as long as it needs to be."""
+    low = coordinates.min(axis=0)
+    spread = coordinates.max(axis=0) - low
+    flat = spread <= 1e-9 * max(spread.max(), 1e-300)
+    fine = (coordinates - low) / np.where(flat, 1.0, spread)
+    if flat.any():  # a line: samples are spread across it, to be seen
+        fine[:, flat] = np.random.default_rng(0).uniform(size=(len(fine), int(flat.sum())))
+    x, y = np.rint(RESOLUTION * fine).astype(int).T
+    shares = np.where(flat, 0.0, shares)
+    return {"x": x.tolist(), "y": y.tolist(), "share": plains(shares, 4), "n_features": n_features}
+
+
+def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]:
+    """Return images of the mean, the scores and the clusters, and the selected pixels."""
+    X, clusters, facts = selection.X, selection.clusters, selection.facts
+    mean = _mean(X)
+    images = []
+    if clusters is not None:
+        for code, name in enumerate(clusters.names[:MOST_CLUSTERS]):
+            inside = _mean(X[clusters.codes == code])
+            images.append({"name": name, "png": grey_png(inside.reshape(shape))})
+    score = np.sqrt(np.maximum(facts["score"].astype(np.float64), 0.0))
+    return {
+        "shape": list(shape),
+        "mean": grey_png(mean.reshape(shape)),
+        "range": [plain(mean.min()), plain(mean.max())],
+        "score": grey_png(score.reshape(shape)),
+        "clusters": images,
+        "selected": selection.chosen.tolist(),
+        "rank": facts["rank"].tolist() if len(mean) <= MOST_RANKS else None,
+    }
+
+
+def _mean(X: Any) -> np.ndarray:
+    """Return the mean of the rows."""
+    return np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+
+
+def grey_png(image: np.ndarray) -> str:
+    """Write an image as an 8-bit grey PNG, from black (the smallest value) to white."""
+    low, high = float(image.min()), float(image.max())
+    levels = np.rint(255.0 * (image - low) / (high - low if high > low else 1.0)).astype(np.uint8)
+    height, width = levels.shape
+    lines = np.hstack([np.zeros((height, 1), dtype=np.uint8), levels])  # 0: no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    file = b"\x89PNG\r\n\x1a\n"
+    for kind, content in (
+        (b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b"")
+    ):  # fmt: skip
+        checked = kind + content
+        file += struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))
+    return base64.b64encode(file).decode("ascii")

@@ -4,24 +4,16 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from featsieve import defaults
+from featsieve.evaluation.judging import too_many_classes
 from featsieve.io.files import write_text
 from featsieve.report.page import template_environment, template_text
-from featsieve.report.selection.charts import charts, objective_note
-from featsieve.report.selection.drawing import N_COLOURS, key_mark, markers
-from featsieve.report.selection.evaluation import best_cells, is_meaningless
-from featsieve.report.selection.pictures import (
-    graph_picture,
-    map_markers,
-    pixel_pictures,
-    sample_views,
-)
+from featsieve.report.selection.drawing import MARKERS, N_COLOURS, charts, mark, sample_views
 from featsieve.report.selection.summary import FORMAT, summarize_selection
-from featsieve.report.selection.table import table_columns, table_note, table_rows
-from featsieve.report.selection.values import readable
+from featsieve.report.selection.values import counted, readable
 
 
 def write_selection_report(
@@ -111,7 +103,7 @@ def render_selection(summary: Mapping[str, Any]) -> str:
     environment = template_environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     from markupsafe import Markup
 
-    environment.filters |= {"readable": readable, "setting": setting_text}
+    environment.filters |= {"readable": readable, "setting": setting_text, "bar": bar}
     parts = page_parts(summary)
     script = template_text("selection.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
@@ -127,36 +119,32 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 
 def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows beside the summary, and the data for its interaction."""
-    drawn, views, graph = charts(summary), sample_views(summary), graph_picture(summary)
-    columns = table_columns(summary)
-    rows = table_rows(summary, columns)
-    others = [row for row in rows if not row["selected"]]
+    drawn, views, columns = charts(summary), sample_views(summary), table_columns(summary)
     names = summary["clusters"]["names"] if summary["clusters"] else []
-    judged, image, samples = summary["evaluation"], summary["image"], summary["map"]
+    features, judged = summary["features"], summary["evaluation"]
+    image, samples = summary["image"], summary["map"]
+    groups = [names.index(c) if c in names else -1 for c in features["cluster"]]
+    rows = list(zip(groups, *(column["cells"] for column in columns), strict=True))
+    n_selected = sum(features["selected"])  # they come first
     return {
         "summary": summary,
         "charts": drawn,
         "columns": columns,
-        "rows": [row for row in rows if row["selected"]],
-        "n_more": len(others),
+        "rows": rows[:n_selected],
+        "n_listed": len(rows),
         "table_note": table_note(summary),
         "views": views,
-        "keys": [{"name": name, "mark": key_mark(group)} for group, name in enumerate(names)],
+        "keys": [{"name": name, "mark": mark(group)} for group, name in enumerate(names)],
         "n_colours": N_COLOURS,
-        "graph": graph,
-        "near": defaults.REPORT_NEAR_DUPLICATE,
-        "pixels": pixel_pictures(summary),
-        "objective_note": objective_note(summary),
-        "best_scores": best_cells(judged, ("accuracy", "nmi", "ari")) if judged else (),
-        "meaningless": bool(judged) and is_meaningless(judged),
+        "meaningless": bool(judged)
+        and too_many_classes(len(judged["classes"]), sum(judged["sizes"])),
         "data": {
             "file": _file_name(summary["title"]),
             "charts": {chart.name: chart.points for chart in drawn},
-            "columns": [{k: c[k] for k in ("kind", "style", "full")} for c in columns],
-            "rows": [[row["group"], *(cell["text"] for cell in row["cells"])] for row in others],
+            "columns": [{key: c[key] for key in ("style", "full")} for c in columns],
+            "rows": rows[n_selected:],
             "clusters": names,
-            "markers": map_markers(summary),
-            "keys": markers(),
+            "markers": MARKERS,
             "colours": N_COLOURS,
             "map": samples
             and {key: samples[key] for key in ("names", "cluster", "class", "classes")}
@@ -164,10 +152,100 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "rows": None if len(samples["rows"]) == samples["of"] else samples["rows"],
                 "views": {view["name"]: {"x": view["x"], "y": view["y"]} for view in views},
             },
-            "graph": graph and {key: graph[key] for key in ("x", "y", "text", "edges")},
             "pixels": image and {key: image[key] for key in ("shape", "selected", "rank")},
         },
     }
+
+
+def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the columns of the table of features that have anything in them, with their cells.
+
+    A new column is a fact of ``features.feature_rows`` and a line here. Style "n" is a number, "g"
+    a cluster, "w" words; ``full`` is the value of a whole bar.
+    """
+    columns: list[dict[str, Any]] = []
+
+    def add(title: str, text: str, cells: Iterable[str], style: str = "", full: Any = None) -> None:
+        given = {"title": title, "help": text, "cells": list(cells), "style": style, "full": full}
+        columns.append(given)
+
+    rows = summary["features"]
+    scores, shares, clusters = rows["score"], rows["frequency"], rows["cluster"]
+    add("Feature", "Name of the column", rows["name"])
+    add("Rank", "1 is the best", map(str, rows["rank"]), "n")
+    if scores != shares:  # the scores of StabilitySelection are the frequencies
+        top = max((score for score in scores if isinstance(score, float)), default=0.0)
+        texts = (readable(score, 4) for score in scores)
+        add("Score", "Larger is better", texts, "n", top if top > 0 else None)
+    if shares is not None:
+        texts = (_written(share, ".0%") for share in shares)
+        add("Selected in", "Share of the subsamples that selected it", texts, "n", 100.0)
+    if summary["clusters"] is not None:
+        separation = rows["separation"]
+        pairs = zip(clusters, map(_side, separation), strict=True)
+        texts = ("" if cluster is None else f"{cluster}, {side}" for cluster, side in pairs)
+        add("Tells cluster", "The cluster it tells best", texts, "g")
+        text = "Mean inside that cluster less mean outside, in standard deviations within"
+        add("Separation", text, (_written(value, ".2f") for value in separation), "n")
+        texts = (_written(value, ".0%") for value in rows["eta_squared"])
+        add("Explained", "Share of its variance between clusters", texts, "n", 100.0)
+    if any(rows["closest"]):
+        text = "The selected feature most like it"
+        add("Closest selected", text, (name or "" for name in rows["closest"]), "w")
+        texts = (_written(r, ".2f") for r in rows["correlation"])
+        add("r", "Correlation with that feature", texts, "n")
+    texts = (reason(summary, i) for i in range(len(rows["name"])))
+    add("Why", "Why it was selected or not", texts, "w")
+    return columns
+
+
+def reason(summary: Mapping[str, Any], i: int) -> str:
+    """Return why a listed feature was selected or not, in a few words."""
+    rows, clusters = summary["features"], summary["clusters"]
+    status, cluster, share = rows["status"][i], rows["cluster"][i], rows["eta_squared"][i]
+    if status == "redundant":
+        return f"repeats {rows['closest'][i]} (r = {rows['correlation'][i]:.2f})"
+    if status == "constant":
+        return "does not vary"
+    tells, little = None, False
+    if clusters is not None and clusters["source"] == "method" and cluster is not None:
+        # clusters of k-means are no reason
+        tells = f"{_side(rows['separation'][i])} in cluster {cluster}"
+        little = share < defaults.REPORT_LITTLE_EXPLAINED
+    if status == "selected":
+        return "among the best scores" if tells is None or little else tells
+    if tells is None:
+        return "score too low"
+    if little:
+        return f"tells the clusters little: explains {share:.0%}"
+    return f"{tells}, but its score is too low"
+
+
+def table_note(summary: Mapping[str, Any]) -> str:
+    """Say which features the table can show."""
+    rows = summary["features"]
+    listed = len(rows["name"])
+    if listed == rows["total"]:
+        return f"All {counted(listed, 'feature')} can be shown."
+    files = summary["reproduce"]["more"].get("files")
+    name = files.get("features") if isinstance(files, Mapping) else None
+    whole = f"all are in the file {name}" if name else "featsieve.explain returns a table of all"
+    return f"The {listed:,} best of {counted(rows['total'], 'feature')} can be shown; {whole}."
+
+
+def bar(text: str, full: float) -> int:
+    """Return how much of a cell its bar fills, in percent."""
+    return round(min(max(100.0 * float(text.rstrip("%").replace("∞", "inf")) / full, 0.0), 100.0))
+
+
+def _written(value: Any, form: str) -> str:
+    """Write a number that may be missing (None) or infinite (a string)."""
+    return format(value, form) if isinstance(value, int | float) else readable(value)
+
+
+def _side(separation: Any) -> str:
+    """Say on which side of the others the feature is in its cluster."""
+    return "" if separation is None else "high" if float(separation) > 0 else "low"
 
 
 def setting_text(value: Any) -> str:

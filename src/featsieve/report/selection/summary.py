@@ -1,40 +1,39 @@
 """Everything that a report of a selection shows, as a plain dictionary."""
 
+import json
+import platform
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from featsieve.evaluation import Stability
-from featsieve.report.selection.caveats import caveats
-from featsieve.report.selection.evaluation import evaluation
 from featsieve.report.selection.facts import (
-    cluster_facts,
+    class_facts,
     criterion_curve,
     method_facts,
     number_facts,
-    objective_steps,
     selection_path,
     stability_facts,
     structure_facts,
     table_facts,
 )
 from featsieve.report.selection.features import (
-    cluster_rows,
+    cluster_facts,
+    correlated_pairs,
     feature_rows,
     heat_map,
-    redundancy_graph,
+    pixel_images,
+    sample_map,
 )
-from featsieve.report.selection.inputs import Selection, check_classes, check_shape, gather
-from featsieve.report.selection.values import counted, json_safe
-from featsieve.report.selection.views import pixel_images, sample_map
-from featsieve.report.selection.words import summary_sentences
+from featsieve.report.selection.selection import Selection, check_classes, check_shape, gather
+from featsieve.report.selection.values import counted
+from featsieve.report.selection.words import caveats, summary_sentences
 
-FORMAT = 1
+FORMAT = 2
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
-    "title", "file", "command", "seconds", "settings", "dropped", "filled", "standardized",
-    "versions", "seed", "n_clusters", "notes",
+    "title", "file", "command", "seconds", "dropped", "standardized", "seed", "n_clusters", "notes"
 )  # fmt: skip
 
 
@@ -72,16 +71,14 @@ def summarize_selection(
         True classes. They judge the selection and colour a picture; nothing is chosen by them.
     class_names : sequence of str, optional
         Names of the classes 0, 1, ... of y.
-    image_shape : tuple of two int or "guess", optional
-        Rows and columns of the image whose pixels (row by row) the features are; "guess": a square
-        if the number of features allows it.
+    image_shape : tuple of two int, optional
+        Rows and columns of the image whose pixels (row by row) the features are.
     about : mapping, optional
-        What only the caller knows: "title" of the report, "file" the table came from, "command" and
-        "settings" that made the selection, "seconds" the fit took, columns "dropped" beforehand
-        (names), missing values "filled" (a number, counts by column name, or a sentence), whether
-        columns were "standardized" beforehand, "versions" of software (by name), "seed",
-        "n_clusters" to show for a method that finds none, and "notes" (sentences) for the reader.
-        Anything else is listed under its own name.
+        What only the caller knows: "title" of the report, "file" the table came from, "command"
+        that made the selection, "seconds" the fit took, columns "dropped" beforehand (names),
+        whether columns were "standardized" beforehand, "seed", "n_clusters" to show for a method
+        that finds none, and "notes" (sentences) for the reader. Anything else is listed under its
+        own name.
 
     Returns
     -------
@@ -123,36 +120,35 @@ def summarize_selection(
         n_clusters=about.get("n_clusters"),
         pixels=shape,
     )
-    n, d = selection.X.shape
-    codes, classes = check_classes(y, class_names, n)
-    shares = _frequency(selection, frequency, d)
+    codes, classes = check_classes(y, class_names, selection.X.shape[0])
     curve = criterion_curve(selection)
-    clusters = cluster_facts(selection)
+    n_features = counted(len(selection.feature_names), "feature")
+    title = f"{len(selection.chosen):,} of {n_features}, selected by {type(selector).__name__}"
+    more = {str(key): value for key, value in about.items() if key not in KNOWN}
     summary: dict[str, Any] = {
         "format": FORMAT,
-        "title": str(about.get("title") or _title(selection)),
+        "title": str(about.get("title") or title),
         "table": table_facts(selection, about),
         "method": method_facts(selection, about),
         "number": number_facts(selection, curve),
-        "clusters": clusters and clusters | {"rows": cluster_rows(selection)},
+        "clusters": cluster_facts(selection),
         "structure": structure_facts(selection, structure),
         "stability": stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],
-        "features": feature_rows(selection, shares),
+        "features": feature_rows(selection, _frequency(selection, frequency)),
         "curve": curve,
         "path": selection_path(selection),
-        "objective": objective_steps(selection),
         "map": sample_map(selection, codes, classes),
         "heatmap": heat_map(selection),
-        "redundancy": redundancy_graph(selection),
+        "redundancy": correlated_pairs(selection),
         "image": None if shape is None else pixel_images(selection, shape),
         "evaluation": None
         if codes is None or classes is None
-        else evaluation(selection, codes, classes),
+        else class_facts(selection, codes, classes),
         "reproduce": {
             "command": about.get("command") and str(about["command"]),
-            "versions": json_safe(about.get("versions") or versions()),
-            "more": {str(k): json_safe(v) for k, v in about.items() if k not in KNOWN},
+            "versions": versions(),
+            "more": json.loads(json.dumps(more, default=str)),
         },
     }
     return summary | {
@@ -163,35 +159,22 @@ def summarize_selection(
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, featsieve and what it computes with."""
-    import platform
-
     import scipy
     import sklearn
 
     import featsieve
 
-    return {
-        "featsieve": featsieve.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
+    found = {"featsieve": featsieve.__version__, "python": platform.python_version()}
+    packages = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    return found | {name: package.__version__ for name, package in packages.items()}
 
 
-def _title(selection: Selection) -> str:
-    """Return a title for a report without one."""
-    n_features = counted(len(selection.feature_names), "feature")
-    name = type(selection.selector).__name__
-    return f"{len(selection.chosen):,} of {n_features}, selected by {name}"
-
-
-def _frequency(selection: Selection, given: Any, n_features: int) -> np.ndarray | None:
+def _frequency(selection: Selection, given: Any) -> np.ndarray | None:
     """Return the selection frequencies, if there are any."""
     shares = selection.fitted("selection_frequency_") if given is None else given
     if shares is None:
         return None
-    shares = np.asarray(shares, dtype=np.float64)
+    shares, n_features = np.asarray(shares, dtype=np.float64), len(selection.feature_names)
     if shares.shape != (n_features,) or not ((shares >= 0.0) & (shares <= 1.0)).all():
         raise ValueError(
             f"frequency must hold one share between 0 and 1 for each of the {n_features} features; "

@@ -1,9 +1,11 @@
-"""A selection in plain words: what was done, what was found, how certain it is."""
+"""A selection in plain words: what was done and found, and what to know before relying on it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from featsieve import defaults
+from featsieve.criteria.structure import no_structure
+from featsieve.evaluation.judging import clear_difference, too_many_classes
 from featsieve.report.selection.values import counted, listed, readable
 
 # What the methods look for.
@@ -31,69 +33,107 @@ CRITERIA = {
     "pseudo-labels",
     "full_silhouette": "the silhouette in all columns of clusters found in the selected ones",
 }
+CAVEATS = {
+    "no-structure": "{text}",
+    "certain-clusters": "The clusters are hardly clearer than after permuting every column "
+    "(structure score {score:.2g}), but nearly all neighbours agree on them: a few columns with "
+    "wide gaps, or discrete values, look like this.",
+    "one-cluster": "All samples are in one cluster: there is no structure that features could "
+    "carry. Ask for at least two clusters.",
+    "doubtful-clusters": "The clusters are doubtful: only {accuracy:.0%} of them (balanced) can be "
+    "predicted from the other samples. Features that carry doubtful clusters are doubtful, too. "
+    "Try fewer clusters, or more samples.",
+    "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
+    "they are outliers, and features may have been selected for their sake.",
+    "k-means-clusters": "{method} finds no clusters of its own. Those on this page come from "
+    "k-means on the selected columns (their number was {number}), so they cannot speak for the "
+    "selection.",
+    "stability-unknown": "Whether other samples would lead to the same features was not looked at: "
+    "StabilitySelection does that (--subsamples on the command line).",
+    "unstable": "The selection is unstable: on {n_selections} subsamples of the rows the "
+    "selections agree only by {value:.2f} beyond chance (1: always the same, 0: as random ones). "
+    "Either there is little to find, or many features can stand for each other; look at the "
+    "selection frequencies.",
+    "near-duplicates": "Near duplicates: {count} of the {of} selected features correlate with "
+    "another selected one with |r| of at least 0.9, above all {first} and {second} (r = {r:.2f}). "
+    "One of each such pair would tell nearly as much.",
+    "largest-number": "The chosen number of features, {chosen}, is the largest that was looked at: "
+    "more may be better. Ask for a larger number, or look at more sizes with "
+    "AutoSelector(sizes=...).",
+    "smallest-number": "The chosen number of features, {chosen}, is the smallest that was looked "
+    "at: fewer may do as well. It is the smallest group that shows the clusters, not all features "
+    "that carry them.",
+    "unfinished": "The solver stopped early: {status}. More iterations (max_iter) may change the "
+    "selection a little.",
+    "many-classes": "There are {n_classes:,} classes for {n_samples:,} samples. With so few "
+    "samples of each, the agreement with them means nothing: is the label column one of names or "
+    "measurements?",
+    "all-better": "k-means on all features agrees better with the true classes than on the "
+    "selected ones: {whole:.0%} against {selected:.0%}. The selection has lost some of what tells "
+    "these classes apart; more features may bring it back.",
+    "few-samples": "There are only {samples} samples: clusters and correlations among so few are "
+    "easily chance.",
+    "unnamed": "The columns came without names: {example}, and so on.",
+    "constant": "{columns} not vary and cannot carry anything.",
+    "dropped": "{columns} left out before the selection: {names}.",
+    "units": "The columns have very different units (their standard deviations differ by a factor "
+    "of {spread:g}), and the method takes them as they are: columns of large numbers win. "
+    "Standardise them first.",
+    "constant-selected": "Columns that do not vary are among the selected ones: fewer features "
+    "were worth selecting than were asked for.",
+}
+# How the number of the clusters of k-means was found.
+NUMBERS = {
+    "suggested": "suggested by the same columns and is right within a factor of about two",
+    "found": "found in the whole table and is right within a factor of about two",
+    "asked": "given",
+}
+Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what the text names
 
 
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
-    sentences = [
-        _what(summary),
-        _method(summary),
-        _how_many(summary),
-        _clusters(summary),
-        _structure(summary),
-        _stability(summary),
-        _best(summary),
-    ]
-    return [sentence for sentence in sentences if sentence]
-
-
-def _what(summary: Mapping[str, Any]) -> str:
-    """Say what went in and what came out."""
-    table, method = summary["table"], summary["method"]
+    table, method, best = summary["table"], summary["method"], summary["selected"][:3]
     name = method["name"] + (f" with {method['inner']}" if method["inner"] else "")
     source = f" in {table['file']}" if table["file"] else ""
-    return (
-        f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
-        f"{source}, {name} selected {summary['number']['selected']:,}, without using any labels."
-    )
-
-
-def _method(summary: Mapping[str, Any]) -> str:
-    """Say what the method looks for."""
-    method = summary["method"]
     looked = LOOKS_FOR.get(method["inner"] or method["name"])
-    return f"The method looks for {looked}." if looked else ""
+    feature = "features are" if len(best) > 1 else "feature is"
+    sentences = [
+        f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
+        f"{source}, {name} selected {summary['number']['selected']:,}, without using any labels.",
+        looked and f"The method looks for {looked}.",
+        _how_many(summary),
+        _clusters(summary["clusters"]),
+        _structure(summary["structure"]),
+        _stability(summary["stability"]),
+        best and f"The best {feature} {listed(best)}.",
+    ]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _how_many(summary: Mapping[str, Any]) -> str:
     """Say how the number of features was chosen."""
     number, curve = summary["number"], summary["curve"]
-    asked, how = number["asked"], number["how"]
-    if how == "criterion":
-        measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
-        return f"The number was chosen without labels, by {measure}. {_choice(summary)}"
+    asked, how, chosen = number["asked"], number["how"], number["selected"]
     if how == "frequency":
         return f"Those were kept that were selected in at least {asked:.0%} of the subsamples."
     if how == "count":
         return f"The number, {asked}, was asked for."
     if how == "share":
         return f"The number was asked for, as {asked:.3g} of all features."
-    if asked:
+    if how == "price" and asked:
         return f"Features were kept while each lowered the objective by at least {readable(asked)}."
-    return "The number follows from the sparsity of the method."
-
-
-def _choice(summary: Mapping[str, Any]) -> str:
-    """Say why this number was chosen, and why others are nearly as good."""
-    curve, chosen = summary["curve"], summary["number"]["selected"]
-    low, high = summary["number"]["equivalent"]
+    if how == "price":
+        return "The number follows from the sparsity of the method."
+    measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
     margin = readable(curve["tolerance"])
-    if curve["sparsest"]:
-        rule = f"{chosen} is the smallest number that cannot be told from the best"
-    elif curve["tolerance"]:
-        rule = f"{chosen} is the smallest number whose value is within {margin} of the best"
-    else:
-        rule = f"{chosen} has the best value"
+    rule = (
+        "is the smallest number that cannot be told from the best" if curve["sparsest"]
+        else f"is the smallest number whose value is within {margin} of the best"
+        if curve["tolerance"] else "has the best value"
+    )  # fmt: skip
+    rule = f"The number was chosen without labels, by {measure}. {chosen} {rule}"
+    low, high = number["equivalent"]
     if low == high:
         return f"{rule}; no other number does as well."
     if low == chosen:
@@ -104,43 +144,34 @@ def _choice(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _clusters(summary: Mapping[str, Any]) -> str:
+def _clusters(clusters: Mapping[str, Any] | None) -> str:
     """Say where the clusters come from, and how well they can be predicted."""
-    clusters = summary["clusters"]
     if clusters is None:
         return "No clusters were found."
-    count = len(clusters["names"])
+    count = counted(len(clusters["names"]), "cluster")
     if clusters["source"] == "k-means":
         return (
-            f"k-means on the selected columns gives the {counted(count, 'cluster')} shown here, as "
-            "the method finds none itself."
+            f"k-means on the selected columns gives the {count} shown here, as the method finds "
+            "none itself."
         )
+    number = "as many as were asked for"
     if clusters["number"] == "found":
         low, high = clusters["plausible"]
         number = (
             "a number found in the neighbour graph and right within a factor of about two "
             f"(anything from {low} to {high} is plausible)"
         )
-    else:
-        number = "as many as were asked for"
-    text = f"The samples fall into {counted(count, 'cluster')}, {number}"
-    accuracy = clusters["accuracy"]
-    if accuracy is None:
-        return text + "."
-    judged = (
-        "clear" if accuracy >= defaults.REPORT_CLEAR_ACCURACY
-        else "doubtful" if accuracy < defaults.REPORT_DOUBTFUL_ACCURACY
-        else "fairly clear"
-    )  # fmt: skip
+    text = f"The samples fall into {count}, {number}"
+    if clusters["accuracy"] is None:
+        return f"{text}."
     return (
-        f"{text}; they are {judged}: the other samples predict a sample's cluster with a balanced "
-        f"accuracy of {accuracy:.0%}."
+        f"{text}; the other samples predict a sample's cluster with a balanced accuracy of "
+        f"{clusters['accuracy']:.0%}."
     )
 
 
-def _structure(summary: Mapping[str, Any]) -> str:
+def _structure(structure: Mapping[str, Any] | None) -> str:
     """Say whether there is anything beyond chance."""
-    structure = summary["structure"]
     if structure is None:
         return ""
     score, noise = structure["score"], structure["noise"]
@@ -151,29 +182,113 @@ def _structure(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _stability(summary: Mapping[str, Any]) -> str:
+def _stability(stability: Mapping[str, Any] | None) -> str:
     """Say how far other samples would select the same."""
-    stability = summary["stability"]
     if stability is None or stability["value"] is None:
         return ""
-    value, (low, high) = stability["value"], stability["interval"]
-    judged = (
-        "stable"
-        if value >= defaults.REPORT_STABLE
-        else "unstable"
-        if value < defaults.REPORT_UNSTABLE
-        else "fairly stable"
-    )
+    low, high = stability["interval"]
     interval = "" if low is None else f", 95% interval {low:.2f} to {high:.2f}"
     return (
-        f"The selection is {judged}: on {stability['n_selections']} subsamples of the rows the "
-        f"selections agree by {value:.2f} beyond chance (1 is perfect, 0 is chance{interval})."
+        f"On {stability['n_selections']} subsamples of the rows the selections agree by "
+        f"{stability['value']:.2f} beyond chance (1 is perfect, 0 is chance{interval})."
     )
 
 
-def _best(summary: Mapping[str, Any]) -> str:
-    """Name the best features."""
-    names = summary["selected"][:3]
-    if len(names) < 2:
-        return f"The selected feature is {names[0]}." if names else ""
-    return f"The best features are {listed(names)}."
+def caveats(summary: Mapping[str, Any], notes: Iterable[str] = ()) -> list[dict[str, str]]:
+    """Return what a reader must know before relying on a selection, warnings first."""
+    checks = (_about_clusters, _about_features, _about_classes, _about_table)
+    found = [
+        (kind, warns, CAVEATS[kind].format(**values))
+        for check in checks
+        for kind, warns, values in check(summary)
+    ]
+    for note in notes:
+        kind = str(getattr(note, "kind", "told"))
+        found.append((kind, kind.endswith("Warning"), str(note)))
+    found.sort(key=lambda caveat: not caveat[1])
+    return [
+        {"kind": kind, "level": "warning" if warns else "note", "text": text}
+        for kind, warns, text in found
+    ]
+
+
+def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
+    """Say where there is nothing to select for, or clusters cannot be trusted."""
+    structure, clusters = summary["structure"], summary["clusters"]
+    if structure is not None and (score := structure["score"]) < structure["noise"]:
+        if structure["certain"]:
+            yield "certain-clusters", False, {"score": score}
+        else:
+            text = no_structure(score, summary["table"]["samples"])
+            yield "no-structure", True, {"text": text}
+    if clusters is None:
+        return
+    accuracy, rows, few = clusters["accuracy"], clusters["rows"], defaults.REPORT_FEW_IN_CLUSTER
+    if len(clusters["names"]) < 2:
+        yield "one-cluster", True, {}
+    if accuracy is not None and accuracy < defaults.REPORT_DOUBTFUL_ACCURACY:
+        yield "doubtful-clusters", True, {"accuracy": accuracy}
+    tiny = [row["name"] for row in rows if row["size"] < few]
+    if tiny and len(rows) > 1:
+        yield "tiny-clusters", 2 * len(tiny) > len(rows), {"few": few, "names": listed(tiny)}
+    if clusters["source"] == "k-means":
+        values = {"method": summary["method"]["name"], "number": NUMBERS[clusters["number"]]}
+        yield "k-means-clusters", False, values
+
+
+def _about_features(summary: Mapping[str, Any]) -> Iterator[Caveat]:
+    """Say where other features could have been selected, or another number of them."""
+    stability, pairs, curve = summary["stability"], summary["redundancy"], summary["curve"]
+    if stability is None:
+        yield "stability-unknown", False, {}
+    elif stability["value"] is not None and stability["value"] < defaults.REPORT_UNSTABLE:
+        yield "unstable", True, stability
+    if pairs is not None and (count := pairs["n_in_duplicates"]):
+        values = dict(zip(("first", "second", "r"), pairs["pairs"][0], strict=True))
+        values |= {"count": count, "of": pairs["of"]}
+        yield "near-duplicates", 2 * count >= pairs["of"], values
+    if curve is not None and len(curve["sizes"]) > 1:
+        chosen, smallest, largest = curve["chosen"], curve["sizes"][0], curve["sizes"][-1]
+        if chosen == largest < summary["table"]["features"]:
+            yield "largest-number", True, {"chosen": chosen}
+        elif chosen == smallest > 1 and chosen != largest:
+            yield "smallest-number", False, {"chosen": chosen}
+    if summary["method"]["stopped"]:
+        yield "unfinished", False, {"status": summary["method"]["stopped"]}
+
+
+def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
+    """Say where the true classes speak against the selection, or mean nothing."""
+    judged = summary["evaluation"]
+    if judged is None:
+        return
+    n_classes, n_samples = len(judged["classes"]), sum(judged["sizes"])
+    if n_classes > 1 and too_many_classes(n_classes, n_samples):
+        yield "many-classes", True, {"n_classes": n_classes, "n_samples": n_samples}
+    elif judged["rows"]:
+        selected, whole = judged["rows"][:2]
+        margin = clear_difference(judged["samples"])
+        if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
+            values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
+            yield "all-better", True, values
+
+
+def _about_table(summary: Mapping[str, Any]) -> Iterator[Caveat]:
+    """Say what is unusual about the table."""
+    table, spread = summary["table"], summary["table"]["spread"] or 1.0
+    if table["samples"] < defaults.REPORT_FEW_SAMPLES:
+        yield "few-samples", True, table
+    if not table["named"]:
+        pixel = "r1c2 is the pixel in the first row and the second column"
+        example = pixel if summary["image"] else "x0 is the first, x1 the second"
+        yield "unnamed", False, {"example": example}
+    if table["constant"]:
+        columns = counted(table["constant"], "column does", "columns do")
+        yield "constant", False, {"columns": columns}
+    if table["dropped"]:
+        columns = counted(len(table["dropped"]), "column was", "columns were")
+        yield "dropped", False, {"columns": columns, "names": listed(table["dropped"])}
+    if summary["method"]["unscaled"] and spread >= defaults.REPORT_DIFFERENT_UNITS:
+        yield "units", True, table
+    if table["constant_selected"]:
+        yield "constant-selected", True, {}

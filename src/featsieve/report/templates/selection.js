@@ -72,7 +72,7 @@
   const number = (text) => (text === "" ? null : Number(text.replace("%", "").replace("∞", "Infinity")));
   const valueOf = (row, i) => {
     const text = row.cells[i].textContent;
-    return data.columns[i].kind === "number" ? number(text) : text;
+    return data.columns[i].style === "n" ? number(text) : text;
   };
   const build = ([group, ...texts]) => {
     const row = document.createElement("tr");
@@ -94,13 +94,13 @@
   const natural = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
   const rank = heads.findIndex((head) => head.textContent.trim() === "Rank");
   const arrange = () => {
-    const kind = data.columns[sorted].kind, sign = falling ? -1 : 1;
+    const numeric = data.columns[sorted].style === "n", sign = falling ? -1 : 1;
     const keyed = current().map((row) => [row, valueOf(row, sorted), valueOf(row, rank)]);
     keyed.sort(([, a, p], [, b, q]) => {
       const gone = (a === null || a === "") - (b === null || b === "");
       if (gone) return gone; // what is not there comes last, either way
       if (a === null || a === "") return p - q;
-      const order = kind === "number" ? (a < b ? -1 : a > b ? 1 : 0) : natural.compare(a, b);
+      const order = numeric ? (a < b ? -1 : a > b ? 1 : 0) : natural.compare(a, b);
       return sign * order || p - q;
     });
     body.replaceChildren(...keyed.map(([row]) => row));
@@ -130,7 +130,7 @@
   };
   heads.forEach((head, i) => {
     head.firstElementChild.addEventListener("click", () => {
-      const best = data.columns[i].kind === "number" && i !== rank; // largest first
+      const best = data.columns[i].style === "n" && i !== rank; // largest first
       falling = i === sorted ? !falling : best;
       sorted = i;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
@@ -300,7 +300,7 @@
       return element("path", { class: `m ${kind} c${group % data.colours}`, "data-group": group, d });
     };
     const sample = (group) => {
-      const [shape, dx, dy, kind] = data.keys[group % data.keys.length];
+      const [shape, dx, dy, kind] = data.markers[group % data.markers.length];
       const svg = element("svg", { class: "key-mark", viewBox: "-16 -16 32 32", "aria-hidden": "true" });
       svg.append(element("path", { class: `m ${kind} c${group % data.colours}`, d: `M${dx} ${dy}${shape}` }));
       return svg;
@@ -364,54 +364,6 @@
       showTip(`${feature} in cluster ${words[cell.cellIndex]}: ${cell.dataset.exact} standard deviations`, event.clientX, event.clientY);
     });
     heat.addEventListener("pointerleave", hideTip);
-  }
-
-  // The graph of features --------------------------------------------------------------------------
-  for (const figure of document.querySelectorAll("[data-plot=graph]")) {
-    const { x, y, text, edges } = data.graph;
-    const lines = [...figure.querySelectorAll(".edges line")].reverse(); // drawn weakest first
-    let least = 0.5;
-    const joined = (i) => edges.flatMap(([a, b, r], e) => ((a === i || b === i) && Math.abs(r) >= least ? [e] : []));
-    const plainName = (i) => text[i].replace(/ \(rank .*/, "");
-    const cursor = element("circle", { class: "cursor", r: 18, hidden: "" });
-    cursor.style.strokeWidth = 4;
-    figure.querySelector("svg").append(cursor);
-    const unlight = () => {
-      lines.forEach((line) => line.classList.remove("lit"));
-      cursor.setAttribute("hidden", "");
-    };
-    readable(figure, {
-      nearest: closest(x, y, 60),
-      order: x.map((_, i) => i),
-      at: (i) => [x[i], y[i]],
-      text: (i) => {
-        const best = joined(i)[0]; // edges come strongest first
-        if (best === undefined) return `${text[i]}; joined to no other`;
-        const [a, b, r] = edges[best];
-        const count = joined(i).length;
-        return `${text[i]}; joined to ${count} other${count === 1 ? "" : "s"}, above all ${plainName(a === i ? b : a)} (r = ${r.toFixed(2)})`;
-      },
-      shown: (i) => {
-        unlight();
-        joined(i).forEach((e) => lines[e].classList.add("lit"));
-        cursor.setAttribute("cx", x[i]);
-        cursor.setAttribute("cy", y[i]);
-        cursor.removeAttribute("hidden");
-      },
-      hidden: unlight,
-    });
-    const slider = byId("threshold");
-    if (slider) slider.addEventListener("input", () => {
-      least = Number(slider.value);
-      byId("threshold-value").textContent = least.toFixed(2);
-      let count = 0;
-      lines.forEach((line) => {
-        const on = Number(line.dataset.r) >= least;
-        line.classList.toggle("off", !on);
-        count += on;
-      });
-      byId("edge-count").textContent = `${count} ${count === 1 ? "pair" : "pairs"} joined.`;
-    });
   }
 
   // Pixels -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, MaxVariance
-from featsieve.report.selection.inputs import gather
+from featsieve.report.selection.selection import check_classes, check_shape, gather
 from tests.report.selection.cases import planted
 
 
@@ -55,3 +55,23 @@ def test_another_table_is_refused():
         gather(sieve, planted().X[:, :10])
     with pytest.raises(ValueError, match="rows but the selector was fitted on"):
         gather(sieve, planted().X[:30])
+
+
+@pytest.mark.parametrize("shape", [(8, 9), (8,), (8, 8, 1), (64, -1), (8.0, 8), "square"])
+def test_shapes_that_do_not_fit_are_refused(shape):
+    with pytest.raises(ValueError, match="image_shape"):
+        check_shape(shape, 64)
+
+
+@pytest.mark.parametrize(
+    ("y", "names", "match"),
+    [
+        ([0, 1], None, "for 3 samples"),
+        ([0, 1, 2], ["a", "b"], "integers from 0 to 1"),
+        (["a", "b", "a"], ["a", "b"], "Leave class_names out"),
+        ([0.5, 1.0, 1.0], None, "fractions"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(y, names, match):
+    with pytest.raises(ValueError, match=match):
+        check_classes(y, names, 3)

@@ -1,4 +1,3 @@
-import copy
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -6,8 +5,7 @@ import pytest
 
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
-from featsieve.report.selection.charts import charts, objective_note
-from featsieve.report.selection.drawing import tick_label, ticks
+from featsieve.report.selection.drawing import charts, sample_views, tick_label, ticks
 from tests.report.selection.cases import automatic, planted
 
 
@@ -17,7 +15,7 @@ def by_name(summary):
 
 def test_every_chart_is_a_picture_that_says_what_it_shows():
     drawn = by_name(automatic()[1])
-    assert list(drawn) == ["criterion", "gain", "loss", "objective"]
+    assert list(drawn) == ["criterion", "ranking"]
     for chart in drawn.values():
         root = ET.fromstring(chart.svg)
         assert root.get("role") == "img"
@@ -51,24 +49,21 @@ def test_the_criterion_shows_every_size_and_the_choice():
 def test_scores_that_are_all_zero_can_be_drawn():
     X = planted().X
     summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
-    summary["path"]["score"] = [0.0] * 40
-    ET.fromstring(by_name(summary)["scores"].svg)
+    summary["path"]["value"] = [0.0] * 40
+    ET.fromstring(by_name(summary)["ranking"].svg)
 
 
-@pytest.mark.parametrize(
-    ("values", "note"),
-    [
-        ([1.0], "JASFS took 1 iteration (objective 1) and ended because it was late."),
-        ([2.0, 1.0], "JASFS took 2 iterations (objective 2, then 1) and ended because it was"),
-        ([None, "inf"], ""),
-    ],
-)
-def test_a_short_objective_is_a_sentence(values, note):
-    summary = copy.deepcopy(automatic()[1])
-    summary["objective"] |= {"values": values, "status": "it was late"}
-    assert "objective" not in by_name(summary)
-    assert objective_note(summary).startswith(note)
-    assert bool(objective_note(summary)) == bool(note)
+def test_every_sample_is_drawn_once_in_both_views():
+    summary = automatic()[1]
+    views = sample_views(summary)
+    assert [view["name"] for view in views] == ["selected", "all"]
+    for view in views:
+        root = ET.fromstring(view["svg"])
+        paths = [path for path in root.iter("path") if path.get("data-group") is not None]
+        counts = [path.get("d").count("M") for path in paths]
+        assert counts == [row["size"] for row in summary["clusters"]["rows"]]
+        names = [text.text for text in root.iter("text")]
+        assert names == summary["clusters"]["names"]
 
 
 @pytest.mark.parametrize(
