@@ -6,11 +6,11 @@ random starts, mean of 20 seeds. The labels are used to judge, never to choose. 
 a fit with the true number of classes, at 5, 10, 20, 30, 50, 80, 100, 150, 200, 300 and 400
 features; what is selected off it (5 % of the columns, all of them) can have a negative regret.
 
-Rules: the criteria of featsieve.tuning, the smallest number within their tolerance of the best
-value ("smallest") or the largest value ("best"), with k-means on columns of unit variance ("unit"),
-as they are ("raw"), or in turns; fixed numbers; a number drawn at random from the path (its
-expectation). "JASFS default" is what JASFS(n_clusters=c) selects, labels and all, scored by itself;
-"nothing given" is the same with n_clusters="auto".
+Rules: the criteria of featsieve.tuning (and two more, other_criteria.py), the smallest number
+within their tolerance of the best value ("smallest") or the largest value ("best"), with k-means on
+columns of unit variance ("unit"), as they are ("raw"), or in turns; fixed numbers; a number drawn
+at random from the path (its expectation). "JASFS default" is what JASFS(n_clusters=c) selects,
+labels and all, scored by itself; "nothing given" is the same with n_clusters="auto".
 
 Half A is every other data set in the alphabet, half B the rest; the best rule of half A is tried on
 half B. The default rules come from an earlier study, except that k-means runs take turns between
@@ -40,7 +40,8 @@ from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
 from featsieve.graphs.initial_labels import table_labels
-from featsieve.tuning import CentroidAccuracy, FullSilhouette, LabelAgreement, Modularity
+from featsieve.tuning import LabelAgreement, Modularity
+from other_criteria import CentroidAccuracy, FullSilhouette
 
 N_SEEDS = 20
 SCALE_ROWS = 1000

@@ -12,7 +12,7 @@ labels. The curve behind the choice tells how much the data care.
 
 import matplotlib.pyplot as plt
 
-from featsieve import JASFS, cluster_sensitivity
+from featsieve import JASFS
 from featsieve.datasets import make_planted
 
 planted = make_planted(150, 400, n_informative=20, n_clusters=6, signal=1.2, random_state=3)
@@ -26,8 +26,14 @@ print(f"planted among them: {planted.informative[sieve.support_].sum()}")
 # columns alone; the modularity asks whether samples that are neighbours in the *whole* table stay
 # together. The smallest number within 0.01 of the best is taken.
 
+curve = sieve.path_.curve
 figure, ax = plt.subplots()
-sieve.path_.curve.plot(ax=ax)
+ax.axvspan(*curve.equivalent_range, alpha=0.15, label="nearly equal")
+ax.errorbar(curve.sizes, curve.values, yerr=curve.errors, marker="o", capsize=2)
+ax.axvline(curve.chosen, linestyle="--", label=f"chosen: {curve.chosen}")
+ax.set_xscale("log")
+ax.set_xlabel("number of features")
+ax.legend()
 ax.set_title("modularity of k-means on the selected columns")
 ax.grid(axis="y")
 plt.show()
@@ -35,12 +41,16 @@ plt.show()
 # %%
 # The same as a table.
 
-print(sieve.path_.curve.table())
+print(curve.table())
 
 # %%
 # The number of clusters is known within a factor of about two at best. Whether that matters for the
-# selection is a table too: the selections for half to twice as many are compared with the first
-# one.
+# selection shows in the selections for half to twice as many.
 
-selector = JASFS(sieve.n_clusters_, n_features_to_select=20, random_state=0)
-print(cluster_sensitivity(planted.X, selector))
+found = sieve.n_clusters_
+selections = {
+    count: JASFS(count, n_features_to_select=20, random_state=0).fit(planted.X).support_
+    for count in (found // 2, found, 2 * found)
+}
+for count, support in selections.items():
+    print(f"{count} clusters: {(support & selections[found]).sum()} of the 20 features are kept")

@@ -42,9 +42,12 @@ points = sparsity_path(
     planted.X, JASFS(n_clusters=4, random_state=0), sizes=[1, 2, 3, 5, 8, 12, 18, 25]
 )
 figure, ax = plt.subplots(figsize=(6.4, 5.0))
-points.plot(ax=ax)
+first = np.flatnonzero(points.supports.any(axis=0))
+for height, j in enumerate(first[np.argsort(points.supports[:, first].argmax(axis=0))]):
+    at = points.n_features[points.supports[:, j]]
+    ax.plot(at, np.full(len(at), height), marker=".", linewidth=1)
+ax.set_xscale("log")
+ax.set_xlabel("number of features")
+ax.set_ylabel("column, in order of entry")
 ax.set_title("which columns are selected at which size")
 plt.show()
-
-# %%
-print(points.table())

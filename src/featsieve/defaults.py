@@ -11,10 +11,6 @@ used. Parameters of the estimators have their defaults in their signatures.
 # Chosen on: no data: a limit on time. The effect on answers was not measured.
 CRITERION_SAMPLES = 5000
 
-# The silhouettes of so many samples are averaged: each needs its distances to all the others.
-# Chosen on: no data: the standard error of a mean of 1000 is a thirtieth of their spread.
-SILHOUETTE_SAMPLES = 1000
-
 # Samples among which k-means looks for centres when selections are judged (all samples are assigned
 # to them afterwards), and the least number of them per cluster.
 # Chosen on: the time of palm, of 100 classes, where choosing cost more than five fits.
@@ -311,13 +307,6 @@ FROZEN_LABELS = 1e6
 # multiplicative step never changes a zero.
 # Chosen on: no data: the value of the public NDFS programs.
 LABEL_SOFTENING = 0.2
-
-# tuning -------------------------------------------------------------------------------------------
-
-# Multiples of the number of clusters that cluster_sensitivity compares with it: what the number is
-# uncertain by (COUNT_UNCERTAINTY), in between as well.
-# Chosen on: no data.
-SENSITIVITY_FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
 
 # anndata ------------------------------------------------------------------------------------------
 

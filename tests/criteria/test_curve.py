@@ -24,7 +24,6 @@ def curves(draw):
         np.array(draw(st.lists(st.one_of(step, st.floats(-1, 1)), **lists))),
         np.array(draw(st.lists(st.sampled_from([0.0, 0.01, 0.1]), **lists))),
         tolerance=draw(st.sampled_from([0.0, 0.01, 0.3])),
-        sparsest=draw(st.booleans()),
     )
 
 
@@ -40,7 +39,7 @@ def plain(curve):
         noise = 2.0 * math.hypot(error, errors[top])
         nearly.append(value >= values[top] - max(noise, curve.tolerance))
     at = 0
-    while not (nearly[at] if curve.sparsest else values[at] >= values[top] - curve.tolerance):
+    while values[at] < values[top] - curve.tolerance:
         at += 1
     low = high = at
     while low - 1 >= 0 and nearly[low - 1]:
@@ -102,12 +101,10 @@ class SumOfIndices(Criterion):
 def test_the_supports_are_the_first_features_of_the_order():
     order, sizes = np.array([3, 0, 2, 1]), np.array([1, 2, 4])
     curve = judge(SumOfIndices(tolerance=0.25), np.eye(4), np.arange(4), order=order, sizes=sizes)
-    assert (curve.criterion, curve.tolerance, curve.sparsest) == ("sum", 0.25, False)
+    assert (curve.criterion, curve.tolerance, curve.chosen) == ("sum", 0.25, 4)
     np.testing.assert_array_equal(curve.sizes, sizes)
     np.testing.assert_allclose(curve.values, [3.0, 3.0, 6.0])
     np.testing.assert_allclose(curve.errors, [3.0, 3.0, 6.0])  # sqrt(2) sum / sqrt(2)
-    sparse = judge(SumOfIndices(), np.eye(4), np.arange(4), order=order, sizes=sizes, sparsest=True)
-    assert (sparse.chosen, curve.chosen) == (1, 4)
 
 
 def test_values_and_errors_are_those_of_the_runs(small_planted):

@@ -113,7 +113,6 @@ def meta_estimators(draw: st.DrawFn, name: str, shape: tuple[int, int]) -> Any:
             inner,
             criterion=draw(st.sampled_from((None, criterion))),
             sizes=sizes,
-            sparsest=draw(st.booleans()),
         )
     if name == "StabilitySelection":
         return featsieve.StabilitySelection(

@@ -12,18 +12,12 @@ from featsieve import JASFS, MCFS, MaxVariance
 from featsieve.criteria.measures import CRITERIA
 from featsieve.evaluation import redundancy
 from featsieve.tables import Table
-from featsieve.tuning import (
-    cluster_sensitivity,
-    explain,
-    sparsity_path,
-    structure_score,
-    suggest_n_clusters,
-)
+from featsieve.tuning import explain, sparsity_path, structure_score, suggest_n_clusters
 from tests.fuzz.contract import OUTCOMES, check_answer
 from tests.fuzz.tables import Recipe, recipes
 
 # Columns of tables whose descriptions allow NaN (or an infinite separation).
-MAY_BE_NAN = ("separation", "eta_squared", "correlation", "selection_frequency", "label_agreement")
+MAY_BE_NAN = ("separation", "eta_squared", "correlation", "selection_frequency")
 MAY_BE_NAN += ("sparsity", "objective")  # of a path that is a ranking
 
 
@@ -70,7 +64,6 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
         "sparsity_path": lambda X: sparsity_path(
             X, joint if n_clusters == 2 else selector, sizes=sizes
         ),
-        "cluster_sensitivity": lambda X: cluster_sensitivity(X, joint, n_clusters=[2]),
         "redundancy": lambda X: redundancy(X, support),
         "criterion": lambda X: criterion(X, support, labels),
         "certify": lambda X: joint.fit(X).certify(X),
@@ -80,8 +73,8 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
 
 
 QUESTIONS = (
-    "explain", "suggest_n_clusters", "structure_score", "sparsity_path", "cluster_sensitivity",
-    "redundancy", "criterion", "certify", "predict",
+    "explain", "suggest_n_clusters", "structure_score", "sparsity_path", "redundancy",
+    "criterion", "certify", "predict",
 )  # fmt: skip
 
 

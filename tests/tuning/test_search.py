@@ -23,7 +23,7 @@ from featsieve import (
 )
 from featsieve.datasets import make_planted
 from featsieve.graphs.views import sample_view
-from featsieve.tuning import CentroidAccuracy, Modularity
+from featsieve.tuning import LabelAgreement, Modularity
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_labels_given_by_the_user_are_never_looked_at(clear):
 def test_folds_judge_rows_that_were_not_fitted(clear):
     seen = []
 
-    class Recorder(CentroidAccuracy):
+    class Recorder(LabelAgreement):
         def prepare(self, X, labels):
             seen.append((X.shape[0], len(labels)))
             return super().prepare(X, labels)

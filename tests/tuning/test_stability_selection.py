@@ -1,6 +1,5 @@
 """StabilitySelection: against the same fits made by hand, and what a user may do with it."""
 
-import warnings
 from typing import ClassVar
 
 import joblib
@@ -9,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 
 from featsieve import JASFS, AutoSelector, LaplacianScore, RandomSelector
@@ -26,15 +25,6 @@ class Recorder(RandomSelector):
 
     def fit(self, X, y=None):
         self.fits.append((X, self.random_state))
-        return super().fit(X)
-
-
-class Warner(RandomSelector):
-    """A selector that warns whenever it is fitted to fewer than 80 rows."""
-
-    def fit(self, X, y=None):
-        if len(X) < 80:
-            warnings.warn("not converged.", ConvergenceWarning, stacklevel=2)
         return super().fit(X)
 
 
@@ -245,14 +235,6 @@ def test_a_failed_fit_says_which_subsample_and_why(small_planted, error, raised,
     with pytest.raises(NotFittedError):
         sieve.transform(X)
     assert not hasattr(sieve, "stability_")
-
-
-def test_warnings_of_the_fits_are_given_once(small_planted):
-    sieve = StabilitySelection(Warner(20), n_subsamples=4, n_features_to_select=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"4 of the 4 fits .*not converged") as caught:
-        sieve.fit(small_planted.X)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,6 @@ def choose_count(
     *,
     criterion: Any = None,
     sizes: Iterable[int] | None = None,
-    sparsest: bool = False,
     progress: FitProgress = SILENT,
 ) -> CriterionCurve:
     """Return the curve that says how many features of a fitted selector's ranking to keep.
@@ -56,7 +55,7 @@ def choose_count(
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
     warn_without_structure(X, labels)
-    return judge(judged, X, labels, order=order, sizes=sizes, sparsest=sparsest, progress=progress)
+    return judge(judged, X, labels, order=order, sizes=sizes, progress=progress)
 
 
 def innermost(selector: Any) -> Any:

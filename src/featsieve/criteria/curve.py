@@ -8,7 +8,6 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.criteria.measures import Criterion
-from featsieve.criteria.plots import plot_curve
 from featsieve.progress import SILENT, FitProgress
 from featsieve.tables import Table
 from featsieve.validation import check_number
@@ -30,8 +29,6 @@ class CriterionCurve:
         Standard errors of the means (0 where a criterion has no runs).
     tolerance : float
         Loss that is given up for fewer features.
-    sparsest : bool
-        Whether the choice is the smallest size that is nearly as good as the best.
     """
 
     criterion: str
@@ -39,7 +36,6 @@ class CriterionCurve:
     values: np.ndarray
     errors: np.ndarray
     tolerance: float = 0.0
-    sparsest: bool = False
 
     @property
     def best(self) -> int:
@@ -48,9 +44,8 @@ class CriterionCurve:
 
     @property
     def chosen(self) -> int:
-        """The smallest size within the tolerance of the best, or nearly as good (``sparsest``)."""
-        enough = self.values >= self.values.max() - self.tolerance
-        return int(self.sizes[(self.nearly_equal if self.sparsest else enough).argmax()])
+        """The smallest size within the tolerance of the best."""
+        return int(self.sizes[(self.values >= self.values.max() - self.tolerance).argmax()])
 
     @property
     def nearly_equal(self) -> np.ndarray:
@@ -81,10 +76,6 @@ class CriterionCurve:
                 "chosen": self.sizes == self.chosen,
             }
         )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve, the chosen size and the nearly equal ones; return the matplotlib axes."""
-        return plot_curve(self, ax=ax)
 
 
 def default_sizes(n_features: int) -> np.ndarray:
@@ -118,7 +109,6 @@ def judge(
     *,
     order: np.ndarray,
     sizes: np.ndarray,
-    sparsest: bool = False,
     progress: FitProgress = SILENT,
 ) -> CriterionCurve:
     """Return the curve of a criterion along nested supports: the first features of ``order``."""
@@ -128,16 +118,6 @@ def judge(
         runs.append(np.atleast_1d(evaluate(order[:size])))
         seen = f"{criterion.name} {runs[-1].mean():.4f} ({i + 1} of {len(sizes)} sizes)"
         progress.tick(f"{size} feature{'s'[: int(size) != 1]}: {seen}", first=i == 0)
-    return CriterionCurve(
-        criterion.name,
-        sizes,
-        values=np.array([np.mean(run) for run in runs]),
-        errors=np.array([_standard_error(run) for run in runs]),
-        tolerance=criterion.tolerance,
-        sparsest=sparsest,
-    )
-
-
-def _standard_error(run: np.ndarray) -> float:
-    """Return the standard error of the mean of a criterion's runs."""
-    return float(np.std(run, ddof=1) / np.sqrt(len(run))) if len(run) > 1 else 0.0
+    values = np.array([np.mean(run) for run in runs])
+    errors = [np.std(run, ddof=1) / len(run) ** 0.5 if len(run) > 1 else 0.0 for run in runs]
+    return CriterionCurve(criterion.name, sizes, values, np.array(errors), criterion.tolerance)

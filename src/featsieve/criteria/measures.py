@@ -1,7 +1,7 @@
 """What makes a selection good when there are no labels to ask.
 
 Every criterion compares what the selected columns show with something the WHOLE table says: its
-neighbour graph, its pseudo-labels, its distances. Indices computed in the selected columns alone
+neighbour graph, or its pseudo-labels. Indices computed in the selected columns alone
 (silhouette, Davies-Bouldin, Calinski-Harabasz, the gap) are not offered: a handful of columns
 nearly always looks more clearly clustered than the table it came from, so they choose far too few,
 and do worse than chance.
@@ -16,15 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.random import RandomState
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import as_numpy, to_numpy
+from featsieve.arrays.namespace import as_numpy
 from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
 from featsieve.evaluation.checks import as_feature_indices
-from featsieve.graphs import principal_coordinates
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
 from featsieve.validation import as_table, check_number, check_varying
@@ -41,7 +38,7 @@ class Criterion(ABC):
     ----------
     scale : {"unit", "none", "both"}, default="both"
         Whether columns have unit variance where distances between samples are taken, or are taken
-        as they are; "both" takes turns (where there are no runs: unit variance).
+        as they are; "both" takes turns.
     n_runs : int, default=10
         k-means++ runs that are averaged.
     tolerance : float
@@ -84,14 +81,10 @@ class Criterion(ABC):
     def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         """Prepare for labels 0..c-1 and a table of bounded length."""
 
-    def _clusterings(
-        self, X: Any, labels: np.ndarray, random_state: RandomState
-    ) -> SelectedClusterings:
+    def _clusterings(self, X: Any, labels: np.ndarray, seed: RandomState) -> SelectedClusterings:
         check_varying(X)
         c = int(labels.max()) + 1
-        return SelectedClusterings(
-            X, c, scale=self.scale, n_runs=self.n_runs, random_state=random_state
-        )
+        return SelectedClusterings(X, c, scale=self.scale, n_runs=self.n_runs, random_state=seed)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -143,45 +136,6 @@ class LabelAgreement(Criterion):
         )
 
 
-class CentroidAccuracy(Criterion):
-    """How well the nearest centroid in the selected columns predicts the pseudo-labels.
-
-    Leave-one-out balanced accuracy, in closed form and without k-means: cheap. Removing sample i
-    from its cluster of n_k moves the centroid away from it: its distance grows by n_k/(n_k - 1).
-    """
-
-    name = "centroid_accuracy"
-
-    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
-        clusterings = self._clusterings(X, labels, random_state)
-        return lambda support: np.array([centroid_accuracy(clusterings.points(support), labels)])
-
-
-class FullSilhouette(Criterion):
-    """Silhouette, in ALL columns, of k-means labels of the selected ones.
-
-    Of more than 1000 samples, the silhouettes of a random 1000 are averaged.
-    """
-
-    name = "full_silhouette"
-
-    def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
-        clusterings = self._clusterings(X, labels, random_state)
-        n = X.shape[0]
-        rows = np.arange(n)
-        if n > defaults.SILHOUETTE_SAMPLES:
-            rows = np.sort(random_state.permutation(n)[: defaults.SILHOUETTE_SAMPLES])
-        operator = as_operator(X, scale="none" if self.scale == "none" else "std")
-        # All distances: wide tables keep them in n columns, tall ones have few already.
-        wide = operator.shape[0] <= operator.shape[1]
-        points = to_numpy(principal_coordinates(operator)[0] if wide else operator.rows(0, n))
-        distances = euclidean_distances(points[rows], points)  # once for all supports
-        distances[np.arange(len(rows)), rows] = 0.0
-        return lambda support: np.array(
-            [mean_silhouette(distances, rows, found) for found in clusterings(support)]
-        )
-
-
 class FunctionCriterion(Criterion):
     """A user's own ``function(X, support, labels) -> float``; support is a mask."""
 
@@ -201,9 +155,7 @@ class FunctionCriterion(Criterion):
         return evaluate
 
 
-CRITERIA: dict[str, type[Criterion]] = {
-    kind.name: kind for kind in (Modularity, LabelAgreement, CentroidAccuracy, FullSilhouette)
-}
+CRITERIA: dict[str, type[Criterion]] = {kind.name: kind for kind in (Modularity, LabelAgreement)}
 
 
 def as_criterion(criterion: Any) -> Criterion:
@@ -219,41 +171,3 @@ def as_criterion(criterion: Any) -> Criterion:
         f"criterion must be one of {names}, a Criterion, or a function of (X, support, labels); "
         f"got {criterion!r}."
     )
-
-
-def centroid_accuracy(points: np.ndarray, labels: np.ndarray) -> float:
-    """Return the leave-one-out balanced accuracy of the nearest centroid.
-
-    A cluster of one sample has no centroid without it: that sample counts as missed.
-    """
-    sizes = np.bincount(labels)
-    member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
-    centres = (member @ points) / sizes[:, None]
-    own = np.arange(len(labels)), labels
-    distance = euclidean_distances(points, centres, squared=True)
-    # x - m' = n_k/(n_k - 1) (x - m) for the centroid m' of the others.
-    others = np.maximum(sizes[labels] - 1, 0)
-    distance[own] *= (sizes[labels] / np.where(others > 0, others, 1)) ** 2
-    distance[own] = np.where(others > 0, distance[own], np.inf)
-    hits = np.bincount(labels, weights=distance.argmin(axis=1) == labels)
-    return float(np.mean(hits / sizes))
-
-
-def mean_silhouette(distances: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> float:
-    """Return the mean silhouette of some samples, given their distances to all; -1 for no clusters.
-
-    (b - a) / max(a, b), with a the mean distance to the others of the own cluster, and b that to
-    the samples of the nearest other one; 0 for a cluster of one sample.
-    """
-    found, codes = np.unique(labels, return_inverse=True)
-    if not 1 < len(found) < len(labels):
-        return -1.0
-    sizes = np.bincount(codes)
-    sums = distances @ np.eye(len(found))[codes]
-    own = np.arange(len(rows)), codes[rows]
-    inside = sums[own] / np.maximum(sizes[codes[rows]] - 1, 1)
-    sums[own] = np.inf
-    outside = np.min(sums / sizes, axis=1)
-    larger = np.maximum(inside, outside)
-    several = (sizes[codes[rows]] > 1) & (larger > 0.0)
-    return float(np.mean(np.where(several, outside - inside, 0.0) / np.where(several, larger, 1.0)))

@@ -98,10 +98,6 @@ def suggest_n_clusters(
     ClusterCount
         ``n_clusters``, the ``plausible_range`` and the whole comparison, ``table()``.
 
-    See Also
-    --------
-    cluster_sensitivity : How much the selected features depend on the number.
-
     Notes
     -----
     No rule finds the number of classes of real tables reliably: read the answer as "within a

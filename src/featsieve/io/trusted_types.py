@@ -33,8 +33,6 @@ PARTS = {
     "featsieve.io.selection_model.SelectionModel",
     "featsieve.solvers.forward_selection.SelectionPath",
     "featsieve.criteria.automatic.RankedPath",
-    "featsieve.criteria.measures.CentroidAccuracy",
-    "featsieve.criteria.measures.FullSilhouette",
     "featsieve.criteria.measures.LabelAgreement",
     "featsieve.criteria.measures.Modularity",
     "featsieve.criteria.curve.CriterionCurve",

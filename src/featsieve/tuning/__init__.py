@@ -1,36 +1,26 @@
 """Choosing without labels: how many features, how many clusters, how certain."""
 
 from featsieve.criteria.curve import CriterionCurve
-from featsieve.criteria.measures import (
-    CentroidAccuracy,
-    Criterion,
-    FullSilhouette,
-    LabelAgreement,
-    Modularity,
-)
+from featsieve.criteria.measures import Criterion, LabelAgreement, Modularity
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.criteria.structure import NoStructureWarning, structure_score
 from featsieve.tuning.auto_selector import AutoSelector
 from featsieve.tuning.explanation import explain
 from featsieve.tuning.path import SparsityPath, sparsity_path
 from featsieve.tuning.search import LabelFreeSearchCV
-from featsieve.tuning.sensitivity import cluster_sensitivity
 from featsieve.tuning.stability_selection import StabilitySelection
 
 __all__ = [
     "AutoSelector",
-    "CentroidAccuracy",
     "ClusterCount",
     "Criterion",
     "CriterionCurve",
-    "FullSilhouette",
     "LabelAgreement",
     "LabelFreeSearchCV",
     "Modularity",
     "NoStructureWarning",
     "SparsityPath",
     "StabilitySelection",
-    "cluster_sensitivity",
     "explain",
     "sparsity_path",
     "structure_score",

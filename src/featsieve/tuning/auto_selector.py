@@ -24,14 +24,11 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     selector : UnsupervisedSelector
         Any selector of featsieve. It is cloned; its ``n_features_to_select`` is not used.
     criterion : str, Criterion or None, default=None
-        How to judge a selection: "modularity", "agreement", "centroid_accuracy",
-        "full_silhouette", or an object (see :class:`~featsieve.tuning.Criterion`). None is
-        "modularity" for JASFS and "agreement" for all others.
+        How to judge a selection: "modularity", "agreement", a function of (X, mask, labels), or
+        an object (see :class:`~featsieve.tuning.Criterion`). None is "modularity" for JASFS and
+        "agreement" for all others.
     sizes : iterable of int or None, default=None
         Numbers of features to look at. None: some from 5 to 400, or up to all of a narrow table.
-    sparsest : bool, default=False
-        Whether to prefer the fewest features that are nearly as good as the best (within two
-        standard errors) to those within the criterion's own, smaller tolerance.
     verbose : int, default=0
         Whether to print progress: 1 prints the steps and, at most once a second, the sizes that
         were judged; 2 prints all sizes. (The selector has its own ``verbose``, if it iterates.)
@@ -39,8 +36,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     Attributes
     ----------
     path_ : RankedPath
-        The features, best first, and the ``curve`` of the criterion: ``path_.curve.table()``,
-        ``path_.curve.plot()``.
+        The features, best first, and the ``curve`` of the criterion: ``path_.curve.table()``.
     equivalent_range_ : tuple of int
         The smallest and the largest number that are nearly as good as the one chosen.
     selector_ : UnsupervisedSelector
@@ -62,7 +58,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     sizes. (JASFS judges the path of its first labels then, here that of a finished fit.)
 
     Cost: one fit of the selector (a second one where the selection depends on its size), and for
-    each size ten k-means runs on so many columns (none for "centroid_accuracy").
+    each size ten k-means runs on so many columns.
 
     Examples
     --------
@@ -77,7 +73,6 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     selector: Any = field(kw_only=False)
     criterion: Any = None
     sizes: Any = None
-    sparsest: bool = False
     verbose: int = 0
 
     _automatic = False
@@ -100,12 +95,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         self._progress.step(f"fitting {name}")
         self.selector_ = selector.fit(X)
         curve = choose_count(
-            self.selector_,
-            X,
-            criterion=self.criterion,
-            sizes=sizes,
-            sparsest=self.sparsest,
-            progress=self._progress,
+            self.selector_, X, criterion=self.criterion, sizes=sizes, progress=self._progress
         )
         self.selector_.set_params(n_features_to_select=curve.chosen)
         if selector._follows_count:

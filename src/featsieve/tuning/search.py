@@ -35,8 +35,8 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     param_grid : dict or list of dict
         Names of parameters and the values to try, as in ``GridSearchCV``.
     criterion : str or Criterion, default="modularity"
-        How to judge a selection: "modularity", "agreement", "centroid_accuracy",
-        "full_silhouette", or an object (see :class:`~featsieve.tuning.Criterion`).
+        How to judge a selection: "modularity", "agreement", a function of (X, mask, labels), or
+        an object (see :class:`~featsieve.tuning.Criterion`).
     cv : int, splitter, iterable or None, default=None
         None fits and judges every candidate on all rows: there are no labels to overfit. With
         folds, candidates are fitted on the training rows, and their selections judged on the rest.
@@ -63,9 +63,9 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     Notes
     -----
     "modularity" compares all candidates on one neighbour graph: that of X, also where a pipeline
-    transforms it first. "agreement" and "centroid_accuracy" compare every candidate with its OWN
-    pseudo-labels: easy labels win, so do not search ``n_clusters`` or ``init`` with them. No
-    criterion knows which clusters matter to you: the best score is not a truth.
+    transforms it first. "agreement" compares every candidate with its OWN pseudo-labels: easy
+    labels win, so do not search ``n_clusters`` or ``init`` with it. No criterion knows which
+    clusters matter to you: the best score is not a truth.
 
     Examples
     --------

@@ -1,20 +1,16 @@
 """Which features are selected again and again when the samples change."""
 
-from collections.abc import Iterable
 from dataclasses import field
-from threading import current_thread, main_thread
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector, estimator
-from featsieve.criteria.plots import plot_frequencies
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
@@ -106,7 +102,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
 
     When not to use it: if rows depend on each other (repeated measurements, time series), copies of
     a row end up in all subsamples, and everything looks stable. Cost: a fit of the selector to all
-    rows, and ``n_subsamples`` to fewer.
+    rows, and ``n_subsamples`` to fewer. (Warnings are those of the fit to all rows.)
 
     References
     ----------
@@ -135,29 +131,31 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     random_state: Any = None
 
     def _fit_all(self, X: Any) -> None:
-        """Fit as :meth:`_fit_rows` does, and report on it."""
-        with reporting(self):
-            self._fit_rows(X)
-
-    def _fit_rows(self, X: Any) -> None:
         """Check the table, then fit the selector to all rows and to each subsample."""
-        checked = table = self._check_input(X)
-        self._check_parameters()
-        n_selected: int | None = 1  # for now
-        if not self._automatic:
-            n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
-        n_samples = table.shape[0]
-        if n_samples < 3:
-            raise ValueError(f"Subsamples need at least 3 rows to draw from; X has {n_samples}.")
-        n_rows = min(max(round(self.subsample_size * n_samples), 2), n_samples - 1)
-        if hasattr(X, "columns"):
-            table = X  # a data frame: the selector may want to know the names
+        with reporting(self):
+            checked = table = self._check_input(X)
+            self._check_parameters()
+            n_selected: int | None = 1  # for now
+            if not self._automatic:
+                n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
+            if table.shape[0] < 3:
+                raise ValueError(
+                    f"Subsamples need at least 3 rows to draw from; X has {table.shape[0]}."
+                )
+            if hasattr(X, "columns"):
+                table = X  # a data frame: the selector may want to know the names
+            rng = check_random_state(self.random_state)
+            # First all rows: what is wrong with parameters or table is said without subsamples.
+            self._progress.step(f"fitting {type(self.selector).__name__} to all rows")
+            full = _seeded(self.selector, rng, keep=True).fit(table)
+            self._set_fits(full, self._fit_subsamples(full, table, rng), n_selected)
+            if self._automatic:
+                self._choose_count(checked)
 
-        # First all rows: what is wrong with the parameters or the table is said without subsamples.
-        progress, name = self._progress, type(self.selector).__name__
-        progress.step(f"fitting {name} to all {n_samples} rows")
-        rng = check_random_state(self.random_state)
-        full = _seeded(self.selector, rng, keep=True).fit(table)
+    def _fit_subsamples(self, full: Any, table: Any, rng: np.random.RandomState) -> np.ndarray:
+        """Return what is selected from every subsample."""
+        n_samples = table.shape[0]
+        n_rows = min(max(round(self.subsample_size * n_samples), 2), n_samples - 1)
         # Drawn here, one after the other, so that n_jobs does not matter.
         draws = [
             (
@@ -166,17 +164,16 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
             )
             for _ in range(self.n_subsamples)
         ]
-        progress.step(f"fitting {name} to {self.n_subsamples} subsamples of {n_rows} rows")
+        progress, count = self._progress, self.n_subsamples
+        progress.step(f"fitting {type(full).__name__} to {count} subsamples of {n_rows} rows")
         parallel = Parallel(self.n_jobs, return_as="generator" if progress.verbose else "list")
-        fits: Iterable[Fit] = parallel(
-            delayed(_fit_subsample)(selector, table, rows, name=f"{i} of {self.n_subsamples}")
-            for i, (selector, rows) in enumerate(draws, start=1)
-        )
-        fits = list(progress.counted(fits, self.n_subsamples, what="fits"))
-        self._pass_on_warnings(fits)
-        self._set_fits(full, np.array([fit.support for fit in fits]), n_selected)
-        if self._automatic:
-            self._choose_count(checked)
+        with catch_warnings():
+            simplefilter("ignore")  # the fit to all rows has given the same
+            supports = parallel(
+                delayed(_fit_subsample)(selector, table, rows, name=f"{i} of {count}")
+                for i, (selector, rows) in enumerate(draws, start=1)
+            )
+            return np.array(list(progress.counted(supports, count, what="fits")))
 
     def _check_parameters(self) -> None:
         if not hasattr(self.selector, "fit") or not hasattr(self.selector, "get_support"):
@@ -220,31 +217,11 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         self.stability_interval_ = stability.interval
         self._set_selection(frequency.copy(), n_selected, order=order)
 
-    def _pass_on_warnings(self, fits: "list[Fit]") -> None:
-        """Warn once of each kind of warning that the fits to subsamples gave."""
-        kinds = {category: text for fit in fits for category, text in fit.warnings.items()}
-        for category, text in kinds.items():
-            count = sum(category in fit.warnings for fit in fits)
-            share = f"{count} of the {len(fits)} fits to subsamples"
-            warn(f"{share} gave this warning or a similar one: {text}", category)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the sorted selection frequencies and the threshold; return the matplotlib axes."""
-        check_is_fitted(self)
-        return plot_frequencies(self.selection_frequency_, threshold=self.threshold, ax=ax)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if hasattr(self.selector, "__sklearn_tags__"):  # if not, fit says what is missing
             tags.input_tags.sparse = get_tags(self.selector).input_tags.sparse
         return tags
-
-
-class Fit(NamedTuple):
-    """What comes back from a subsample: the selection, and one warning of every category."""
-
-    support: np.ndarray
-    warnings: dict[type[Warning], str]
 
 
 def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) -> Any:
@@ -253,9 +230,7 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
     seeds = {}
     for name, value in sorted(selector.get_params(deep=True).items(), key=lambda item: item[0]):
         if name == "random_state" or name.endswith("__random_state"):
-            seed = rng.randint(
-                np.iinfo(np.int32).max
-            )  # drawn in any case: others must not depend on keep
+            seed = rng.randint(np.iinfo(np.int32).max)  # drawn whether it is used or not
             if value is None or not keep:
                 seeds[name] = seed
     return selector.set_params(**seeds)
@@ -274,15 +249,11 @@ def _started_like(whole: Any, selector: Any) -> Any:
     return selector
 
 
-def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> Fit:
+def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> np.ndarray:
     """Fit the selector to some rows; return what it selects. Runs in a worker."""
     some = take_rows(table, rows) if is_foreign_array(table) else _safe_indexing(table, rows)
     try:
-        if current_thread() is not main_thread():  # threads share the warnings' settings
-            return Fit(selector.fit(some).get_support(), {})
-        with catch_warnings(record=True) as caught:
-            simplefilter("always")
-            support = selector.fit(some).get_support()
+        return selector.fit(some).get_support()
     except Exception as error:
         kind = ValueError if isinstance(error, ValueError) else RuntimeError
         reason = f"{type(error).__name__}: {str(error).rstrip('.')}"
@@ -291,4 +262,3 @@ def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) ->
             f"{table.shape[0]} rows) with {reason}. It could be fitted to all rows: if the "
             "subsamples are too small for it, increase subsample_size."
         ) from error
-    return Fit(support, {warning.category: str(warning.message) for warning in caught})

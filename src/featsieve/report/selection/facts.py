@@ -116,7 +116,6 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
                 "chosen": int(curve.chosen),
                 "equivalent": [int(size) for size in curve.equivalent_range],
                 "tolerance": float(curve.tolerance),
-                "sparsest": bool(curve.sparsest),
                 "inner": depth > 0,
             }
     return None

@@ -29,9 +29,6 @@ LOOKS_FOR = {
 CRITERIA = {
     "modularity": "the modularity of the clusters in the neighbour graph of all features",
     "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
-    "centroid_accuracy": "how well cluster centres in the selected columns predict the "
-    "pseudo-labels",
-    "full_silhouette": "the silhouette in all columns of clusters found in the selected ones",
 }
 CAVEATS = {
     "no-structure": "{text}",
@@ -127,11 +124,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
         return "The number follows from the sparsity of the method."
     measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
     margin = readable(curve["tolerance"])
-    rule = (
-        "is the smallest number that cannot be told from the best" if curve["sparsest"]
-        else f"is the smallest number whose value is within {margin} of the best"
-        if curve["tolerance"] else "has the best value"
-    )  # fmt: skip
+    within = f"is the smallest number whose value is within {margin} of the best"
+    rule = within if curve["tolerance"] else "has the best value"
     rule = f"The number was chosen without labels, by {measure}. {chosen} {rule}"
     low, high = number["equivalent"]
     if low == high:
