@@ -15,7 +15,6 @@ from featsieve.evaluation import (
     paper_protocol,
     practical_protocol,
 )
-from featsieve.evaluation.protocol import mean_interval
 
 X, Y = load_iris(return_X_y=True)
 NOISE = np.random.default_rng(0).standard_normal((60, 3))
@@ -114,18 +113,11 @@ def test_own_labels_of_one_or_several_runs():
         ClusteringScores.of_labels(y, labels[:, :5])
 
 
-def test_mean_deviation_and_interval_are_those_of_scipy():
+def test_mean_and_deviation_are_those_of_scipy():
     scores = paper_protocol(NOISE, CLASSES)
     runs = measures(scores)
     np.testing.assert_allclose(scores.mean(), runs.mean(axis=1))
     np.testing.assert_allclose(scores.std(), stats.tstd(runs, axis=1))
-    for level in (0.5, 0.95):
-        intervals = scores.confidence_interval(level)
-        for values, interval in zip(runs, intervals, strict=True):
-            expected = stats.t.interval(
-                level, len(values) - 1, loc=values.mean(), scale=stats.sem(values)
-            )
-            np.testing.assert_allclose(interval, expected)
 
 
 @pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
@@ -138,35 +130,3 @@ def test_what_cannot_be_judged_is_refused(protocol):
         protocol(X[:-1], Y)
     with pytest.raises(ValueError, match=r"n_(seeds|starts) must be"):
         protocol(X, Y, **{"n_seeds" if protocol is paper_protocol else "n_starts": 0})
-    with pytest.raises(ValueError, match="level must be"):
-        protocol(X, Y).confidence_interval(95)
-
-
-def test_interval_of_one_seed_is_students():
-    level = 0.9
-    runs = np.random.default_rng(1).random(10)
-    expected = pytest.approx(tuple(stats.ttest_1samp(runs, 0.0).confidence_interval(level)))
-    assert mean_interval(runs, level=level) == expected
-    assert mean_interval([runs], level=level) == expected
-    # one run per seed: the same over the other axis
-    assert mean_interval(runs[:, None], level=level) == expected
-
-
-def test_interval_of_crossed_seeds_covers_the_mean():
-    rng = np.random.default_rng(2)
-    covered = []
-    for _ in range(1000):
-        runs = (
-            0.03 * rng.standard_normal((5, 1))
-            + 0.02 * rng.standard_normal((1, 10))
-            + 0.02 * rng.standard_normal((5, 10))
-        )
-        low, high = mean_interval(runs)
-        covered.append(low <= 0.0 <= high)
-    # nominal 0.95; the standard error of 1000 trials is 0.007
-    assert 0.93 <= np.mean(covered) <= 0.99
-
-
-def test_no_interval_from_a_single_run():
-    assert np.isnan(mean_interval([[0.5]])).all()
-    assert mean_interval([[0.5, 0.5]]) == (0.5, 0.5)

@@ -203,13 +203,13 @@ def test_the_best_candidate_of_a_search_is_explained():
     made = make_planted(24, 10, n_informative=4, n_clusters=3, signal=4.0, random_state=0)
     X = pd.DataFrame(made.X).add_prefix("f")
     search = LabelFreeSearchCV(LaplacianScore(4), {"n_neighbors": [3, 5]})
-    with pytest.raises(NotFittedError):
+    with pytest.raises(TypeError, match="with its best_estimator_"):
         explain(search, X)
     search.fit(X)
     table = explain(search, X, labels=made.labels)
     assert table == explain(search.best_estimator_, X, labels=made.labels)
     assert table["feature"][table["selected"]].tolist() == list(search.get_feature_names_out())
-    with pytest.raises(ValueError, match="set refit=True"):
+    with pytest.raises(TypeError, match="with its best_estimator_"):
         explain(search.set_params(refit=False).fit(X), X)
     search = LabelFreeSearchCV(
         make_pipeline(StandardScaler(), MaxVariance(4)), {"maxvariance__n_features_to_select": [4]}
@@ -304,11 +304,11 @@ def test_every_sample_a_cluster():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], "one cluster for each of the 12 rows"),
-        (LABELS[:, None], "one cluster for each of the 12 rows"),
-        (np.append(LABELS[:-1].astype(object), [None]), "integers or text"),
-        (np.linspace(0, 1, 12), "integers or text"),
-        (np.append(LABELS[:-1], np.nan), "integers or text"),
+        ([0, 1], "2 values for 12 samples"),
+        (LABELS[:, None], "one class for every sample"),
+        (np.append(LABELS[:-1].astype(object), [None]), "mixes kinds of values"),
+        (np.linspace(0, 1, 12), "fractions or missing values"),
+        (np.append(LABELS[:-1], np.nan), "fractions or missing values"),
     ],
 )
 def test_wrong_labels_are_refused(known, labels, message):
@@ -330,14 +330,14 @@ def test_another_table_is_refused(known):
 def test_what_is_no_fitted_selector_is_refused(known):
     with pytest.raises(NotFittedError):
         explain(LaplacianScore(), known)
-    with pytest.raises(TypeError, match="fitted selector of featsieve; got StandardScaler"):
+    with pytest.raises(TypeError, match="got StandardScaler"):
         explain(StandardScaler().fit(known), known)
-    with pytest.raises(TypeError, match="VarianceThreshold has not"):
+    with pytest.raises(TypeError, match="got VarianceThreshold"):
         explain(VarianceThreshold().fit(known), known)
     with pytest.raises(ValueError, match="redundant"):
         explain(fitted(known, [0]), known, redundant=1.1)
     pipeline = make_pipeline(StandardScaler(), MaxVariance(n_features_to_select=2)).fit(known)
-    advice = r"explain\(pipeline\[1\], pipeline\[:1\]\.transform\(X\)\)"
+    advice = r"explain\(pipeline\[-1\], pipeline\[:-1\]\.transform\(X\)\)"
     with pytest.raises(TypeError, match=advice):
         explain(pipeline, known)
     assert explain(pipeline[1], pipeline[:1].transform(known))["selected"].sum() == 2

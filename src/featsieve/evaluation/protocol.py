@@ -1,26 +1,21 @@
 """How selected columns become numbers: k-means, judged by classes that no selector has seen."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy.special import stdtrit
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.evaluation.checks import as_classes, check_probability
+from featsieve.evaluation.checks import as_classes
 from featsieve.evaluation.metrics import (
     adjusted_rand_index,
     clustering_accuracy,
     normalized_mutual_information,
 )
 from featsieve.validation import as_table, check_number
-
-Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +67,11 @@ class ClusteringScores:
         """Number of clusterings."""
         return len(self.accuracy)
 
-    def mean(self) -> Triple:
+    def mean(self) -> tuple[float, ...]:
         """Return the means over the runs, of (accuracy, NMI, ARI)."""
-        return self._each(np.mean)
+        return tuple(float(np.mean(runs)) for runs in (self.accuracy, self.nmi, self.ari))
 
-    def std(self) -> Triple:
+    def std(self) -> tuple[float, ...]:
         """Return the standard deviations over the runs, of (accuracy, NMI, ARI).
 
         They are those of a sample (division by the number of runs less one), the default of
@@ -85,58 +80,7 @@ class ClusteringScores:
         """
         if self.n_runs < 2:
             return (np.nan, np.nan, np.nan)
-        return self._each(partial(np.std, ddof=1))
-
-    def confidence_interval(self, level: float = 0.95) -> tuple[tuple[float, float], ...]:
-        """Return (low, high) for the means of accuracy, NMI and ARI, by Student's t.
-
-        The interval says how far the mean of these runs may be from that of very many: it is about
-        the starts of k-means, not about other samples. It is cut off at the values that are
-        possible. NaN for a single run.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Probability with which the interval covers the mean, approximately.
-
-        Returns
-        -------
-        tuple of three (low, high)
-        """
-        check_probability("level", level)
-        intervals = []
-        for runs, lowest in ((self.accuracy, 0.0), (self.nmi, 0.0), (self.ari, -0.5)):
-            low, high = mean_interval(runs, level=level)
-            intervals.append((float(np.maximum(low, lowest)), float(np.minimum(high, 1.0))))
-        return tuple(intervals)
-
-    def _each(self, function: Callable[[np.ndarray], Any]) -> Triple:
-        return float(function(self.accuracy)), float(function(self.nmi)), float(function(self.ari))
-
-
-def mean_interval(runs: Any, *, level: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the mean over runs, by Student's t.
-
-    Runs may be crossed: selector seeds by k-means seeds, where all selector seeds share the k-means
-    seeds. Both are random effects then. The variances of the means over rows and over columns are
-    added (which counts the residual twice, so that the interval is a little too wide, never too
-    narrow), with Satterthwaite's degrees of freedom.
-    """
-    table = np.atleast_2d(np.asarray(runs, dtype=np.float64))
-    parts = [
-        (means.var(ddof=1) / len(means), len(means) - 1)
-        for means in (table.mean(axis=1), table.mean(axis=0))
-        if len(means) > 1
-    ]
-    if not parts:
-        return float("nan"), float("nan")
-    variance = sum(part for part, _ in parts)
-    middle = float(table.mean())
-    if variance == 0:
-        return middle, middle
-    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
-    half = float(stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance))
-    return middle - half, middle + half
+        return tuple(float(np.std(runs, ddof=1)) for runs in (self.accuracy, self.nmi, self.ari))
 
 
 def paper_protocol(X: Any, y: Any, *, n_seeds: int = 10) -> ClusteringScores:

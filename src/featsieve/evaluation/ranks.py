@@ -25,8 +25,6 @@ class RankComparison:
         Confidence interval of each average rank at the level 1 - alpha.
     n_datasets : int
         Data sets that were compared: those on which every method has a score.
-    n_dropped : int
-        Data sets that were left out because a score is missing.
     friedman, friedman_p : float
         Friedman's χ², corrected for ties, and its p-value: do the methods differ at all?
     iman_davenport, iman_davenport_p : float
@@ -44,7 +42,6 @@ class RankComparison:
     average_ranks: np.ndarray
     intervals: np.ndarray
     n_datasets: int
-    n_dropped: int
     friedman: float
     friedman_p: float
     iman_davenport: float
@@ -65,26 +62,20 @@ class RankComparison:
 
 
 def compare_ranks(
-    scores: Any,
-    *,
-    names: Sequence[str] | None = None,
-    higher_is_better: bool = True,
-    alpha: float = 0.05,
+    scores: Any, *, names: Sequence[str] | None = None, alpha: float = 0.05
 ) -> RankComparison:
     """Rank methods on every data set, and test whether the average ranks differ beyond chance.
 
-    Friedman's test [1]_ asks whether the methods differ at all, the test of Iman and Davenport [2]_
-    asks the same with more power, and Nemenyi's critical difference says which pairs do [3]_.
+    Friedman's test asks whether the methods differ at all, the test of Iman and Davenport asks the
+    same with more power, and Nemenyi's critical difference says which pairs do [1]_.
 
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One number per data set and method. A data set with a missing score (NaN) is left out for
-        all methods; ``n_dropped`` counts them.
+        One number per data set and method, larger is better (negate errors and times). A data set
+        with a missing score (NaN) is left out for all methods.
     names : sequence of str, default=None
         Names of the methods; by default the columns of a data frame, or "method 0", ...
-    higher_is_better : bool, default=True
-        False for errors or times.
     alpha : float, default=0.05
         Significance level.
 
@@ -94,33 +85,19 @@ def compare_ranks(
 
     Notes
     -----
-    Equal scores share their ranks. With ranks r_ij on N data sets, their averages R_j over the data
-    sets and the mean rank (k + 1)/2 of k methods,
-
-        χ² = N (k - 1) B / T,   B = N Σ_j (R_j - (k + 1)/2)²,   T = Σ_ij (r_ij - (k + 1)/2)²,
-        F = (N - 1) χ² / (N (k - 1) - χ²),   CD = q sqrt(k (k + 1) / (6 N)).
-
-    Without ties T = N k (k² - 1)/12, which [3]_ uses for all tables; with ties T is smaller, and χ²
-    is that of ``scipy.stats.friedmanchisquare``. F is that of an analysis of variance of the ranks,
-    compared with its distribution for k - 1 and (k - 1)(N - 1) degrees of freedom. q is the upper
-    quantile of the studentised range of k values over √2; CD makes no use of ties.
-
-    Where all scores are equal nothing differs: χ² = F = 0. Where all data sets agree on a ranking F
-    is infinite.
-
-    The intervals of the average ranks are those of Student's t, cut off at 1 and k. They take the
-    data sets for a random sample, which those of papers hardly are.
+    Equal scores share their ranks, and χ² is corrected for them, as in
+    ``scipy.stats.friedmanchisquare``. F = (N - 1) χ² / (N (k - 1) - χ²) for N data sets and k
+    methods is that of an analysis of variance of the ranks; it is infinite where all data sets
+    agree. CD = q sqrt(k (k + 1) / (6 N)), q being the upper quantile of the studentised range of k
+    values over √2. The intervals of the average ranks are those of Student's t, cut off at 1 and k:
+    they take the data sets for a random sample, which those of papers hardly are.
 
     The groups mean something only if ``significant``; and methods in one group were not shown to
     be equal, only not to differ. With few data sets the critical difference is large.
 
     References
     ----------
-    .. [1] M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the
-       analysis of variance", Journal of the American Statistical Association 32, 1937.
-    .. [2] R. L. Iman and J. M. Davenport, "Approximations of the critical region of the Friedman
-       statistic", Communications in Statistics A 9, 1980.
-    .. [3] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of
+    .. [1] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of
        Machine Learning Research 7, 2006.
 
     Examples
@@ -138,9 +115,15 @@ def compare_ranks(
     check_probability("alpha", alpha, example=0.05)
     table, names = _as_table(scores, names)
     complete = ~np.isnan(table).any(axis=1)
-    _check_complete(table, complete, names)
-    table = table[complete]
-    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    if complete.sum() < 2:
+        lacking = np.isnan(table).sum(axis=0)
+        missing = ", ".join(f"{name} ({n} missing)" for name, n in zip(names, lacking, strict=True))
+        raise ValueError(
+            "Ranks are compared over data sets: at least 2 with a score of every method are "
+            f"needed; got {complete.sum()} of {len(table)}. Leave out methods that lack scores: "
+            f"{missing}."
+        )
+    ranks = rankdata(-table[complete], axis=1)
     N, k = ranks.shape
     average = ranks.mean(axis=0)
 
@@ -162,7 +145,6 @@ def compare_ranks(
         average_ranks=average,
         intervals=intervals,
         n_datasets=N,
-        n_dropped=int(np.sum(~complete)),
         friedman=float(largest * share),
         friedman_p=float(chi2.sf(largest * share, k - 1)),
         iman_davenport=float(statistic),
@@ -206,16 +188,3 @@ def _as_table(scores: Any, names: Sequence[str] | None) -> tuple[np.ndarray, tup
             f"of scores); got {names!r}."
         )
     return table, tuple(names)
-
-
-def _check_complete(table: np.ndarray, complete: np.ndarray, names: tuple[str, ...]) -> None:
-    """Raise unless two data sets have a score of every method; say which methods lack scores."""
-    if complete.sum() >= 2:
-        return
-    lacking = np.isnan(table).sum(axis=0)
-    missing = [f"{names[j]} ({lacking[j]} missing)" for j in np.argsort(-lacking) if lacking[j]]
-    fix = f" Leave out methods that lack scores: {', '.join(missing)}." if missing else ""
-    raise ValueError(
-        "Ranks are compared over data sets: at least 2 with a score of every method are needed; "
-        f"got {complete.sum()} of {len(table)}.{fix}"
-    )

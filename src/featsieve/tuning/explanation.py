@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,6 +18,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.criteria.selected_clusters import best_first, layers
+from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
 from featsieve.validation import as_table, check_number
 
@@ -169,28 +169,18 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
 
 def _check_selector(selector: Any) -> Any:
     """Return a fitted selector, or the best candidate of a search; refuse all else."""
-    if isinstance(selector, (GridSearchCV, RandomizedSearchCV)):
-        check_is_fitted(selector)
-        if not hasattr(selector, "best_estimator_"):
-            raise ValueError(
-                f"{type(selector).__name__} has no best_estimator_ to explain: set refit=True, or "
-                "explain a selector that was fitted with its best_params_."
-            )
-        selector = selector.best_estimator_
+    selector = getattr(selector, "best_estimator_", selector)
     if isinstance(selector, Pipeline):
-        where = [i for i, (_, step) in enumerate(selector.steps) if hasattr(step, "get_support")]
-        i = where[-1] if where else -1
         raise TypeError(
             "explain takes a selector, not the Pipeline around it, and the table that this step "
-            f"saw: explain(pipeline[{i}], {f'pipeline[:{i}].transform(X)' if i else 'X'})."
+            "saw: explain(pipeline[-1], pipeline[:-1].transform(X))."
         )
-    if not hasattr(selector, "get_support"):
-        raise TypeError(f"explain takes a fitted selector of featsieve; got {selector!r}.")
-    check_is_fitted(selector)
+    if hasattr(selector, "get_support"):
+        check_is_fitted(selector)
     if _find(selector, "ranking_") is None or _find(selector, "scores_") is None:
         raise TypeError(
-            "explain takes a selector of featsieve, which has scores_ and ranking_; "
-            f"{type(selector).__name__} has not."
+            "explain takes a fitted selector of featsieve, which has scores_ and ranking_ (or a "
+            f"search with its best_estimator_); got {selector!r}."
         )
     return selector
 
@@ -203,25 +193,19 @@ def _find(selector: Any, name: str) -> Any:
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:
     """Return one label per sample, as integers or text; None if there are no labels."""
-    given = labels is not None
-    labels = as_numpy(labels) if given else _find(selector, "labels_")
     if labels is None:
-        return None
-    if labels.shape != (n_samples,):
-        raise ValueError(
-            f"labels must hold one cluster for each of the {n_samples} rows of X; "
-            f"got an array of shape {labels.shape}."
-            if given
-            else f"X has {n_samples} rows but the selector was fitted on {len(labels)}: "
-            "pass the table that was fitted, or the clusters of these rows as labels."
-        )
-    if labels.dtype.kind == "O":
-        labels = np.asarray(labels.tolist())  # numbers or text, if all of them are
-    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == labels.round()).all():
-        labels = labels.astype(np.int64)
-    if labels.dtype.kind not in "biuU":
-        raise ValueError("labels must be integers or text, one per row, and none missing.")
-    return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
+        labels = _find(selector, "labels_")
+        if labels is None:
+            return None
+        if len(labels) != n_samples:
+            raise ValueError(
+                f"X has {n_samples} rows but the selector was fitted on {len(labels)}: pass the "
+                "table that was fitted, or the clusters of these rows as labels."
+            )
+    labels = as_numpy(labels)
+    as_classes("labels", labels, n_samples=n_samples)  # says what is wrong with them
+    values = np.asarray(labels.tolist())  # numbers or text, if an array of objects holds them
+    return values if values.dtype.kind == "U" else values.astype(np.int64)
 
 
 def _separate(
