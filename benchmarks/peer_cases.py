@@ -222,7 +222,7 @@ def our_mcfs_with_graph(table: Table, _: int) -> np.ndarray:
 
 def _mcfs(table: Table, affinity: Any) -> np.ndarray:
     sieve = featsieve.MCFS(
-        n_eigenvectors=table.n_clusters,
+        table.n_clusters + 1,  # as many functions as clusters
         n_features_to_select=table.n_selected,
         affinity=affinity,
         n_neighbors=NEIGHBOURS,

@@ -20,7 +20,6 @@ import featsieve
 from featsieve import (
     JASFS,
     MCFS,
-    SPEC,
     AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
@@ -49,8 +48,7 @@ VARIANTS = {
     "MCFS, auto": MCFS("auto", n_features_to_select=8),
     "MaxVariance, auto": MaxVariance("auto"),
     "SPEC, leading": quick("SPEC", criterion="leading"),
-    "SPEC, power": SPEC(8, power=3.0),
-    "SPEC, root": SPEC(8, power=0.5),
+    "SPEC, plain": quick("SPEC", criterion="plain"),
     "UGFS, raw": quick("UGFS", scale="raw"),
     "USFS, raw": quick("USFS", scale="raw"),
     "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),

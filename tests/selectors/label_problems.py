@@ -13,8 +13,8 @@ from featsieve.graphs.affinity import (
     row_normalised_laplacian,
     sample_graph,
 )
-from featsieve.selectors.ndfs import NDFSProblem, PublishedNDFS
-from featsieve.selectors.rsfs import PublishedRSFS, RSFSProblem
+from featsieve.selectors.ndfs import NDFSProblem
+from featsieve.selectors.rsfs import RSFSProblem
 from featsieve.selectors.rufs import RUFSProblem
 from featsieve.selectors.urafs import URAFSProblem, centred_frame
 from featsieve.selectors.usfs import USFSProblem
@@ -26,11 +26,11 @@ FORMS = ("gram", "sample")
 SHAPES = pytest.mark.parametrize("shape", [(40, 12), (15, 50)], ids=["tall", "wide"])
 NAMES = ("NDFS", "RSFS", "RUFS", "URAFS", "USFS")
 KINDS = {
-    "NDFS": (NDFSProblem, PublishedNDFS),
-    "RSFS": (RSFSProblem, PublishedRSFS),
-    "RUFS": (RUFSProblem,),
-    "URAFS": (URAFSProblem,),
-    "USFS": (USFSProblem,),
+    "NDFS": NDFSProblem,
+    "RSFS": RSFSProblem,
+    "RUFS": RUFSProblem,
+    "URAFS": URAFSProblem,
+    "USFS": USFSProblem,
 }
 NUMBERS = {
     "NDFS": {"alpha": 1.0, "beta": 1.0, "orthogonality": 1e8},
@@ -44,9 +44,9 @@ LAPLACIANS = {"NDFS": normalised_laplacian, "RSFS": row_normalised_laplacian, "R
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def make_problem(name, X, *, published=False, scale="std", center=True, k=5, **more):
+def make_problem(name, X, *, kind=None, scale="std", center=True, k=5, **more):
     """Return the problem of a method on a table, with the graph of k neighbours."""
-    kind = KINDS[name][published]
+    kind = kind or KINDS[name]
     operator = as_operator(X, scale=scale, center=center)
     shifted = more.pop("shifted", True)
     if name in LAPLACIANS and "laplacian" not in more:

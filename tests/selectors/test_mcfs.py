@@ -45,9 +45,7 @@ def textbook_scores(Z, Y, m, ridge):
 
 
 def test_golden_numbers():
-    sieve = MCFS(
-        n_eigenvectors=2, n_features_to_select=3, affinity="binary", n_neighbors=3, scale="raw"
-    ).fit(T9)
+    sieve = MCFS(3, n_features_to_select=3, affinity="binary", n_neighbors=3, scale="raw").fit(T9)
     unit = np.abs(sieve.coef_) / np.linalg.norm(sieve.coef_, axis=0)
     np.testing.assert_allclose(unit, GOLDEN, atol=1e-12)
     np.testing.assert_allclose(
@@ -69,7 +67,7 @@ def test_it_is_the_textbook_method(scale, shape, m):
     Z = X if scale == "raw" else X - X.mean(axis=0)
     Z = Z / Z.std(axis=0) if scale == "unit" else Z
     S = sample_graph(as_operator(Z, center=False), "heat", n_neighbors=8)
-    sieve = MCFS(n_eigenvectors=3, n_features_to_select=m, affinity=S, scale=scale).fit(X)
+    sieve = MCFS(4, n_features_to_select=m, affinity=S, scale=scale).fit(X)
     Y = textbook_embedding(S.toarray(), 3)
     np.testing.assert_allclose(np.abs(sieve.embedding_), np.abs(Y), atol=1e-8)
     np.testing.assert_allclose(sieve.scores_, textbook_scores(Z, Y, m, 1e-3), atol=1e-8)
@@ -92,7 +90,7 @@ def test_it_is_the_textbook_method(scale, shape, m):
 def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, ridge, seed):
     X = np.random.default_rng(seed).standard_normal((n, d))
     m = 1 + int(share * (d - 1))
-    sieve = MCFS(n_eigenvectors=min(n_vectors, n), n_features_to_select=m, ridge=ridge).fit(X)
+    sieve = MCFS(min(n_vectors + 1, n), n_features_to_select=m, ridge=ridge).fit(X)
     assert np.isfinite(sieve.scores_).all()
     assert ((sieve.scores_ >= 0.0) & (sieve.scores_ <= 1.0 + 1e-12)).all()
     ranked = sieve.scores_[np.argsort(sieve.ranking_)]
@@ -104,10 +102,10 @@ def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, r
 
 def test_features_of_score_zero_follow_in_the_order_of_entry():
     X = make_planted(60, 40, n_informative=8, n_clusters=2, signal=2.0, random_state=1).X
-    one = MCFS(n_eigenvectors=1, n_features_to_select=3).fit(X)
+    one = MCFS(2, n_features_to_select=3).fit(X)
     np.testing.assert_array_equal(one.scores_ == 0.0, one.ranking_ > 3)
     # The next to enter comes next, ...
-    four = MCFS(n_eigenvectors=1, n_features_to_select=4).fit(X)
+    four = MCFS(2, n_features_to_select=4).fit(X)
     assert four.scores_[np.flatnonzero(one.ranking_ == 4)[0]] > 0.0
     # ... and all others by their correlation with what is not explained yet.
     Z = StandardScaler().fit_transform(X)
@@ -119,7 +117,7 @@ def test_features_of_score_zero_follow_in_the_order_of_entry():
 
 def test_all_features_give_the_ridge_regressions():
     X = make_planted(60, 15, n_informative=5, random_state=5).X
-    sieve = MCFS(n_eigenvectors=3, n_features_to_select=15).fit(X)
+    sieve = MCFS(4, n_features_to_select=15).fit(X)
     Z = StandardScaler().fit_transform(X)
     A = np.linalg.solve(Z.T @ Z + 1e-3 * np.eye(15), Z.T @ sieve.embedding_)
     expected = np.max(np.abs(A) / np.linalg.norm(A, axis=0), axis=1)
@@ -132,7 +130,7 @@ def test_a_graph_in_parts_separates_them():
     X = rng.standard_normal((60, 12))
     X[:, 3] += 50.0 * (part == 0)
     X[:, 8] += 50.0 * (part == 2)
-    sieve = MCFS(n_eigenvectors=2, n_features_to_select=2, scale="none").fit(X)
+    sieve = MCFS(3, n_features_to_select=2, scale="none").fit(X)
     np.testing.assert_array_equal(sieve.eigenvalues_, 0.0)
     np.testing.assert_array_equal(np.flatnonzero(sieve.support_), [3, 8])
     # The largest part against the others, then these against one another.
@@ -142,25 +140,18 @@ def test_a_graph_in_parts_separates_them():
     np.testing.assert_allclose(sieve.embedding_[part == 0, 1], 0.0, atol=1e-14)
 
 
-def test_as_many_functions_as_samples():
+def test_as_many_functions_as_tell_the_clusters_apart():
     X = np.random.default_rng(12).standard_normal((12, 8))
-    for n_vectors in (11, 12):
-        sieve = MCFS(n_eigenvectors=n_vectors, n_features_to_select=3).fit(X)
-        assert sieve.embedding_.shape[1] == len(sieve.eigenvalues_) == sieve.coef_.shape[1] <= 11
-
-
-def test_c_clusters_are_told_apart_by_one_function_less():
-    X = np.random.default_rng(15).standard_normal((30, 12))
-    by_default, by_hand = MCFS(4).fit(X), MCFS(n_eigenvectors=3).fit(X)
-    assert by_default.embedding_.shape == (30, 3)
-    np.testing.assert_array_equal(by_default.scores_, by_hand.scores_)
+    sieve = MCFS(12, n_features_to_select=3).fit(X)
+    assert sieve.embedding_.shape[1] == len(sieve.eigenvalues_) == sieve.coef_.shape[1] <= 11
+    assert MCFS(4).fit(X).embedding_.shape == (12, 3)
 
 
 def test_targets_that_no_feature_predicts_are_skipped():
     X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
     cross = np.array([1.0, -1.0, -1.0, 1.0])
     S = np.ones((4, 4)) + np.outer(cross, cross) * 0.9  # first non-trivial vector: x_1 x_2
-    sieve = MCFS(n_eigenvectors=1, n_features_to_select=1, affinity=S).fit(X)
+    sieve = MCFS(2, n_features_to_select=1, affinity=S).fit(X)
     np.testing.assert_array_equal(sieve.scores_, 0.0)
     np.testing.assert_array_equal(sieve.ranking_, [1, 2])
 

@@ -6,14 +6,13 @@ import scipy.sparse as sp
 
 from featsieve.arrays import as_operator
 from featsieve.graphs.affinity import laplacian
+from featsieve.solvers.block_problem import solve
 from featsieve.solvers.conjugate_gradients import conjugate_gradients
 from featsieve.solvers.product_form import ProductForm
 from featsieve.solvers.sparse_projection import (
     GramForm,
     SampleForm,
     SparseProjection,
-    first_inverse_weights,
-    solve_projection,
 )
 from tests.solvers.test_sparse_projection import refuse_matrices_beyond, table
 
@@ -125,13 +124,12 @@ def test_the_product_form_needs_no_matrix_from_the_start(monkeypatch):
     )
     L = ring_laplacian(400)
     rough = ProductForm(operator, L).roughness
-    first = first_inverse_weights(rough, "roughness", 5)
     gamma = 10.0 * float(rough.mean())
-    dense = solve_projection(SparseProjection(operator, L, 5, gamma, "sample"), first, max_iter=3)
+    problem = SparseProjection(operator, L, 5, gamma, "sample")
+    dense = solve(problem, problem.start(), max_iter=3)
     refuse_matrices_beyond(monkeypatch, 150)
-    product = solve_projection(
-        SparseProjection(operator, L, 5, gamma, "product"), first, max_iter=3
-    )
+    problem = SparseProjection(operator, L, 5, gamma, "product")
+    product = solve(problem, problem.start(), max_iter=3)
     np.testing.assert_allclose(product.objective[1:], dense.objective[1:], rtol=1e-10)
     np.testing.assert_allclose(
         product.state.W @ product.state.W.T, dense.state.W @ dense.state.W.T, atol=1e-8

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import as_operator
 from featsieve.graphs.affinity import laplacian, sample_graph
-from featsieve.solvers import sparse_projection
+from featsieve.solvers import block_problem, sparse_projection
 from featsieve.solvers.sparse_projection import (
     SparseProjection,
     first_inverse_weights,
     roughness,
-    solve_projection,
 )
 from featsieve.terms.row_shrinkage import SMOOTHING
 
@@ -24,20 +23,19 @@ FORMS = ("gram", "sample", "product")
 SHAPES = [(40, 15), (18, 50)]  # d < n, d > n
 
 
-def make_problem(X, m=3, share=0.1, *, form="auto", scale="std", L=None):
+def make_problem(X, m=3, share=0.1, *, form="auto", init="roughness", scale="std", L=None):
     """Return the problem on the heat-kernel graph; gamma relative to the mean roughness."""
     operator = as_operator(X, scale=scale)
     if L is None:
         L = laplacian(sample_graph(operator, "heat"))
     rough = roughness(operator, L)
     gamma = share * float(rough[np.asarray(operator.varies)].mean())
-    return SparseProjection(operator, L, m, gamma, form), rough
+    return SparseProjection(operator, L, m, gamma, form, init)
 
 
-def solve(X, m=3, share=0.1, *, n_iter=10, init="roughness", tol=0.0, **options):
-    problem, rough = make_problem(X, m, share, **options)
-    inverse = first_inverse_weights(rough, init, m)
-    return solve_projection(problem, inverse, max_iter=n_iter, tol=tol), problem
+def solve(X, m=3, share=0.1, *, n_iter=10, tol=0.0, **options):
+    problem = make_problem(X, m, share, **options)
+    return block_problem.solve(problem, problem.start(), max_iter=n_iter, tol=tol), problem
 
 
 def textbook(Z, L, m, gamma, q, n_iter):
@@ -158,7 +156,7 @@ def test_with_a_large_penalty_the_best_m_columns(form):
 
 
 def test_a_step_that_does_not_descend_is_not_taken(monkeypatch):
-    problem, rough = make_problem(table((30, 12)))
+    problem = make_problem(table((30, 12)))
     real, calls = problem.quadratic.leading, []
 
     def worse(*args, **options):
@@ -167,9 +165,7 @@ def test_a_step_that_does_not_descend_is_not_taken(monkeypatch):
         return theta, (vectors if len(calls) < 3 else np.eye(12)[:, -4:])
 
     monkeypatch.setattr(problem.quadratic, "leading", worse)
-    solution = solve_projection(
-        problem, first_inverse_weights(rough, "roughness", 3), max_iter=5, tol=0.0
-    )
+    solution = block_problem.solve(problem, problem.start(), max_iter=5, tol=0.0)
     assert len(calls) == 5
     assert solution.objective[2] == solution.objective[3] == solution.objective[5]
     np.testing.assert_allclose(solution.state.W.T @ solution.state.W, np.eye(3), atol=1e-12)
@@ -214,19 +210,18 @@ def test_first_weights():
 
 
 def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    problem, rough = make_problem(table((40, 600)), m=4)
+    problem = make_problem(table((40, 600)), m=4)
     refuse_matrices_beyond(monkeypatch, 40)
-    inverse = first_inverse_weights(rough, "roughness", 4)
-    assert solve_projection(problem, inverse, max_iter=3, tol=0.0).n_iter == 3
+    assert block_problem.solve(problem, problem.start(), max_iter=3, tol=0.0).n_iter == 3
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_gap_is_that_of_the_eigenvalues(form):
     shape = SHAPES[1]
-    problem, rough = make_problem(table(shape), form=form)
-    inverse = first_inverse_weights(rough, "roughness", 3)
-    state = solve_projection(problem, inverse, max_iter=1, tol=0.0).state
+    problem = make_problem(table(shape), form=form)
+    start = problem.start()
+    state = block_problem.solve(problem, start, max_iter=1, tol=0.0).state
     Z = problem.operator.rows(0, shape[0])
-    P = Z.T @ (problem.laplacian @ Z) + problem.gamma * np.diag(1.0 / inverse)
+    P = Z.T @ (problem.laplacian @ Z) + problem.gamma * np.diag(1.0 / start.inverse)
     lam = np.linalg.eigvalsh(P)
     assert state.gap == pytest.approx((lam[3] - lam[2]) / lam[3], rel=1e-6)

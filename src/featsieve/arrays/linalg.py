@@ -27,31 +27,21 @@ def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
 
 
 def largest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``count`` largest eigenvalues of a dense symmetric matrix, in rising order."""
-    n = A.shape[0]
-    return _part_of_spectrum(A, n - count, n)
-
-
-def smallest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``count`` smallest eigenvalues of a dense symmetric matrix, in rising order."""
-    return _part_of_spectrum(A, 0, count)
-
-
-def _part_of_spectrum(A: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenpairs of some ranks, the smallest eigenvalue first.
+    """Return the ``count`` largest eigenvalues of a dense symmetric matrix, in rising order.
 
     LAPACK's search for a part of the spectrum can give up where an eigenvalue repeats very often
     (graphs of coinciding samples), or find fewer than were asked for and call that a success
     (graphs that link all samples alike): then all of it is computed.
     """
     try:
-        values, vectors = scipy.linalg.eigh(A, subset_by_index=[start, stop - 1])
-        if len(values) == stop - start:
+        n = A.shape[0]
+        values, vectors = scipy.linalg.eigh(A, subset_by_index=[n - count, n - 1])
+        if len(values) == count:
             return values, vectors
     except scipy.linalg.LinAlgError:
         pass
     values, vectors = scipy.linalg.eigh(A, driver="evd")
-    return values[start:stop], vectors[:, start:stop]
+    return values[n - count :], vectors[:, n - count :]
 
 
 def largest_by_lanczos(

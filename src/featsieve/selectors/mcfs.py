@@ -10,7 +10,7 @@ from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.embedding import spectral_embedding
 from featsieve.selectors.common import ClusterSelector
 from featsieve.solvers.lars import LarsPath, lasso_lars
-from featsieve.validation import check_number, nonnegative
+from featsieve.validation import nonnegative
 
 
 @estimator
@@ -28,13 +28,11 @@ class MCFS(ClusterSelector):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters c to look for.
+        Number of clusters c to look for. K is c - 1, which is how many functions tell c clusters
+        apart; all further ones vary inside the clusters, and bring features that do so. The authors
+        take K = c.
     %(n_features_to_select)s
         It is also the number of non-zero coefficients of every regression.
-    n_eigenvectors : int or None, default=None
-        K, the number of functions. None is c - 1, which is how many tell c clusters apart; all
-        further ones vary inside the clusters, and bring features that do so. The authors take
-        K = c. There are at most n_samples - 1.
     ridge : float, default=1e-3
         ρ. Without it, no more than n_samples coefficients can be non-zero. Its size is relative to
         the sums of squares of the columns (n_samples with ``scale="unit"``).
@@ -64,7 +62,7 @@ class MCFS(ClusterSelector):
 
     Notes
     -----
-    Deviations from the paper and public code, and why. K is c - 1 instead of c. Columns are
+    Deviations from the paper and public code, and why. K is c - 1. Columns are
     standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order
     the paper leaves open, are ranked by the largest ``|x_j'(y_k - Xa_k)|`` relative to that of the
     selected ones: the lasso path adds features in that order. Of features that tie for the last
@@ -96,7 +94,6 @@ class MCFS(ClusterSelector):
     %(example)s
     """
 
-    n_eigenvectors: int | None = None
     ridge: float = 1e-3
     affinity: Any = "heat"
 
@@ -107,7 +104,7 @@ class MCFS(ClusterSelector):
         """Embed the samples and find the features that predict the embedding."""
         operator = self._operator(X)
         n_selected = self._n_to_select()
-        n_eigenvectors = self._n_eigenvectors(X)
+        n_eigenvectors = max(self._count_clusters(X) - 1, 1)
         S = sample_graph(operator, self.affinity, n_neighbors=self.n_neighbors)
         self.embedding_, self.eigenvalues_ = spectral_embedding(S, n_eigenvectors)
         if self.embedding_.shape[1] == 0:
@@ -118,19 +115,6 @@ class MCFS(ClusterSelector):
         constant = ~to_numpy(operator.varies)
         order = np.lexsort((-entry_order(path), constant, -scores))
         self._set_selection(scores, n_selected, order=order)
-
-    def _n_eigenvectors(self, X: Any) -> int:
-        """Return K."""
-        n_samples = X.shape[0]
-        if self.n_eigenvectors is None:
-            return max(self._count_clusters(X) - 1, 1)
-        check_number("n_eigenvectors", self.n_eigenvectors, low=1, integer=True)
-        if self.n_eigenvectors > n_samples:
-            raise ValueError(
-                f"n_eigenvectors={self.n_eigenvectors} is more than n_samples={n_samples}: "
-                f"choose n_eigenvectors between 1 and {n_samples - 1}."
-            )
-        return int(self.n_eigenvectors)
 
 
 def mcfs_scores(weights: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,30 +15,13 @@ from featsieve.selectors.label_regression import (
     LabelState,
     NonnegativeLabelSelector,
 )
-from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap, unit_columns
-from featsieve.terms.orthogonality import indicator
+from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap
 from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
-from featsieve.validation import one_of
+from featsieve.terms.row_shrinkage import smoothed_norm
 
 
 @estimator
-class SpectralLabelSelector(NonnegativeLabelSelector):
-    """Which label step NDFS and RSFS take: their public programs have golden numbers."""
-
-    update: str = "safe"
-
-    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "update": one_of("safe", "paper")}
-
-    def _label_matrix(self, start: Start) -> np.ndarray:
-        """Return the label matrix to start from: as published, a 0/1 indicator."""
-        if self.update == "paper":
-            return indicator(start.labels, start.n_clusters)
-        return super()._label_matrix(start)
-
-
-@estimator
-class NDFS(SpectralLabelSelector):
+class NDFS(NonnegativeLabelSelector):
     """Nonnegative discriminative feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -63,9 +46,6 @@ class NDFS(SpectralLabelSelector):
         group lasso on the first clustering. With values up to 1e6 the first F is softened, and
         labels do move once γ is of the order of the other terms (1 to 10); far below them F itself
         vanishes (there is a warning).
-    update : {"safe", "paper"}, default="safe"
-        Label step. "safe" minimises an upper bound of the objective, which therefore never rises.
-        "paper" is the published rule; it can make F negative, and the objective rise.
     %(init, affinity, n_neighbors, scale)s
         Published is "raw": the regression has no intercept, and lengths of rows of W depend on
         units.
@@ -84,9 +64,9 @@ class NDFS(SpectralLabelSelector):
     Notes
     -----
     Deviations from the paper and public code, and why. The label step is split by sign and
-    minimises a majoriser; F starts on the normalised indicator, and its columns are not rescaled
-    after each step, which would let the objective rise (``update="paper"`` does all of it as
-    published, from a 0/1 indicator). Columns are standardised unless ``scale="raw"``.
+    minimises a majoriser: the published one can make F negative, and the objective rise. F starts
+    on the normalised indicator instead of a 0/1 one, and its columns are not rescaled after each
+    step, which would let the objective rise. Columns are standardised unless ``scale="raw"``.
     scikit-feature's NDFS subtracts a wrong Laplacian (degrees along the wrong axis); γ = 1e9 hides
     it there.
 
@@ -109,8 +89,7 @@ class NDFS(SpectralLabelSelector):
 
     def _problem(self, start: Start, F: np.ndarray) -> "NDFSProblem":
         """Return the objective."""
-        kind = NDFSProblem if self.update == "safe" else PublishedNDFS
-        return kind(
+        return NDFSProblem(
             operator=start.operator,
             laplacian=normalised_laplacian(start.graph),
             alpha=self.alpha,
@@ -172,14 +151,3 @@ class NDFSProblem(LabelRegression[NDFSState]):
         attraction = negative @ F + self.alpha * np.maximum(V, 0.0)
         repulsion = positive @ F + self.alpha * F + self.alpha * np.maximum(-V, 0.0)
         return attraction, repulsion
-
-
-class PublishedNDFS(NDFSProblem):
-    """The published label step: the objective can rise."""
-
-    def update_labels(self, state: NDFSState) -> NDFSState:
-        """Multiply F by gamma F / (MF + gamma FF'F), MF = LF + alpha (F - XW)."""
-        F, gamma = state.F, self.orthogonality
-        M_F = self.laplacian @ F + self.alpha * (F - state.fitted)
-        below = M_F + gamma * (F @ (F.T @ F)) + SMOOTHING
-        return replace(state, F=unit_columns(F * (gamma * F + SMOOTHING) / below))

@@ -1,26 +1,23 @@
 """RSFS: features that predict spectral pseudo-labels of which some entries may be wrong."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
 from featsieve.graphs.affinity import row_normalised_laplacian, smoothness
 from featsieve.selectors.common import Start
-from featsieve.selectors.ndfs import NDFSProblem, NDFSState, SpectralLabelSelector
+from featsieve.selectors.label_regression import NonnegativeLabelSelector
+from featsieve.selectors.ndfs import NDFSProblem, NDFSState
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
-from featsieve.solvers.protocol import Status
 from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import SMOOTHING, smoothed_norm
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.validation import positive_or_auto
 
 
 @estimator
-class RSFS(SpectralLabelSelector):
+class RSFS(NonnegativeLabelSelector):
     """Robust spectral feature selection.
 
     Pseudo-labels F that are smooth on the neighbour graph, non-negative and (nearly) orthonormal,
@@ -47,9 +44,6 @@ class RSFS(SpectralLabelSelector):
     orthogonality : float, default=1e8
         γ. The published value practically freezes the labels at their start. With values up to
         1e6 the first F is softened, and labels do move once γ is of the order of the other terms.
-    update : {"safe", "paper"}, default="safe"
-        Label step. "safe" minimises an upper bound of the objective, which therefore never rises.
-        "paper" is the published step, objective and stopping rule, from a 0/1 indicator.
     %(init, affinity, n_neighbors, scale)s
         Published is "raw": the regression has no intercept, and lengths of rows of W depend on
         units.
@@ -67,10 +61,8 @@ class RSFS(SpectralLabelSelector):
     noise_ : ndarray of shape (n_samples, n_clusters)
         Z, the errors of the labels; columns as in ``coef_``. Samples with long rows are those
         whose label the features contradict.
-    %(labels_, scores_, selection)s
-    objective_ : ndarray of shape (`n_iter_`,)
-        The objective after every iteration (with ||w|| smoothed to sqrt(||w||² + 2.2e-16)); for
-        ``update="paper"`` the published one, which penalises the lengths of the rows of F'F - I.
+    %(labels_, scores_, selection, objective_)s
+        It never rises.
     %(outcome, n_clusters_, automatic, input)s
 
     See Also
@@ -84,7 +76,7 @@ class RSFS(SpectralLabelSelector):
     starts on the normalised indicator, and its columns are not rescaled after each step, which
     would let the objective rise. The penalty is the squared Frobenius norm that the step is
     derived from. The authors' program records the lengths of the rows of F'F - I instead, and
-    stops at the first increase; ``update="paper"`` does all of that, from the 0/1 indicator.
+    stops at the first increase.
     Columns are standardised unless ``scale="raw"``. The authors cluster the eigenvectors of L for
     the first labels; here it is normalised spectral clustering. Their abstract speaks of a robust
     local-learning Laplacian; their program has the plain row-normalised graph, as here.
@@ -107,15 +99,14 @@ class RSFS(SpectralLabelSelector):
 
     nu: float | str = "auto"
 
-    _checks: ClassVar = {**SpectralLabelSelector._checks, "nu": positive_or_auto}
+    _checks: ClassVar = {**NonnegativeLabelSelector._checks, "nu": positive_or_auto}
 
     def _problem(self, start: Start, F: np.ndarray) -> "RSFSProblem":
         """Return the objective."""
         # "auto": alpha times the height of a label in a cluster of mean size, 1/sqrt(n/c)
         height = float(np.sqrt(start.n_clusters / start.X.shape[0]))
         self.nu_ = self.alpha * height if isinstance(self.nu, str) else float(self.nu)
-        kind = RSFSProblem if self.update == "safe" else PublishedRSFS
-        return kind(
+        return RSFSProblem(
             operator=start.operator,
             laplacian=row_normalised_laplacian(start.graph),
             alpha=self.alpha,
@@ -157,48 +148,17 @@ class RSFSProblem(NDFSProblem):
     def value(self, state: NDFSState) -> float:
         """Return the objective."""
         return (
-            self.fit_value(state)
+            smoothness(self.laplacian, state.F)
+            + self.alpha * square(state.F - state.fitted - state.Z)
+            + self.nu * float(np.sum(np.abs(state.Z)))
             + self.beta * smoothed_norm(state.W)
             + 0.5 * self.orthogonality * orthogonality_gap(state.F)
         )
-
-    def fit_value(self, state: NDFSState) -> float:
-        """Return the terms of graph, loss and errors."""
-        loss = square(state.F - state.fitted - state.Z)
-        noise = float(np.sum(np.abs(state.Z)))
-        return smoothness(self.laplacian, state.F) + self.alpha * loss + self.nu * noise
 
     def update_noise(self, state: NDFSState) -> NDFSState:
         """Minimise alpha (r - z)^2 + nu |z| for every residual r."""
         Z = soft_threshold(state.F - state.fitted, self.nu / (2.0 * self.alpha))
         return replace(state, Z=Z)
-
-
-class PublishedRSFS(RSFSProblem):
-    """The label step, the objective and the stopping rule of the authors' program."""
-
-    def value(self, state: NDFSState) -> float:
-        """Return what the program records: gamma/2 times the row lengths of F'F - I."""
-        gap = state.F.T @ state.F - np.eye(state.F.shape[1])
-        return (
-            self.fit_value(state)
-            + self.beta * float(np.sum(np.sqrt(row_norms(to_numpy(state.W)))))
-            + 0.5 * self.orthogonality * float(np.sum(np.sqrt(row_norms(gap))))
-        )
-
-    def update_labels(self, state: NDFSState) -> NDFSState:
-        """Multiply F by sqrt(a/(b + q)); give its columns unit length."""
-        F, gamma = state.F, self.orthogonality
-        attraction, repulsion = self.pulls(state)
-        above = attraction + gamma * F + SMOOTHING
-        below = repulsion + gamma * (F @ (F.T @ F)) + SMOOTHING
-        F = F * np.sqrt(above / below)
-        return replace(state, F=F / np.sqrt(np.einsum("ij,ij->j", F, F) + SMOOTHING))
-
-    def status(self, state: NDFSState, history: Sequence[float], tol: float) -> Status | None:
-        """End where (old - new)/new < tol, with its sign: an increase ends the run too."""
-        ends = len(history) > 1 and history[-2] - history[-1] < tol * history[-1]
-        return Status.CONVERGED if ends else None
 
 
 def soft_threshold(R: np.ndarray, threshold: float) -> np.ndarray:

@@ -26,21 +26,14 @@ from featsieve.graphs.affinity import laplacian
 from featsieve.graphs.distances import EuclideanDistances
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
 from featsieve.selectors.projection import ProjectionSelector, count_varying
-from featsieve.solvers.block_problem import BlockProblem
+from featsieve.solvers.block_problem import BlockProblem, solve
 from featsieve.solvers.protocol import Solution, Status
-from featsieve.solvers.sparse_projection import (
-    SparseProjection,
-    first_inverse_weights,
-    roughness,
-    solve_projection,
-)
+from featsieve.solvers.sparse_projection import SparseProjection
 from featsieve.terms import normalised_indicator
 from featsieve.validation import positive_integer, positive_integer_or_none, warn
 
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
-# With fewer samples, for which the default number of clusters is too large, it is lowered.
-FEW_SAMPLES = 16
 # A graph none of whose edges differs by more from the last one, and from that without the rank
 # condition, stands still.
 STANDSTILL = 1e-8
@@ -64,8 +57,7 @@ class SOGFS(ProjectionSelector):
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters c, the components of the graph: at most half the samples, because a
-        component has at least two. (With fewer than 16 samples the graph gets half as many
-        components as samples instead of an error, with a warning.)
+        component has at least two. (If not, the graph gets that many, with a warning.)
     %(n_features_to_select)s
     n_components : int or None, default=None
         m, the columns of W, fewer than the features that vary. None: as many as features are to be
@@ -79,9 +71,6 @@ class SOGFS(ProjectionSelector):
         First weights of the rows in every search for W. "identity" is published, and leaves the
         first step undecided for d > n: the result then depends on the order of the columns.
         "roughness" starts with weights that grow with x_j'Lx_j, in favour of smooth columns.
-    reuse_weights : bool, default=False
-        Start the search for W from the weights it ended with the last time instead of ``init``:
-        fewer steps; but a feature that was dropped hardly returns.
     %(n_neighbors, scale)s
         Published is "unit", up to a factor.
     max_iter : int, default=50
@@ -114,8 +103,6 @@ class SOGFS(ProjectionSelector):
         tr(W'X'LXW) + γ ||W||_{2,1} at the end of every iteration (with ||w|| smoothed to
         sqrt(||w||² + 2.2e-16)). Graph, neighbours and lam change in between, so it may rise;
         within the search for one W it does not.
-    inner_objective_ : list of `n_iter_` + 1 ndarrays
-        Its values within every search for W, the first one included. None of them rises.
     %(outcome, n_clusters_, automatic, input)s
 
     See Also
@@ -156,7 +143,6 @@ class SOGFS(ProjectionSelector):
     """
 
     n_components: int | None = None
-    reuse_weights: bool = False
     max_iter: int = 50
     max_inner_iter: int = 100
 
@@ -184,13 +170,11 @@ class SOGFS(ProjectionSelector):
             neighbours=neighbours,
             smoothing=a,
             init=self.init,
-            reuse_weights=self.reuse_weights,
             max_inner_iter=self.max_inner_iter,
             tol=self.tol,
         )
         state = self._alternate(problem, problem.start(S), "graph and projection")
         self.n_parts_, self.affinity_ = state.n_parts, state.S
-        self.inner_objective_ = [np.asarray(values) for values in state.inner]
         self.labels_ = graph_labels(problem, state)
         self._set_projection(operator, laplacian(state.S), state, n_selected)
 
@@ -235,9 +219,8 @@ class SOGFSState:
     F: Array = None  # n x c
     n_graphs: int = 0  # that have been learned
     W: Array | None = None
-    inverse: np.ndarray | None = None  # weights of the rows at the end of the last search for W
     gap: float = 1.0
-    inner: tuple[tuple[float, ...], ...] = ()  # values within every search for W
+    value: float = float("inf")  # of the last search for W
 
 
 @dataclass(frozen=True)
@@ -252,7 +235,6 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
     smoothing: float  # a
     form: str = "auto"  # of the projection: see SparseProjection
     init: str = "roughness"
-    reuse_weights: bool = False
     max_inner_iter: int = 100
     tol: float = 1e-5  # of a search for W
 
@@ -269,7 +251,7 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
 
     def objective(self, state: SOGFSState) -> float:
         """Return the last value of the last search for W."""
-        return state.inner[-1][-1]
+        return state.value
 
     def status(self, state: SOGFSState, history: Sequence[float], tol: float) -> Status | None:
         """Return how the iterations end here, or None to go on."""
@@ -281,9 +263,8 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
 
     def projection(self, S: sp.csr_array) -> SparseProjection:
         """Return the problem of W on a graph."""
-        return SparseProjection(
-            self.operator, laplacian(S), self.n_components, self.gamma, self.form
-        )
+        L, m = laplacian(S), self.n_components
+        return SparseProjection(self.operator, L, m, self.gamma, form=self.form, init=self.init)
 
     def update_graph(self, state: SOGFSState) -> SOGFSState:
         """Take the best graph on the lists of neighbours."""
@@ -310,19 +291,9 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
 
     def update_weights(self, state: SOGFSState) -> SOGFSState:
         """Search for W on the graph."""
-        projection = self.projection(state.S)
-        inverse = state.inverse
-        if inverse is None or not self.reuse_weights:
-            rough = roughness(self.operator, projection.laplacian)
-            inverse = first_inverse_weights(rough, self.init, self.n_components)
-        solution = solve_projection(projection, inverse, max_iter=self.max_inner_iter, tol=self.tol)
-        return replace(
-            state,
-            W=solution.state.W,
-            inverse=to_numpy(solution.state.inverse),
-            gap=min(state.gap, solution.state.gap),
-            inner=(*state.inner, solution.objective[1:]),
-        )
+        problem = self.projection(state.S)
+        found = solve(problem, problem.start(), max_iter=self.max_inner_iter, tol=self.tol).state
+        return replace(state, W=found.W, gap=min(state.gap, found.gap), value=found.value)
 
     def update_embedding(self, state: SOGFSState) -> SOGFSState:
         """Take the best F, and the next weight of the rank condition."""
@@ -355,15 +326,12 @@ def joined_labels(problem: SOGFSProblem, state: SOGFSState) -> np.ndarray:
 
 
 def n_possible_clusters(n_clusters: int, n_samples: int) -> int:
-    """Return n_clusters; refuse more than components of two samples can be, or take fewer."""
+    """Return n_clusters, or as many components of two samples as there can be if fewer."""
     largest = n_samples // 2
-    if n_clusters <= largest:
-        return n_clusters
-    reason = (
-        f"n_clusters={n_clusters} is more than half of n_samples={n_samples}, but a component of "
-        f"the graph has at least two samples"
-    )
-    if n_samples >= FEW_SAMPLES:
-        raise ValueError(f"{reason}: choose n_clusters of at most {largest}.")
-    warn(f"{reason}: it gets {largest}. Choose n_clusters of at most {largest}.")
-    return largest
+    if n_clusters > largest:
+        warn(
+            f"n_clusters={n_clusters} is more than half of n_samples={n_samples}, but a component "
+            f"of the graph has at least two samples: it gets {largest}. Choose n_clusters of at "
+            f"most {largest}."
+        )
+    return min(n_clusters, largest)

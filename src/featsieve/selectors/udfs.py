@@ -12,12 +12,7 @@ from featsieve.graphs.local_models import (
     neighbourhoods,
 )
 from featsieve.selectors.projection import ProjectionSelector, count_varying
-from featsieve.solvers.sparse_projection import (
-    SparseProjection,
-    first_inverse_weights,
-    roughness,
-    solve_projection,
-)
+from featsieve.solvers.sparse_projection import SparseProjection
 from featsieve.validation import positive_or_auto, warn
 
 
@@ -126,16 +121,9 @@ class UDFS(ProjectionSelector):
         share = defaults.UDFS_GAMMA_TALL if tall else defaults.UDFS_GAMMA_WIDE
         gamma = self._resolve_gamma(share, L, operator)
         m = n_columns(n_clusters, operator)
-        self._progress.step(f"finding a sparse projection, at most {self.max_iter} iterations")
-        solution = solve_projection(
-            SparseProjection(operator, L, m, gamma),
-            first_inverse_weights(roughness(operator, L), self.init, m),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self._progress.watch(self.callback),
-        )
-        self._set_outcome(solution)
-        self._set_projection(operator, L, solution.state, n_selected)
+        problem = SparseProjection(operator, L, m, gamma, init=self.init)
+        state = self._alternate(problem, problem.start(), "weights and projection")
+        self._set_projection(operator, L, state, n_selected)
 
 
 def n_columns(n_clusters: int, operator: DataOperator) -> int:

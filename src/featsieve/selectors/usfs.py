@@ -1,25 +1,17 @@
 """USFS: features that predict soft cluster memberships.
 
-    min  sum_ij y_ij d_ij + beta (||Y||^2 + alpha ||H(XP - Y)||^2 + gamma ||P||_{2,1})
-
-with d_ij = ||x_i W - m_j||^2, W'W = I and rows of Y on the simplex. With the centres at their best,
-m_j = sum_i y_ij x_i W / n_j, the first term is tr(W' S W), S = X'(I - Y N^(-1) Y')X the scatter
-within the clusters: W holds its last eigenvectors (of the row space of X).
 In the code Y is ``state.F`` and P is ``state.W``, as in the other methods.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.linalg import smallest_eigenpairs
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
-from featsieve.graphs import principal_coordinates
 from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import (
     LabelRegression,
@@ -33,7 +25,6 @@ from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.terms.simplex import project_rows
 from featsieve.validation import (
     positive,
-    positive_integer_or_none,
     positive_or_auto,
     warn,
 )
@@ -46,11 +37,11 @@ EMPTY = 1e-12
 class USFS(LabelRegressionSelector):
     """Unsupervised soft-label feature selection (a reconstruction).
 
-    Samples are mapped to a subspace W, where fuzzy clusters with centres m_j give soft labels Y,
-    and a row-sparse regression P predicts them [1]_:
+    Fuzzy clusters with centres m_j give soft labels Y, and a row-sparse regression P predicts
+    them [1]_:
 
-        min  Σ_ij y_ij ||x_i W - m_j||² + β (||Y||² + α ||XP + 1b' - Y||² + γ ||P||_{2,1})
-        W'W = I,  Y ≥ 0,  Y1 = 1.
+        min  Σ_ij y_ij ||x_i - m_j||² + β (||Y||² + α ||XP + 1b' - Y||² + γ ||P||_{2,1}),
+        Y ≥ 0,  Y1 = 1.
 
     The score of a feature is the length of its row of P.
 
@@ -70,10 +61,6 @@ class USFS(LabelRegressionSelector):
     gamma : float or "auto", default="auto"
         γ, row sparsity; the regression sees γ/α. "auto" is half of the smallest value with which
         the regression of the first labels vanishes.
-    n_components : int or None, default=None
-        Dimension m of the subspace. None: all directions in which the samples differ, so that the
-        first term is fuzzy k-means. The released program has 45: the directions of least scatter
-        within the clusters, most of which are directions of little scatter altogether.
     %(init)s
         Labels are softened, 0.9 to their cluster and 0.1 in equal parts.
     %(spectral_neighbors, scale)s
@@ -108,20 +95,19 @@ class USFS(LabelRegressionSelector):
 
     Notes
     -----
-    Deviations from the released program, and why. With N the diagonal matrix of the cluster sizes
-    Y'1, the scatter within clusters is X'(I - Y N⁻¹ Y')X; the program has N in place of N⁻¹, which
-    is indefinite. In the label step it divides by 2 where the objective asks for 1 + α, so that
-    with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. It smooths rows by
-    1/(2||p|| + 0.01) and starts from random memberships. W lies in the row space of X: other
-    directions have no scatter at all, and all distances would be zero. Centred columns come with
-    an intercept. The centre of a cluster that has become empty moves to the sample that is farthest
+    Deviations from the released program, and why. It measures distances in a subspace of 45
+    directions, those of least scatter within the clusters, most of which have little scatter
+    altogether (and computes that scatter with the cluster sizes in the place of their inverses);
+    here they are those of all columns. In the label step it divides by 2 where the objective asks
+    for 1 + α, so that with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. It smooths
+    rows by 1/(2||p|| + 0.01) and starts from random memberships. Centred columns come with an
+    intercept. The centre of a cluster that has become empty moves to the sample that is farthest
     from its own centres, which costs nothing.
 
     Uniform memberships, Y = 1/c, are a trivial solution, in which the ranking means nothing; there
     is a warning when Y ends there. β is then too large for the distances between samples.
 
-    Cost per iteration: O(n²d + n³) for d > n, O(d³ + ndc) for d ≤ n; with ``n_components``,
-    additionally O(min(n, d)³) for the subspace, from a basis that is computed once.
+    Cost per iteration: O(n²d + n³) for d > n, O(d³ + ndc) for d ≤ n.
 
     When not to use it: with parameters from a grid. For many of them the least value belongs to
     trivial labels, and results depend on the start and on when one stops.
@@ -139,7 +125,6 @@ class USFS(LabelRegressionSelector):
     alpha: float = 1.0
     beta: float | str = "auto"
     gamma: float | str = "auto"
-    n_components: int | None = None
     init: Any = "k-means"
     max_iter: int = 100
 
@@ -147,7 +132,6 @@ class USFS(LabelRegressionSelector):
         "alpha": positive,
         "beta": positive_or_auto,
         "gamma": positive_or_auto,
-        "n_components": positive_integer_or_none,
     }
 
     def _label_matrix(self, start: Start) -> np.ndarray:
@@ -158,11 +142,6 @@ class USFS(LabelRegressionSelector):
     def _problem(self, start: Start, F: np.ndarray) -> "USFSProblem":
         """Return the objective."""
         X, operator, raw = start.X, start.operator, self.scale == "raw"
-        if self.n_components is not None and self.n_components > X.shape[1]:
-            raise ValueError(
-                f"n_components={self.n_components} is more than the {X.shape[1]} features: choose "
-                "fewer, or None for all directions."
-            )
         if isinstance(self.beta, str):  # in units of the mean squared distance from the mean
             norms = (as_operator(X) if raw else operator).column_norms()
             self.beta_ = defaults.USFS_BETA * float(np.sum(to_numpy(norms))) / X.shape[0]
@@ -175,7 +154,6 @@ class USFS(LabelRegressionSelector):
             alpha=self.alpha,
             beta=self.beta_,
             gamma=self.gamma_,
-            n_components=self.n_components,
             intercept=not raw,
         )
 
@@ -208,7 +186,7 @@ def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 class USFSState(LabelState):
     """The variables, with what the label step needs of centres and intercept."""
 
-    distances: Any = None  # ||x_i W - m_j||^2
+    distances: Any = None  # ||x_i - m_j||^2
     offset: Any = None  # b
 
 
@@ -219,19 +197,10 @@ class USFSProblem(LabelRegression[USFSState]):
     alpha: float
     beta: float
     gamma: float
-    n_components: int | None = None
     intercept: bool = True  # of the regression; the operator is then centred
 
     blocks = ("centres", "weights", "labels")
     state_type = USFSState
-
-    @cached_property
-    def basis(self) -> tuple[np.ndarray, np.ndarray]:
-        """U diag(s) and s^2 of X = U diag(s) V', all directions, computed once."""
-        coordinates, energy = principal_coordinates(
-            self.operator, n_directions=min(self.operator.shape)
-        )
-        return to_numpy(coordinates), to_numpy(energy)
 
     def offset(self, Y: np.ndarray) -> np.ndarray:
         """Return the intercept b that is best with centred columns: the means of Y."""
@@ -245,9 +214,8 @@ class USFSProblem(LabelRegression[USFSState]):
         return float(np.sum(Y * state.distances)) + self.beta * (square(Y) + regression)
 
     def update_centres(self, state: USFSState) -> USFSState:
-        """Take the best subspace and centres."""
-        space = subspace(self, state.F)
-        return replace(state, distances=centre_distances(space, state.F))
+        """Take the best centres."""
+        return replace(state, distances=centre_distances(self.operator, state.F))
 
     def update_weights(self, state: USFSState) -> USFSState:
         """Regress the labels on the features; the first regression is a ridge."""
@@ -258,26 +226,10 @@ class USFSProblem(LabelRegression[USFSState]):
     def update_labels(self, state: USFSState) -> USFSState:
         """Take the best memberships."""
         predicted = self.alpha * (state.fitted + state.offset)
-        scale = 1.0 + self.alpha
-        return replace(state, F=memberships(predicted, state.distances, self.beta, scale=scale))
+        return replace(state, F=memberships(predicted, state.distances, self.alpha, self.beta))
 
 
-def subspace(problem: USFSProblem, Y: np.ndarray) -> DataOperator:
-    """Return XW for the best W; X itself where W is square.
-
-    In the basis V of the row space the scatter is diag(s^2) - EE', E = diag(s) U'Y N^(-1/2).
-    """
-    if problem.n_components is None:
-        return problem.operator
-    T, energy = problem.basis
-    size = Y.sum(axis=0)
-    E = (T.T @ Y) * np.where(size > EMPTY, np.maximum(size, EMPTY) ** -0.5, 0.0)
-    scatter = np.diag(energy) - E @ E.T
-    _, vectors = smallest_eigenpairs(scatter, min(problem.n_components, len(energy)))
-    return as_operator(T @ vectors, center=False)
-
-
-def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
+def centre_distances(operator: DataOperator, Y: np.ndarray) -> np.ndarray:
     """Return the squared distances of the samples to the centres.
 
     The centre of an empty cluster does not matter to the objective: it moves to the sample which
@@ -285,22 +237,22 @@ def centre_distances(space: DataOperator, Y: np.ndarray) -> np.ndarray:
     """
     size = Y.sum(axis=0)
     empty = size <= EMPTY
-    sums = space.rmatmul(space.place(Y))
-    centres = sums / space.place(np.where(empty, 1.0, size))[None, :]
-    norms = to_numpy(space.row_norms())
-    squares = to_numpy(space.xp.sum(centres * centres, axis=0))
-    D = np.maximum(norms[:, None] - 2.0 * to_numpy(space.matmul(centres)) + squares, 0.0)
+    sums = operator.rmatmul(operator.place(Y))
+    centres = sums / operator.place(np.where(empty, 1.0, size))[None, :]
+    norms = to_numpy(operator.row_norms())
+    squares = to_numpy(operator.xp.sum(centres * centres, axis=0))
+    D = np.maximum(norms[:, None] - 2.0 * to_numpy(operator.matmul(centres)) + squares, 0.0)
     if empty.any():
         farthest = np.argsort(-np.sum(Y * D, axis=1), kind="stable")
         for j, i in zip(np.flatnonzero(empty), farthest, strict=False):
-            product = to_numpy(space.matmul(space.rows(i, i + 1).T))[:, 0]
+            product = to_numpy(operator.matmul(operator.rows(i, i + 1).T))[:, 0]
             D[:, j] = np.maximum(norms + norms[i] - 2.0 * product, 0.0)
     return D
 
 
-def memberships(predicted: np.ndarray, D: np.ndarray, beta: float, *, scale: float) -> np.ndarray:
-    """Return the best Y: rows of (predicted - D/(2 beta)) / scale onto the simplex."""
+def memberships(predicted: np.ndarray, D: np.ndarray, alpha: float, beta: float) -> np.ndarray:
+    """Return the best Y: rows of (predicted - D/(2 beta)) / (1 + alpha) onto the simplex."""
     # The projection knows no offset of a row: subtract what can overflow.
     with np.errstate(over="ignore"):
         repulsion = (D - D.min(axis=1, keepdims=True)) / (2.0 * beta)
-    return project_rows((predicted - repulsion) / scale)
+    return project_rows((predicted - repulsion) / (1.0 + alpha))

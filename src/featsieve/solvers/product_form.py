@@ -50,6 +50,12 @@ class TableForm:
         fitted = self.operator.matmul(W)
         return float(self.xp.sum(fitted * self.smoothed(fitted)))
 
+    def leading(
+        self, inverse: Array, gamma: float, *, start: Array, count: int
+    ) -> tuple[np.ndarray, Array]:
+        """Return the largest eigenvalues of gamma (M + gamma E^(-1))^(-1), and eigenvectors."""
+        raise NotImplementedError
+
     @cached_property
     def smoothed(self) -> Callable[[Array], Array]:
         """The function Y -> LY."""

@@ -17,10 +17,8 @@ matrix. A column that does not vary gets e_j = 0 and so a zero row of W. (It wou
 first: it has no scatter.)
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,13 +27,10 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.product_form import ProductForm, TableForm, safe_gamma
-from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
-from featsieve.validation import check_option
 
-FORMS = ("auto", "gram", "sample", "product")
 INITS = ("roughness", "identity")
 # Matrices of the smaller side of the table are formed up to this size (200 MB). The sample form
 # needs a new one in every step: for tables with fewer stored entries than this share, with which
@@ -48,23 +43,12 @@ LARGEST_FULL = 256
 UNSHIFTED = 0.1
 
 
-class QuadraticForm(Protocol):
-    """What the solver needs to know of M."""
-
-    def scatter(self, W: Array) -> float:
-        """Return tr(W'MW)."""
-
-    def leading(
-        self, inverse: Array, gamma: float, *, start: Array, count: int
-    ) -> tuple[np.ndarray, Array]:
-        """Return the largest eigenvalues of gamma (M + gamma E^(-1))^(-1), and eigenvectors."""
-
-
-class GramForm:
+class GramForm(TableForm):
     """M as a d x d matrix, computed once."""
 
     def __init__(self, operator: DataOperator, L: sp.csr_array) -> None:
-        self.xp, self.M = operator.xp, operator.quadratic(L)
+        super().__init__(operator, L)
+        self.M = operator.quadratic(L)
         self.eye = self.xp.eye(operator.shape[1], dtype=self.xp.float64, device=operator.device)
 
     def scatter(self, W: Array) -> float:
@@ -111,41 +95,6 @@ class SampleForm(TableForm):
 
 
 @dataclass(frozen=True)
-class SparseProjection:
-    """The problem."""
-
-    operator: DataOperator
-    laplacian: sp.csr_array
-    n_components: int
-    gamma: float
-    form: str = "auto"
-
-    def __post_init__(self) -> None:
-        check_option("form", self.form, FORMS)
-
-    @cached_property
-    def quadratic(self) -> QuadraticForm:
-        """M, in the chosen form."""
-        (n, d), form = self.operator.shape, self.form
-        if form == "auto":
-            form = "sample" if d > n else "gram"
-            cheap = d > n and self.operator.n_stored < SPARSE * n * d
-            if min(n, d) > (LARGEST_FORMED_SPARSE if cheap else LARGEST_FORMED):
-                form = "product"
-        forms: dict[str, type] = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
-        return forms[form](self.operator, self.laplacian)
-
-    @cached_property
-    def varies(self) -> Array:
-        """1 where a column varies, 0 elsewhere."""
-        return self.operator.xp.astype(self.operator.varies, self.operator.xp.float64)
-
-    def objective(self, state: "ProjectionState") -> float:
-        """Return tr(W'MW) + gamma ||W||_{2,1}, smoothed."""
-        return state.value
-
-
-@dataclass(frozen=True)
 class ProjectionState:
     """The variables: W, and the weights that the next one will be found with."""
 
@@ -153,6 +102,75 @@ class ProjectionState:
     W: Array | None = None
     value: float = float("inf")
     gap: float = 1.0  # smallest relative eigengap (lam_{m+1} - lam_m)/lam_{m+1} of all steps
+
+
+@dataclass(frozen=True)
+class SparseProjection(BlockProblem[ProjectionState]):
+    """The problem; a step reweights, until the value stands still."""
+
+    operator: DataOperator
+    laplacian: sp.csr_array
+    n_components: int
+    gamma: float
+    form: str = "auto"  # "gram", "sample" or "product"
+    init: str = "roughness"
+
+    blocks = ("projection",)
+
+    @cached_property
+    def quadratic(self) -> TableForm:
+        """M, in the chosen form."""
+        (n, d), form = self.operator.shape, self.form
+        if form == "auto":
+            form = "sample" if d > n else "gram"
+            cheap = d > n and self.operator.n_stored < SPARSE * n * d
+            if min(n, d) > (LARGEST_FORMED_SPARSE if cheap else LARGEST_FORMED):
+                form = "product"
+        forms = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
+        return forms[form](self.operator, self.laplacian)
+
+    @cached_property
+    def varies(self) -> Array:
+        """1 where a column varies, 0 elsewhere."""
+        return self.operator.xp.astype(self.operator.varies, self.operator.xp.float64)
+
+    @cached_property
+    def noise(self) -> Array:
+        """What lets Lanczos see directions that the last W does not contain."""
+        d = self.operator.shape[1]
+        noise = self.operator.place(np.random.default_rng(0).standard_normal(d))
+        return self.varies * noise / float(d) ** 0.5
+
+    def start(self, inverse: np.ndarray | None = None) -> ProjectionState:
+        """Return the first state, with given weights e of the rows or those of ``init``."""
+        if inverse is None:
+            rough = roughness(self.operator, self.laplacian)
+            inverse = first_inverse_weights(rough, self.init, self.n_components)
+        return ProjectionState(self.varies * self.operator.place(inverse))
+
+    def objective(self, state: ProjectionState) -> float:
+        """Return tr(W'MW) + gamma ||W||_{2,1}, smoothed."""
+        return state.value
+
+    def update_projection(self, state: ProjectionState) -> ProjectionState:
+        """Take the best W for the weights of the rows, then the weights of that W."""
+        operator, xp, m, gamma = self.operator, self.operator.xp, self.n_components, self.gamma
+        d = operator.shape[1]
+        # The last W is nearly the next.
+        first = self.noise if state.W is None else xp.sum(state.W, axis=1) + 1e-3 * self.noise
+        # Subtracting gamma s I from P keeps its eigenvectors, and moves small eigenvalues apart.
+        s = (1.0 - UNSHIFTED) / float(xp.max(state.inverse))
+        theta, vectors = self.quadratic.leading(
+            state.inverse / (1.0 - s * state.inverse), gamma, start=first, count=min(m + 1, d)
+        )
+        W = self.varies[:, None] * vectors[:, :m]
+        gap = min(state.gap, _relative_gap(theta, s)) if m < d else 1.0
+        varying = operator.place(np.flatnonzero(to_numpy(operator.varies)))
+        value = self.quadratic.scatter(W) + gamma * smoothed_norm(xp.take(W, varying, axis=0))
+        # No descent, by rounding or because Lanczos missed a repeated eigenvalue: stay.
+        if state.W is not None and not value < state.value:
+            return replace(state, gap=gap)
+        return ProjectionState(self.varies * inverse_weights(W), W, value, gap)
 
 
 def roughness(operator: DataOperator, L: sp.csr_array) -> np.ndarray:
@@ -178,53 +196,6 @@ def first_inverse_weights(rough: np.ndarray, init: str, n_components: int) -> np
     smooth *= np.clip(power, 1.0, defaults.FIRST_WEIGHT_POWER)
     largest = defaults.FIRST_WEIGHT_LOG
     return np.exp(np.clip(smooth, -largest, largest))
-
-
-def solve_projection(
-    problem: SparseProjection,
-    inverse: np.ndarray,
-    *,
-    max_iter: int = 100,
-    tol: float = 1e-5,
-    callback: Callback[ProjectionState] | None = None,
-) -> Solution[ProjectionState]:
-    """Reweight from inverse weights e of the rows until the value changes by less than ``tol``."""
-    operator, xp = problem.operator, problem.operator.xp
-    m, gamma = problem.n_components, problem.gamma
-    d = operator.shape[1]
-    noise = xp.asarray(np.random.default_rng(0).standard_normal(d), device=operator.device)
-    noise = problem.varies * noise / float(d) ** 0.5
-    varying = operator.place(np.flatnonzero(to_numpy(operator.varies)))
-
-    def start(problem: SparseProjection) -> ProjectionState:
-        return ProjectionState(problem.varies * xp.asarray(inverse, device=operator.device))
-
-    def update(problem: SparseProjection, state: ProjectionState) -> ProjectionState:
-        # The last W is nearly the next. The noise lets Lanczos see what it does not contain.
-        first = noise if state.W is None else xp.sum(state.W, axis=1) + 1e-3 * noise
-        # Subtracting gamma s I from P keeps its eigenvectors, and moves small eigenvalues apart.
-        s = (1.0 - UNSHIFTED) / float(xp.max(state.inverse))
-        theta, vectors = problem.quadratic.leading(
-            state.inverse / (1.0 - s * state.inverse), gamma, start=first, count=min(m + 1, d)
-        )
-        W = problem.varies[:, None] * vectors[:, :m]
-        gap = min(state.gap, _relative_gap(theta, s)) if m < d else 1.0
-        value = problem.quadratic.scatter(W) + gamma * smoothed_norm(xp.take(W, varying, axis=0))
-        # No descent, by rounding or because Lanczos missed a repeated eigenvalue: stay.
-        if state.W is not None and not value < state.value:
-            return ProjectionState(state.inverse, state.W, state.value, gap)
-        return ProjectionState(problem.varies * inverse_weights(W), W, value, gap)
-
-    def stop(state: ProjectionState, history: Sequence[float]) -> Status | None:
-        return Status.CONVERGED if relative_change(history) < tol else None
-
-    solver = Alternation(
-        start=start,
-        blocks=(Block("projection", update),),
-        value=SparseProjection.objective,
-        stop=stop,
-    )
-    return run(solver, problem, max_iter=max_iter, callback=callback)
 
 
 def _relative_gap(theta: np.ndarray, s: float) -> float:
