@@ -19,26 +19,10 @@ def demo(tmp_path_factory):
     return done, folder
 
 
-def rows_of(page, caption):
-    """Return the cells of a table of the Markdown page."""
-    lines = page.split(f"**{caption}")[1].splitlines()
-    table = [line for line in lines if line.startswith("|")][2:]
-    return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table]
-
-
-def test_planted_columns_are_found(demo):
-    page = (demo[1] / "report.md").read_text(encoding="utf-8")
-    rows = rows_of(page.split("## Nothing given")[0], "Planted columns")
-    assert len(rows) == 6
-    for _, planted, found, published, *_, before, after in rows:
-        assert int(found) >= 0.9 * int(planted)
-        assert int(found) >= int(published)
-        assert float(after) > float(before)
-
-
-def test_noise_is_told_from_signal(demo):
-    page = (demo[1] / "report.md").read_text(encoding="utf-8")
-    *signal, noise = rows_of(page.split("## Digits")[0], "Found by itself")
+def test_planted_columns_are_told_from_noise(demo):
+    page = (demo[1] / "report.md").read_text(encoding="utf-8").split("## Digits")[0]
+    table = [line for line in page.splitlines() if line.startswith("|")][2:]
+    *signal, noise = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     assert noise[0] == "noise"
     assert noise[-1].endswith("(nothing there)")
     assert len(signal) == 3
@@ -62,10 +46,7 @@ def test_it_prints_short_tables_and_pixels(demo):
 def test_its_reports_stand_beside_each_other(demo):
     folder = demo[1]
     assert sorted(path.name for path in folder.iterdir()) == [
-        "digits.html", "planted.html", "report.html", "report.md",
+        "digits.html", "planted.html", "report.md",
     ]  # fmt: skip
-    start = (folder / "report.html").read_text(encoding="utf-8")
-    for name in ("planted.html", "digits.html"):
-        assert f'href="{name}"' in start
     planted = (folder / "planted.html").read_text(encoding="utf-8")
     assert planted.count("signal_") >= 20  # the columns carry their truth in their names

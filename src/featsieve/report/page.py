@@ -78,15 +78,7 @@ class Code:
     text: str
 
 
-@dataclass(frozen=True)
-class Links:
-    """Other pages beside this one: (text, relative address)."""
-
-    kind: ClassVar[str] = "links"
-    items: tuple[tuple[str, str], ...]
-
-
-Block = PageTable | Gallery | Points | Code | Links
+Block = PageTable | Gallery | Points | Code
 
 
 @dataclass(frozen=True)
