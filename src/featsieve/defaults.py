@@ -382,17 +382,3 @@ BENCH_RANDOM_DRAWS = 10
 # The stopping rule under which running times are taken.
 # Chosen on: no data; the setting of the JASFS paper.
 BENCH_TIMED = {"max_iter": 20, "tol": 1e-5}
-
-# The orthogonality penalty from which on NDFS and the published JASFS hold their labels: the
-# published value. Grid points that differ only in weights without effect are fitted once then.
-# Chosen on: no data; the claim is tested on planted tables (tests/bench/test_methods.py).
-BENCH_HELD_PENALTY = 1e8
-
-# Labels under the penalty g move by about alpha / g in an iteration: below this, by rounding.
-# Chosen on: no data; a multiple of the machine precision.
-BENCH_FROZEN_NDFS = 1e-8
-
-# The same for JASFS, whose graph pulls all samples of a cluster alike, which rescaling a column
-# undoes: even alpha = 1e6 leaves the labels alone.
-# Chosen on: planted tables and iris, in tests/bench/test_methods.py.
-BENCH_FROZEN_JASFS = 1e-2

@@ -18,7 +18,7 @@ OTHER = {
     "data_checksum": "abc",
 }
 # What is known about the work, or asked of the machine, and not part of it.
-ASIDE = {"stands_for": 4, "inert": {"alpha": [1.0]}, "control": True, "seconds": 1.0}
+ASIDE = {"control": True, "seconds": 1.0}
 
 
 def test_every_field_is_one_or_the_other():

@@ -21,20 +21,19 @@ def plan_of(*methods, experiments=("grid", "label-free", "curve"), **more):
     return Plan("p", "P", ("wine",), experiments, methods, **how)
 
 
-def finished(plan, values, status="done", *, started="2026-01-01", checksum=None):
+def finished(plan, values, status="done", *, checksum=None):
     """Rows of the grid cells; values(cell, count) gives criterion and accuracy."""
     rows = []
     for cell in plan.cells(WINE, {"wine": checksum}):
         for count in cell.counts or (values(cell, None)[2],):
             criterion, accuracy = values(cell, count)[:2]
             found = {"n_features": count, "criterion": criterion, "acc_mean": accuracy}
-            about = {"n_columns": 13, "started": started, "status": status}
-            rows.append(blank_row(cell) | about | found)
+            rows.append(blank_row(cell) | {"n_columns": 13, "status": status} | found)
     return pd.DataFrame(rows)
 
 
 def label_free(plan, rows):
-    return [cell for cell in plan.dependent_cells(rows) if cell.experiment == "label-free"]
+    return [cell for cell in plan.dependent_cells(rows, WINE) if cell.experiment == "label-free"]
 
 
 def test_the_fewest_features_within_the_tolerance_of_the_best():
@@ -63,7 +62,7 @@ def test_the_label_free_choice_does_not_see_what_labels_were_used_for():
 def test_the_curve_follows_the_best_accuracy():
     plan = plan_of(NDFS, MCFS, EVERYTHING)
     rows = finished(plan, lambda c, k: (0.0, 0.9 if c.params.get("beta") == 2.0 else 0.5, 13))
-    cells = [cell for cell in plan.dependent_cells(rows) if cell.experiment == "curve"]
+    cells = [cell for cell in plan.dependent_cells(rows, WINE) if cell.experiment == "curve"]
     assert [(cell.method, cell.params, cell.counts) for cell in cells] == [
         ("NDFS", {"beta": 2.0}, (1, 5)),
         ("MCFS", {}, (1,)),
@@ -76,8 +75,8 @@ def test_nothing_is_chosen_before_the_grid_is_finished():
     rows = finished(plan, lambda c, k: (0.5, 0.5))
     assert len(label_free(plan, rows)) == 2
     late = rows[~((rows["method"] == "MCFS") & (rows["n_features"] == 8))]
-    assert {cell.method for cell in plan.dependent_cells(late)} == {"NDFS"}
-    assert plan.dependent_cells(rows.iloc[:0]) == []
+    assert {cell.method for cell in plan.dependent_cells(late, WINE)} == {"NDFS"}
+    assert plan.dependent_cells(rows.iloc[:0], WINE) == []
 
 
 @pytest.mark.parametrize("status", ["failed", "timeout"])
@@ -85,9 +84,9 @@ def test_cells_without_a_result_count_as_finished_and_are_not_chosen(status):
     plan = plan_of(NDFS)
     rows = finished(plan, lambda c, k: (c.params["beta"], c.params["beta"]))
     rows.loc[rows["params"] == json.dumps({"beta": 2.0}), ["status", "criterion"]] = status, np.nan
-    assert {cell.params["beta"] for cell in plan.dependent_cells(rows)} == {1.0}
+    assert {cell.params["beta"] for cell in plan.dependent_cells(rows, WINE)} == {1.0}
     rows["status"] = status
-    assert plan.dependent_cells(rows) == []
+    assert plan.dependent_cells(rows, WINE) == []
 
 
 def test_every_seed_chooses_for_itself():
@@ -102,20 +101,19 @@ def test_every_seed_chooses_for_itself():
 def test_choices_are_made_among_rows_of_one_file():
     plan = plan_of(NDFS, experiments=("grid", "label-free"))
     old, new = (
-        finished(plan, lambda c, k, best=best: (float(c.params["beta"] == best), 0.5), **about)
-        for best, about in (
-            (1.0, {"checksum": "old", "started": "2026-01-01T10"}),
-            (2.0, {"checksum": "new", "started": "2026-01-01T11"}),
+        finished(
+            plan, lambda c, k, best=best: (float(c.params["beta"] == best), 0.5), checksum=checksum
         )
+        for best, checksum in ((1.0, "old"), (2.0, "new"))
     )
 
-    def chosen(rows, checksums=None):
-        return [(c.params["beta"], c.data_checksum) for c in plan.dependent_cells(rows, checksums)]
+    def chosen(rows, checksum):
+        cells = plan.dependent_cells(rows, WINE, {"wine": checksum})
+        return [(c.params["beta"], c.data_checksum) for c in cells]
 
     both = pd.concat([new, old])
-    assert chosen(both) == [(2.0, "new")]
-    assert chosen(both, {"wine": "new"}) == [(2.0, "new")]
-    assert chosen(both, {"wine": "old"}) == [(1.0, "old")]
-    assert chosen(old, {"wine": "new"}) == []
+    assert chosen(both, "new") == [(2.0, "new")]
+    assert chosen(both, "old") == [(1.0, "old")]
+    assert chosen(old, "new") == []
     # The new grid is not finished: that of the old file does not stand in for it.
-    assert chosen(pd.concat([new.iloc[:1], old])) == []
+    assert chosen(pd.concat([new.iloc[:1], old]), "new") == []

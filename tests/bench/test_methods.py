@@ -4,7 +4,6 @@ from sklearn.datasets import load_wine
 
 from featsieve.bench.methods import (
     distinct_params,
-    inert_parameters,
     make_selector,
     selector_facts,
     selector_names,
@@ -38,12 +37,10 @@ def test_a_ranking_does_not_depend_on_the_number_asked_for(name):
     assert np.array_equal(few.ranking_, many.ranking_)
 
 
-# What has no effect ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("formula", ["code", "paper"])
 @pytest.mark.parametrize("X", [WIDE, WINE], ids=["wide", "wine"])
-def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule(X, formula):
+def test_alpha_and_beta_of_the_published_jasfs_have_no_effect_without_a_stopping_rule(X, formula):
+    # What lets the grids of the plans leave them out where tol = 0.
     fixed = {"solver": "paper", "sparsity": 1e-3, "tol": 0.0, "formula": formula}
     start = make_selector("JASFS", fixed | {"max_iter": 1}, n_clusters=4, random_state=0)
     with pytest.warns(UserWarning, match="max_iter=1"):
@@ -52,8 +49,6 @@ def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule
     for alpha in (1e-6, 1e6):
         for beta in (1e-6, 1e6):
             params = {**fixed, "alpha": alpha, "beta": beta}
-            assert inert_parameters("JASFS", params) == {"alpha", "beta"}
-            assert distinct_params("JASFS", params) == distinct_params("JASFS", fixed)
             selector = make_selector("JASFS", params, n_clusters=4, random_state=0)
             selector.set_params(init=labels)
             with pytest.warns(UserWarning, match="max_iter=20"):
@@ -63,7 +58,7 @@ def test_alpha_and_beta_of_the_published_jasfs_are_inert_without_a_stopping_rule
         np.testing.assert_allclose(fit.scores_, fits[0].scores_, atol=1e-6 * fits[0].scores_.max())
 
 
-def test_with_the_published_stopping_rule_they_are_not_inert():
+def test_with_the_published_stopping_rule_they_have_one():
     # They weigh the objective whose relative change ends the iterations.
     fits = [
         make_selector(
@@ -76,35 +71,6 @@ def test_with_the_published_stopping_rule_they_are_not_inert():
     ]
     assert fits[0].n_iter_ != fits[1].n_iter_
     assert not np.array_equal(fits[0].support_, fits[1].support_)
-    assert not inert_parameters("JASFS", {"solver": "paper", "sparsity": 1e-2})
-
-
-@pytest.mark.parametrize("update", ["safe", "paper"])
-@pytest.mark.parametrize("X", [WIDE, TALL], ids=["wide", "tall"])
-def test_small_alpha_of_ndfs_is_inert_without_a_stopping_rule(X, update):
-    fixed = {"tol": 0.0, "max_iter": 30, "update": update}
-    fits = []
-    for alpha in (1e-6, 1e-3, 1.0):
-        params = {**fixed, "alpha": alpha}
-        assert inert_parameters("NDFS", params) == {"alpha"}
-        selector = make_selector("NDFS", params, n_clusters=4, random_state=0)
-        with pytest.warns(UserWarning, match="max_iter=30"):
-            fits.append(selector.fit(X))
-    for fit in fits[1:]:
-        assert np.array_equal(fit.ranking_, fits[0].ranking_)
-        np.testing.assert_allclose(fit.scores_, fits[0].scores_, atol=1e-6 * fits[0].scores_.max())
-
-
-def test_where_alpha_of_ndfs_matters_it_is_not_called_inert():
-    assert not inert_parameters("NDFS", {})  # the stopping rule reads the objective
-    assert not inert_parameters("NDFS", {"tol": 0.0, "alpha": 1e6})  # the labels move
-    assert not inert_parameters("NDFS", {"tol": 0.0, "orthogonality": 10.0})
-    early, late = (
-        make_selector("NDFS", {"alpha": alpha}, n_clusters=4, random_state=0).fit(WIDE)
-        for alpha in (1e-6, 1.0)
-    )
-    assert early.n_iter_ < late.n_iter_
-    assert not np.array_equal(early.ranking_, late.ranking_)
 
 
 def test_values_at_their_defaults_do_not_make_a_difference():

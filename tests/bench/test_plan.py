@@ -41,7 +41,6 @@ def test_cells_of_the_plan_paper():
         "default": (13 + 10) * 8,  # ten draws of the random control
         "grid": 7 * grid(8, 49) + grid(5, 59),
         "time": 13 * 8,
-        "scatter": 4,
     }
     assert experiments(cells) == expected
     assert len({cell.id for cell in cells}) == len(cells)
@@ -65,19 +64,6 @@ def test_counts_beyond_the_columns_are_dropped():
     assert grid_of(plan, 1)[0].counts == (1,)
 
 
-def test_points_that_are_alike_are_one_cell():
-    params = {"solver": "paper", "tol": 0.0}
-    grid = {"sparsity": (0.1, 0.2), "alpha": (1.0, 9.0), "beta": (1.0, 2.0, 3.0)}
-    cells = grid_of(one_method(Method("J", "JASFS", params=params, grid=grid, own_count=True)))
-    assert [cell.stands_for for cell in cells] == [6, 6]
-    assert [cell.params["sparsity"] for cell in cells] == [0.1, 0.2]
-    for cell in cells:
-        assert cell.inert == {"alpha": [1.0, 9.0], "beta": [1.0, 2.0, 3.0]}
-    del params["tol"]
-    cells = grid_of(one_method(Method("J", "JASFS", params=params, grid=grid)))
-    assert [(cell.stands_for, cell.inert) for cell in cells] == [(1, {})] * 12
-
-
 def test_seeds_of_methods_that_draw_nothing_are_not_repeated():
     seeds = {"seeds": (3, 4)}
     assert [c.seed for c in grid_of(one_method(Method("L", "LaplacianScore"), **seeds))] == [3]
@@ -93,7 +79,7 @@ def test_seeds_of_methods_that_draw_nothing_are_not_repeated():
     ],
 )
 def test_the_random_control_is_drawn_ten_times_at_least(seeds, expected):
-    methods = (Method("R", "RandomSelector", rankings=1), Method("N", "NDFS"))
+    methods = (Method("R", "RandomSelector"), Method("N", "NDFS"))
     plan = Plan("p", "P", ("wine",), ("default", "time"), methods, counts=(2,), seeds=seeds)
     cells = plan.cells({"wine": (178, 13, 3)})
     found = {}

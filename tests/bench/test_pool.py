@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from featsieve.bench import pool
 from featsieve.bench.cells import Cell
-from featsieve.bench.pool import run_in_processes, threads_of
+from featsieve.bench.pool import run_cells, threads_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,28 +37,22 @@ def mortal(cell):
 
 
 def test_only_the_cell_that_kills_its_process_has_no_result():
-    work = run_in_processes(deadly, cells(6), jobs=2, threads=3)
+    work = run_cells(deadly, cells(6), jobs=2, threads=3)
     found = {cell.seed: rows for cell, rows in work}
     assert sorted(found) == list(range(6))
     assert {seed for seed, rows in found.items() if rows is None} == {2}
     assert {rows[0]["threads"] for rows in found.values() if rows} == {"3"}
 
 
-def test_no_cell_is_blamed_if_no_worker_can_start(monkeypatch):
-    monkeypatch.setattr(pool, "_start_worker", os._exit)
-    with pytest.raises(ChildProcessError, match="before they begin any work"):
-        list(run_in_processes(len, ["a"], jobs=1, threads=1))
-
-
 def test_a_process_that_dies_by_chance_is_replaced(tmp_path):
     path = str(tmp_path / "died")
     work = [Cell("grid", path, "N", "NDFS", seed=seed) for seed in range(4)]
-    found = [rows[0]["seed"] for _, rows in run_in_processes(mortal, work, jobs=1, threads=1)]
+    found = [rows[0]["seed"] for _, rows in run_cells(mortal, work, jobs=1, threads=1)]
     assert sorted(found) == [0, 1, 2, 3]
 
 
 def test_nobody_is_left_when_the_work_is_given_up():
-    results = run_in_processes(pid_of, cells(4), jobs=1, threads=1)
+    results = run_cells(pid_of, cells(4), jobs=1, threads=1)
     _, rows = next(results)
     results.close()
     with pytest.raises(ProcessLookupError):

@@ -1,36 +1,40 @@
 """Counting and showing how far a run is."""
 
+import io
 import time
 
 import pytest
 
-from featsieve.bench.cells import Cell
-from featsieve.bench.progress import BarProgress, LineProgress
-
-CELLS = [Cell("grid", "iris", "N", "NDFS", seed=seed) for seed in range(10)]
+from featsieve.bench.progress import BenchProgress
 
 
-@pytest.mark.parametrize("kind", [LineProgress, BarProgress])
-def test_a_run_is_told_on_standard_error(capsys, kind):
-    progress = kind()
-    progress.sizes = {"iris": 600.0}
-    progress.expect(CELLS, done=10, failed=1)
-    for cell in CELLS:
-        progress.advance(cell, status="done" if cell.seed else "timeout")
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_run_is_told_on_its_stream(kind):
+    stream = kind()
+    progress = BenchProgress(stream)
+    progress.expect(10, done=10, failed=1)
+    for number in range(10):
+        progress.advance("done" if number else "timeout")
         progress.show()
     progress.say("a remark [bold]")
     progress.end()
-    shown, told = capsys.readouterr()
-    assert shown == ""
-    assert "20 of 20 cells (100 %), 2 without a result" in " ".join(told.split())
+    told = stream.getvalue()
+    assert "20 of 20 cells (100 %), 2 without a result" in told
     assert "a remark [bold]" in told
+    assert ("\r" in told) == stream.isatty()
+    assert told.endswith("\n")
 
 
-def test_the_time_left_follows_the_sizes_of_the_tables(monkeypatch, capsys):
+def test_the_time_left_follows_the_cells_that_were_run(monkeypatch):
     clock = iter([0.0, *[10.0] * 20])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    progress = LineProgress()
-    progress.sizes = {"iris": 1.0, "large": 100.0}
-    progress.expect([CELLS[0], Cell("grid", "large", "N", "NDFS")])
-    progress.advance(CELLS[0], status="done")
-    assert "1 of 2 cells (50 %), about 17 min left" in capsys.readouterr().err
+    stream = io.StringIO()
+    progress = BenchProgress(stream)
+    progress.expect(4, done=4)
+    progress.advance("done")
+    assert "5 of 8 cells (62 %), about 30 s left" in stream.getvalue()

@@ -1,4 +1,4 @@
-"""Parts that are there whole or not at all, and the plan they belong to."""
+"""Lines that are there whole or not at all, and the plan they belong to."""
 
 import json
 import os
@@ -8,11 +8,11 @@ import pytest
 
 from featsieve.bench.cells import SCHEMA, Cell, blank_row
 from featsieve.bench.plan import Method, Plan
-from featsieve.bench.store import Store, arrow_schema
+from featsieve.bench.store import Store
 
-PLAN = Plan("p", "P", ("iris", "wine"), ("grid",), (Method("N", "NDFS"),), (2,), resolved="{}")
+PLAN = Plan("p", "P", ("iris", "wine"), ("grid",), (Method("N", "NDFS"),), (2,))
 CELL = Cell("grid", "iris", "N", "NDFS", params={"alpha": 0.5}, counts=(2,))
-OTHER = Cell("default", "wine", "N", "NDFS", stands_for=3, inert={"alpha": [1.0]}, control=True)
+OTHER = Cell("default", "wine", "N", "NDFS", control=True)
 
 
 def row_of(cell=CELL, **more):
@@ -23,8 +23,8 @@ def row_of(cell=CELL, **more):
 def store(tmp_path):
     store = Store(tmp_path / "out")
     with store.writing():
-        store.write(CELL, [row_of(), row_of(n_features=4)])
-        store.write(OTHER, [row_of(OTHER, status="failed", reason="why")])
+        store.write([row_of(), row_of(n_features=4)])
+        store.write([row_of(OTHER, status="failed", reason="why")])
         store.adopt(PLAN, [CELL, OTHER])
     return store
 
@@ -34,63 +34,44 @@ def test_what_is_written_is_read_in_the_one_order(store):
     assert list(rows.columns) == list(SCHEMA)
     assert rows["experiment"].tolist() == ["default", "grid", "grid"]
     assert rows["n_features"].tolist() == [2, 2, 4]
-    assert rows.loc[1, "acc_runs"].tolist() == [0.5, 0.25]
+    assert rows.loc[1, "acc_runs"] == [0.5, 0.25]
+    assert rows["acc_mean"].isna().all()
     assert set(rows["plan"]) == {"p"}
     assert store.statuses() == {CELL.id: "done", OTHER.id: "failed"}
-    assert sorted(os.listdir(store.folder)) == ["cells", "plan.json"]
-    assert arrow_schema().names == list(SCHEMA)
+    assert sorted(os.listdir(store.folder)) == ["cells.jsonl", "plan.json"]
 
 
 def test_cells_of_other_plans_stay_and_are_not_read(store):
     store.adopt(PLAN, [CELL])
     assert set(store.read()["cell"]) == {CELL.id}
     assert OTHER.id in store.statuses()
-    # what a cell stands for is as the present plan has it
-    store.adopt(PLAN, [Cell(**{**vars(CELL), "stands_for": 7, "control": True})])
-    rows = store.read()
-    assert set(rows["stands_for"]) == {7}
-    assert rows["control"].all()
+    # what is a control is as the present plan has it
+    store.adopt(PLAN, [Cell(**{**vars(CELL), "control": True})])
+    assert store.read()["control"].all()
 
 
-def test_data_sets_that_are_away_keep_their_cells_in_the_same_plan(store):
-    store.adopt(PLAN, [CELL], keep=["wine"])
-    assert set(store.about()["cells"]) == {CELL.id, OTHER.id}
-    changed = Plan(**{**vars(PLAN), "resolved": '{"changed": 1}'})
-    store.adopt(changed, [CELL], keep=["wine"], whole=False)
-    assert set(store.about()["cells"]) == {CELL.id}
-    assert not store.about()["whole"]
-
-
-def test_parts_that_cannot_be_used_are_named_and_replaced(store):
-    part = store.parts / f"{CELL.id}.parquet"
-    part.write_bytes(part.read_bytes()[:-10])
-    pd.DataFrame({"a": [1]}).to_parquet(store.parts / "mine.parquet")
-    (store.parts / "notes.txt").write_text("mine")
-    good, bad = store.look()
-    assert set(good) == {OTHER.id}
-    assert set(bad) == {part.name, "mine.parquet"}
-    assert "damaged" in bad[part.name]
-    assert "not written by" in bad["mine.parquet"]
-    store.write(CELL, [row_of()])
-    assert set(store.statuses()) == {CELL.id, OTHER.id}
-
-
-def test_a_damaged_body_is_told(store):
-    part = store.parts / f"{CELL.id}.parquet"
-    content = bytearray(part.read_bytes())
-    content[4:200] = bytes(196)
-    part.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"{CELL.id}.parquet is damaged: remove it and run"):
-        store.read()
-
-
-def test_what_a_killed_run_has_left_is_removed_by_the_next(store):
-    (store.parts / f".{CELL.id}.parquet.tmp").write_text("half")
-    (store.parts / ".somebody").mkdir()
+def test_of_a_cell_that_was_run_again_the_last_result_counts(store):
     with store.writing():
-        pass
-    hidden = [path.name for path in store.folder.rglob("*") if path.name.startswith(".")]
-    assert hidden == [".somebody"]
+        store.write([row_of(OTHER)])
+    assert store.statuses() == {CELL.id: "done", OTHER.id: "done"}
+    assert len(store.read()) == 3
+
+
+def test_a_line_without_an_end_is_not_read_and_the_next_run_removes_it(store):
+    whole = store.path.read_bytes()
+    store.path.write_bytes(whole[:-9])
+    assert set(store.statuses()) == {CELL.id}
+    with store.writing():
+        assert store.path.read_bytes() == whole[: whole.index(b"\n") + 1]
+        store.write([row_of(OTHER)])
+    assert store.statuses() == {CELL.id: "done", OTHER.id: "done"}
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b"[1]", b"1", b"\xff", b"[" * 100_000])
+def test_a_damaged_line_is_told(store, line):
+    store.path.write_bytes(line + b"\n" + store.path.read_bytes())
+    with pytest.raises(ValueError, match=r"cells.jsonl is damaged: remove its line 1 and run"):
+        store.read()
 
 
 def test_without_a_plan_there_are_no_results(tmp_path):
@@ -111,7 +92,6 @@ def test_a_plan_that_cannot_be_used_is_told(store, text, message):
 def test_the_plain_table(store, tmp_path):
     assert store.export_csv(tmp_path / "rows.csv") == 3
     rows = pd.read_csv(tmp_path / "rows.csv")
-    lists = [name for name, kind in SCHEMA.items() if kind.startswith("list")]
-    assert set(SCHEMA) - set(rows.columns) == set(lists) - {"acc_runs", "nmi_runs"}
+    assert list(rows.columns) == list(SCHEMA)
     assert rows["acc_runs"].iloc[1] == "0.5000 0.2500"
-    assert json.loads(rows["inert"].iloc[0]) == {"alpha": [1.0]}
+    assert json.loads(rows["params"].iloc[1]) == {"alpha": 0.5}

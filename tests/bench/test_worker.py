@@ -63,7 +63,6 @@ def test_defaults_with_the_selectors_own_labels_and_the_practical_protocol(plant
     assert (row["acc_own"], row["nmi_own"], row["ari_own"]) == own
     practical = practical_protocol(planted.X[:, sieve.support_], planted.y).mean()
     assert (row["acc_practical"], row["nmi_practical"], row["ari_practical"]) == practical
-    assert row["objective"] == sieve.objective_.tolist()
     assert row["n_iter"] == sieve.n_iter_
 
 
@@ -77,24 +76,14 @@ def test_a_random_ranking_is_that_of_its_number_and_seed(planted):
     assert len({tuple(supports(seed, i)) for seed in (0, 1) for i in (0, 1)}) == 4
 
 
-def test_times_of_iterations():
+def test_what_is_timed_is_not_judged():
     timed = cell("time", selector="NDFS", counts=(4,), params={"max_iter": 6, "tol": 0.0})
     (row,) = run_cell(timed)
-    assert row["n_iter"] == len(row["objective"]) == len(row["iteration_seconds"]) == 6
-    assert row["iteration_seconds"][0] > 0.0
-    assert np.all(np.diff(row["iteration_seconds"]) > 0.0)
-    assert row["iteration_seconds"][-1] <= row["fit_seconds"]
+    assert row["n_iter"] == 6
+    assert row["fit_seconds"] > 0.0
     assert math.isnan(row["acc_mean"])
     assert math.isnan(row["criterion"])
     assert "max_iter=6" in row["reason"]
-
-
-def test_scatter_holds_the_three_best_features_in_their_order(planted):
-    (row,) = run_cell(cell("scatter", counts=(3,)))
-    best = np.argsort(MaxVariance(3).fit(planted.X).ranking_)[:3]
-    points = np.reshape(row["points"], (80, 3))
-    assert np.array_equal(points, planted.X[:, best])
-    assert row["classes"] == planted.y.tolist()
 
 
 # What goes wrong -------------------------------------------------------------------------------

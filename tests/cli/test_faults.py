@@ -63,7 +63,7 @@ def home(people, tmp_path_factory):
     (cell,) = plan.cells({"iris": (150, 4, 3)})
     with Store(home / "bench").writing():
         Store(home / "bench").adopt(plan, [cell])
-        Store(home / "bench").write(cell, run_cell(cell, data=None, plan="one"))
+        Store(home / "bench").write(run_cell(cell, data=None, plan="one"))
     (home / "there.csv").write_text("old")
     return home
 
@@ -93,7 +93,7 @@ def test_a_full_disk(call, home, monkeypatch, arguments, file):
     """One sentence that names the file and the reason; what was there stays as it was."""
     monkeypatch.chdir(home)
     before = content(home)
-    with files_of_at_most(300):
+    with files_of_at_most(150):
         code, shown, told = call(*arguments)
     assert (code, shown) == (2, "")
     assert told.splitlines()[-1] == (

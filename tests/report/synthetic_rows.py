@@ -1,13 +1,13 @@
 """Rows as a benchmark writes them, made up: no selector is run."""
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pandas as pd
 
 from featsieve.bench.cells import SCHEMA
 
-EMPTY = {"string": "", "int64": 0, "float64": float("nan"), "bool": False}
 SHAPES = {
     "brain": (42, 5597, 5),
     "breast3": (95, 4869, 3),
@@ -24,16 +24,13 @@ SHAPES = {
 def row(**given: Any) -> dict[str, Any]:
     """One row of SCHEMA; what is not given is empty."""
     assert set(given) <= set(SCHEMA)
-    base: dict[str, Any] = {
-        name: [] if kind.startswith("list") else EMPTY[kind] for name, kind in SCHEMA.items()
-    }
+    base: dict[str, Any] = deepcopy(SCHEMA)
     base |= {
         "plan": "made-up",
         "experiment": "grid",
         "dataset": "breast3",
         "method": "NDFS",
         "params": "{}",
-        "stands_for": 1,
         "status": "done",
         "machine": "a machine, 2 cores",
         "versions": json.dumps({"python": "3.11", "numpy": "2.0"}),

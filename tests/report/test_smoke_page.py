@@ -42,7 +42,7 @@ def test_the_page_of_the_smoke_plan_opens(browser, folder):
     )
     assert anchors == [
         "overview", "default", "label-free", "oracle", "survival", "curves", "time",
-        "scatter", "planted", "origin",
+        "planted", "origin",
     ]  # fmt: skip
     images = browser.execute_script("return [...document.images].map(i => i.naturalWidth)")
     assert len(images) > 10

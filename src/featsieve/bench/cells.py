@@ -6,7 +6,9 @@ ranking was evaluated. Everything else (running, storing, reporting) speaks of t
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -17,72 +19,55 @@ from featsieve.bench.environment import machine, versions
 SCHEMA_VERSION = 2
 
 # What is asked of a selector; the order is that in which a run goes through them.
-EXPERIMENTS = ("default", "grid", "label-free", "curve", "time", "scatter")
+EXPERIMENTS = ("default", "grid", "label-free", "curve", "time")
 # Cells of these are made from finished grid cells of the same data set and method.
 DEPENDENT = ("label-free", "curve")
 # Cells of these are run with nothing beside them, so that their times can be compared.
 ALONE = ("time",)
 
-# Columns of a row and their types; lists are per k-means seed, per iteration, or per sample.
-SCHEMA: dict[str, str] = {
+# Columns of a row, each with what it holds where nothing is known; lists are per k-means seed.
+SCHEMA: dict[str, Any] = {
     # what was run
-    "cell": "string",
-    "plan": "string",
-    "experiment": "string",
-    "dataset": "string",
-    "n_samples": "int64",
-    "n_columns": "int64",
-    "n_classes": "int64",
-    "method": "string",
-    "selector": "string",
-    "control": "bool",
-    "params": "string",  # JSON of what differs from the constructor's defaults
-    "stands_for": "int64",  # grid points that differ in parameters without any effect only
-    "inert": "string",  # JSON of these parameters and their values
-    "data_checksum": "string",
-    "seed": "int64",
-    "status": "string",  # done, failed or timeout
-    "reason": "string",
+    "cell": "",
+    "plan": "",
+    "experiment": "",
+    "dataset": "",
+    "n_samples": 0,
+    "n_columns": 0,
+    "n_classes": 0,
+    "method": "",
+    "selector": "",
+    "control": False,
+    "params": "",  # JSON of what differs from the constructor's defaults
+    "data_checksum": "",
+    "seed": 0,
+    "status": "",  # done, failed or timeout
+    "reason": "",
     # what was selected
-    "n_features": "int64",
-    "own_count": "bool",  # whether the method chose this number itself
-    "support": "string",  # a hash: equal supports are evaluated once
-    "redundancy": "float64",
-    "planted_precision": "float64",  # share of the selection that was planted (NaN without truth)
-    "planted_recall": "float64",  # share of the informative columns that were selected
-    "criterion": "float64",  # label-free: never sees the classes
+    "n_features": 0,
+    "own_count": False,  # whether the method chose this number itself
+    "support": "",  # a hash: equal supports are evaluated once
+    "redundancy": math.nan,
+    "planted_precision": math.nan,  # share of the selection that was planted (NaN without truth)
+    "planted_recall": math.nan,  # share of the informative columns that were selected
+    "criterion": math.nan,  # label-free: never sees the classes
     # protocol "paper": k-means from random starts, one run per seed
-    "acc_mean": "float64",
-    "acc_std": "float64",
-    "nmi_mean": "float64",
-    "nmi_std": "float64",
-    "ari_mean": "float64",
-    "ari_std": "float64",
-    "acc_runs": "list<float64>",
-    "nmi_runs": "list<float64>",
+    **{f"{score}_{what}": math.nan for score in ("acc", "nmi", "ari") for what in ("mean", "std")},
+    "acc_runs": [],
+    "nmi_runs": [],
     # protocol "practical": the best inertia of 20 k-means++ starts; and the selector's own labels
-    "acc_practical": "float64",
-    "nmi_practical": "float64",
-    "ari_practical": "float64",
-    "acc_own": "float64",
-    "nmi_own": "float64",
-    "ari_own": "float64",
+    **{f"{s}_{what}": math.nan for what in ("practical", "own") for s in ("acc", "nmi", "ari")},
     # what it took
-    "fit_seconds": "float64",
-    "evaluate_seconds": "float64",
-    "peak_mib": "float64",
-    "n_iter": "int64",
-    "objective": "list<float64>",
-    "iteration_seconds": "list<float64>",
-    # experiment "scatter"
-    "points": "list<float64>",
-    "classes": "list<int64>",
+    "fit_seconds": math.nan,
+    "evaluate_seconds": math.nan,
+    "peak_mib": math.nan,
+    "n_iter": 0,
     # where and with what
-    "started": "string",
-    "machine": "string",
-    "jobs": "int64",  # cells that ran at the same time
-    "versions": "string",  # JSON; "source" is a hash of the library's files
-    "schema_version": "int64",
+    "started": "",
+    "machine": "",
+    "jobs": 0,  # cells that ran at the same time
+    "versions": "",  # JSON; "source" is a hash of the library's files
+    "schema_version": 0,
 }
 
 
@@ -109,10 +94,6 @@ class Cell:
         Runs of the protocol "paper".
     practical : bool
         Whether the protocol "practical" is run as well.
-    stands_for : int
-        Grid points that this one answers for; see ``SCHEMA``.
-    inert : mapping
-        The parameters in which those differ, and their values; not part of the identity.
     data_checksum : str
         Of the file, where the data set is not one of the registry (whose files are checked when
         they are loaded): other data are other work.
@@ -130,8 +111,6 @@ class Cell:
     counts: tuple[int, ...] | None = None
     kmeans_seeds: int = 10
     practical: bool = False
-    stands_for: int = 1
-    inert: Mapping[str, Any] = field(default_factory=dict)
     data_checksum: str = ""
     control: bool = False
     seconds: float = 600.0
@@ -161,21 +140,16 @@ class Cell:
         return json.dumps(dict(self.params), sort_keys=True)
 
 
-_MISSING: dict[str, Any] = {"string": "", "int64": 0, "bool": False, "float64": float("nan")}
-
-
 def blank_row(cell: Cell, *, plan: str = "", jobs: int = 1) -> dict[str, Any]:
     """Return a row with what is known before a cell is run, and with nothing else."""
-    row = {name: [] if kind.startswith("list") else _MISSING[kind] for name, kind in SCHEMA.items()}
-    copied = ("experiment", "dataset", "method", "selector", "control", "stands_for", "seed")
+    copied = ("experiment", "dataset", "method", "selector", "control", "seed", "data_checksum")
     return (
-        row
-        | {name: getattr(cell, name) for name in (*copied, "data_checksum")}
+        {name: copy(nothing) for name, nothing in SCHEMA.items()}
+        | {name: getattr(cell, name) for name in copied}
         | {
             "cell": cell.id,
             "plan": plan,
             "params": cell.params_json,
-            "inert": json.dumps(dict(cell.inert), sort_keys=True),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine(),
             "jobs": jobs,

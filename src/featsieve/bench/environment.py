@@ -9,12 +9,10 @@ import os
 import platform
 import re
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import joblib
-import numpy as np
-import scipy
-import sklearn
 from threadpoolctl import threadpool_info
 
 import featsieve
@@ -41,17 +39,9 @@ def machine() -> str:
 
 def versions() -> str:
     """Return the versions of everything that computes, as JSON."""
-    about = {
-        "python": platform.python_version(),
-        "featsieve": featsieve.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "joblib": joblib.__version__,
-        "source": source_hash(),
-        "blas": _blas(),
-    }
-    return json.dumps(about, sort_keys=True)
+    about = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "joblib")}
+    about |= {"python": platform.python_version(), "featsieve": featsieve.__version__}
+    return json.dumps(about | {"source": source_hash(), "blas": _blas()}, sort_keys=True)
 
 
 @cache

@@ -1,8 +1,4 @@
-"""What the benchmark knows about selectors: their parameters, and which have no effect.
-
-Most of it is read off the constructors. Parameters without any effect are claims about the
-algorithms: each has a test.
-"""
+"""What the benchmark knows about selectors: it is read off their constructors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import featsieve
-from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
@@ -82,45 +77,18 @@ def make_selector(
     return _class_of(name)(**given)
 
 
-def inert_parameters(selector: str, params: Mapping[str, Any]) -> frozenset[str]:
-    """Return the parameters that have no effect on the selection at these values of all of them.
-
-    "No effect" is up to rounding: the penalty of 1e8 on labels that are not orthonormal holds the
-    labels where they start. The stopping rule reads the objective, of which these parameters are
-    weights: only where it is switched off (``tol = 0``, all ``max_iter`` iterations are done) do
-    they have none at all.
-    """
-    values = {**selector_facts(selector).defaults, **params}
-    if values.get("tol") != 0 or values.get("orthogonality", 0.0) < defaults.BENCH_HELD_PENALTY:
-        return frozenset()
-    if selector == "JASFS" and values["solver"] == "paper":
-        limit, names = defaults.BENCH_FROZEN_JASFS, frozenset({"alpha", "beta"})
-    elif selector == "NDFS":
-        limit, names = defaults.BENCH_FROZEN_NDFS, frozenset({"alpha"})
-    else:
-        return frozenset()
-    return names if values["alpha"] <= limit * values["orthogonality"] else frozenset()
-
-
 def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters without those that have no effect and those at their defaults.
-
-    Settings with the same answer give the same dictionary.
-    """
+    """Return the parameters without those at their defaults: the same work has the same ones."""
     usual = selector_facts(selector).defaults
-    inert = inert_parameters(selector, params)
     return {
         key: value
         for key, value in params.items()
-        if key not in inert and not (key in usual and _same(value, usual[key]))
+        if key not in usual
+        or value != usual[key]
+        or isinstance(value, bool) != isinstance(usual[key], bool)  # True is not 1
     }
 
 
 def _class_of(name: str) -> Any:
     """Return the class of a selector."""
     return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Compare a value from a plan with a default; True is not 1."""
-    return isinstance(value, bool) == isinstance(default, bool) and value == default

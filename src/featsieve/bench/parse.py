@@ -1,36 +1,21 @@
 """TOML to plan. Every message names the key that is wrong, and what it could be."""
 
-import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
 from featsieve.bench.cells import DEPENDENT, EXPERIMENTS
-from featsieve.bench.methods import (
-    ALL_FEATURES,
-    RANDOM,
-    RESERVED,
-    selector_facts,
-    selector_names,
-)
+from featsieve.bench.methods import ALL_FEATURES, RESERVED, selector_facts, selector_names
 from featsieve.bench.plan import Method, Plan
 from featsieve.datasets import dataset_info
-from featsieve.io.formats import FORMATS
 from featsieve.io.guard import read_small
-from featsieve.io.table import join_labels, split_labels, table_format
+from featsieve.io.table import split_labels, table_format
 
-PLAN_KEYS = (
-    "extends", "title", "datasets", "experiments", "counts", "curve_counts", "kmeans_seeds",
-    "seeds", "cell_seconds", "scatter", "grids", "methods",
-)  # fmt: skip
 REQUIRED = ("datasets", "experiments", "counts", "methods")
-METHOD_KEYS = ("name", "selector", "params", "grid", "counts", "per_count", "control", "rankings")
-# RandomSelector is given as many selections to choose from as the method with the most.
-LARGEST_GRID = "largest grid"
 OWN = "own"
 # What a value must be, in words.
 KINDS: dict[type, str] = {
@@ -40,6 +25,8 @@ KINDS: dict[type, str] = {
     dict: "a table ({ ... } or [section])",
 }
 _T = TypeVar("_T")
+# Checks the value of a key, and returns it as a plan has it.
+_Reader = Callable[[str, Any], Any]
 
 
 def plan_names() -> list[str]:
@@ -82,7 +69,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     --------
     >>> from featsieve.bench import load_plan
     >>> load_plan("paper").experiments
-    ('default', 'grid', 'label-free', 'curve', 'time', 'scatter')
+    ('default', 'grid', 'label-free', 'curve', 'time')
     """
     given = os.fspath(name_or_path)
     if given in plan_names():
@@ -99,16 +86,11 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
 def parse_plan(text: str, *, name: str) -> Plan:
     """Return the plan that a TOML text describes; ``name`` is what it is called."""
     try:
-        content = tomllib.loads(text)
+        return _plan(_extended(tomllib.loads(text)), name=name)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
     except RecursionError as error:
         raise ValueError(f"The plan {name!r} has lists inside of lists without end.") from error
-    try:
-        content = _extended(content)
-        said = {key: value for key, value in content.items() if key != "extends"}
-        resolved = json.dumps(said, sort_keys=True, ensure_ascii=False, default=str)
-        return replace(_plan(content, name=name), resolved=resolved)
     except ValueError as error:
         raise ValueError(f"The plan {name!r}: {error}") from error
 
@@ -120,65 +102,55 @@ def _extended(content: dict[str, Any]) -> dict[str, Any]:
     """
     if "extends" not in content:
         return content
-    (name,) = _some("extends", [content["extends"]], plan_names())
+    own = dict(content)
+    (name,) = _some("extends", [own.pop("extends")], options=plan_names())
     base = _extended(tomllib.loads(shipped_text(name)))
-    merged = {**base, **content}
-    merged["grids"] = {**base.get("grids", {}), **_typed("grids", content.get("grids", {}), dict)}
     methods = {entry["name"]: entry for entry in base["methods"]}
-    for entry in content.get("methods", []):
-        called = _typed("methods", entry, dict).get("name", entry.get("selector"))
+    for entry in own.get("methods", []):
+        called = _name(entry)
         methods[called] = {**methods.get(called, {}), **entry}
-    merged["methods"] = list(methods.values())
-    return merged
+    grids = {**base.get("grids", {}), **_typed("grids", own.get("grids", {}), dict)}
+    return {**base, **own, "grids": grids, "methods": list(methods.values())}
 
 
 def _plan(content: dict[str, Any], *, name: str) -> Plan:
     """Check and convert the whole file."""
-    _check_keys("the plan", content, PLAN_KEYS)
+    grids = _typed("grids", content.get("grids", {}), dict)
+    lists = {key: _typed(f"grids.{key}", values, list) for key, values in grids.items()}
+    readers: dict[str, _Reader] = {
+        "title": partial(_typed, kind=str),
+        "datasets": _datasets,
+        "experiments": partial(_some, options=EXPERIMENTS),
+        "counts": lambda key, value: tuple(sorted(set(_integers(key, value, low=1)))),
+        "curve_counts": partial(_integers, low=1),
+        "kmeans_seeds": lambda key, value: _integers(key, [value], low=1)[0],
+        "seeds": partial(_integers, low=0),
+        "cell_seconds": _seconds,
+        "methods": lambda key, value: tuple(
+            _method(entry, lists) for entry in _typed(key, value, list)
+        ),
+    }
+    _check_keys("the plan", content, ("extends", *readers, "grids"))
     for key in REQUIRED:
         if key not in content:
             raise ValueError(f"the key {key!r} is missing.")
-    grids = _typed("grids", content.get("grids", {}), dict)
-    lists = {key: _typed(f"grids.{key}", values, list) for key, values in grids.items()}
-    entries = _typed("methods", content["methods"], list)
-    methods = tuple(_method(_typed("methods", entry, dict), lists) for entry in entries)
-    names = [method.name for method in methods]
+    read = {key: readers[key](key, content[key]) for key in readers if key in content}
+    names = [method.name for method in read["methods"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"methods: the name {twice[0]!r} comes twice; each needs its own.")
-    scatter = _typed("scatter", content.get("scatter", {}), dict)
-    _check_keys("scatter", scatter, ("datasets", "methods"))
-    datasets = _datasets("datasets", content["datasets"])
-    scattered = _datasets("scatter.datasets", scatter.get("datasets", list(datasets)))
-    seconds = content.get("cell_seconds", 600.0)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise ValueError(f"cell_seconds must be a number above 0; got {seconds!r}.")
-    experiments = _some("experiments", content["experiments"], EXPERIMENTS)
-    chosen = [kind for kind in DEPENDENT if kind in experiments]
-    if chosen and "grid" not in experiments:
+    chosen = [kind for kind in DEPENDENT if kind in read["experiments"]]
+    if chosen and "grid" not in read["experiments"]:
         raise ValueError(f"experiments: {chosen[0]!r} is chosen from 'grid': add it.")
-    counts = _whole("counts", content["counts"], low=1)
-    return Plan(
-        name=name,
-        title=_typed("title", content.get("title", name), str),
-        datasets=datasets,
-        experiments=experiments,
-        methods=methods,
-        counts=tuple(sorted(set(counts))),
-        curve_counts=_whole("curve_counts", content.get("curve_counts", list(counts)), low=1),
-        seeds=_whole("seeds", content.get("seeds", [0]), low=0),
-        kmeans_seeds=_whole("kmeans_seeds", [content.get("kmeans_seeds", 10)], low=1)[0],
-        cell_seconds=float(seconds),
-        scatter_datasets=tuple(dataset for dataset in scattered if dataset in datasets),
-        scatter_methods=_some("scatter.methods", scatter.get("methods", names), names),
-    )
+    return Plan(**{"name": name, "title": name, "curve_counts": read["counts"], **read})
 
 
-def _method(entry: dict[str, Any], lists: Mapping[str, list[Any]]) -> Method:
+def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
     """Check and convert one of the methods."""
-    name = _typed("methods: name", entry.get("name", entry.get("selector")), str)
+    name = _name(entry)
     where = f"methods, {name!r}"
-    _check_keys(where, entry, METHOD_KEYS)
+    keys = ("name", "selector", "params", "grid", "counts", "per_count", "control")
+    _check_keys(where, entry, keys)
     selector = _typed(f"{where}: selector", entry.get("selector", name), str)
     if selector not in selector_names():
         raise ValueError(
@@ -186,33 +158,34 @@ def _method(entry: dict[str, Any], lists: Mapping[str, list[Any]]) -> Method:
             f"{', '.join(selector_names())}."
         )
     facts = selector_facts(selector)
-    params = _typed(f"{where}: params", entry.get("params", {}), dict)
-    grid = _typed(f"{where}: grid", entry.get("grid", {}), dict)
     allowed = [key for key in facts.defaults if key not in RESERVED]
-    _check_keys(f"{where}: params", params, allowed)
-    _check_keys(f"{where}: grid", grid, allowed)
-    counts = entry.get("counts")
-    if counts not in (None, OWN):
-        raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {counts!r}.")
-    rankings = entry.get("rankings", LARGEST_GRID if selector == RANDOM else 0)
-    if selector != RANDOM and "rankings" in entry:
-        raise ValueError(f"{where}: rankings belongs to {RANDOM}; remove it.")
-    positive = type(rankings) is int and rankings > 0
-    if selector == RANDOM and not positive and rankings != LARGEST_GRID:
-        raise ValueError(
-            f"{where}: rankings must be {LARGEST_GRID!r} or a positive integer; got {rankings!r}."
-        )
+    tables = {
+        key: _typed(f"{where}: {key}", entry.get(key, {}), dict) for key in ("params", "grid")
+    }
+    for key, table in tables.items():
+        _check_keys(f"{where}: {key}", table, allowed)
+    own = entry.get("counts")
+    if own not in (None, OWN):
+        raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {own!r}.")
     per_count = _typed(f"{where}: per_count", entry.get("per_count", facts.follows_count), bool)
     return Method(
         name=name,
         selector=selector,
-        params=params,
-        grid={key: _values(f"{where}: grid.{key}", value, lists) for key, value in grid.items()},
-        own_count=counts == OWN or selector == ALL_FEATURES,
-        per_count=per_count and counts != OWN,
+        params=tables["params"],
+        grid={
+            key: _values(f"{where}: grid.{key}", value, lists)
+            for key, value in tables["grid"].items()
+        },
+        own_count=own == OWN or selector == ALL_FEATURES,
+        per_count=per_count and own != OWN,
         control=_typed(f"{where}: control", entry.get("control", False), bool),
-        rankings=rankings,
     )
+
+
+def _name(entry: Any) -> str:
+    """Return what a method is called: by default as its selector."""
+    entry = _typed("methods", entry, dict)
+    return _typed("methods: name", entry.get("name", entry.get("selector")), str)
 
 
 def _values(key: str, value: Any, lists: Mapping[str, list[Any]]) -> tuple[Any, ...]:
@@ -232,7 +205,7 @@ def _datasets(key: str, value: Any) -> tuple[str, ...]:
     """Return data sets by their registered names; files by path and column of the classes."""
     names = []
     for entry in _typed(key, value, list):
-        name = _file(key, entry) if isinstance(entry, dict) else _typed(key, entry, str)
+        name = _typed(key, entry, str)
         try:
             known = table_format(split_labels(name)[0]) is not None
             names.append(name if known else dataset_info(name).name)
@@ -241,15 +214,11 @@ def _datasets(key: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _file(key: str, entry: dict[str, Any]) -> str:
-    """Return the one name of a file and the column of its classes."""
-    _check_keys(key, entry, ("file", "labels"))
-    file = _typed(f"{key}: file", entry.get("file"), str)
-    if table_format(file) is None:
-        raise ValueError(f"{key}: file must end in one of {', '.join(FORMATS)}; got {file!r}.")
-    if "labels" not in entry:
-        return file
-    return join_labels(file, _typed(f"{key}: labels", entry["labels"], str))
+def _seconds(key: str, value: Any) -> float:
+    """Return a time limit."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"{key} must be a number above 0; got {value!r}.")
+    return float(value)
 
 
 def _check_keys(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
@@ -261,7 +230,7 @@ def _check_keys(where: str, content: Mapping[str, Any], options: Sequence[str]) 
             raise ValueError(f"{where}: unknown key {key!r}; {fix}.")
 
 
-def _some(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
+def _some(key: str, value: Any, *, options: Sequence[str]) -> tuple[str, ...]:
     """Return some of the options, in the order of these."""
     given = _typed(key, value, list)
     for word in given:
@@ -271,7 +240,7 @@ def _some(key: str, value: Any, options: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in options if word in given)
 
 
-def _whole(key: str, value: Any, *, low: int) -> tuple[int, ...]:
+def _integers(key: str, value: Any, *, low: int) -> tuple[int, ...]:
     """Return a list of integers."""
     given = _typed(key, value, list)
     for number in given:

@@ -6,7 +6,7 @@
     title = "..."                                # shown in the report
     datasets = [
         "iris", "wine",                          # see featsieve.datasets.dataset_names
-        { file = "mine.csv", labels = "kind" },  # a table, and its column with the classes
+        "mine.csv#kind",                         # a table, and its column with the classes
     ]
     experiments = ["default", "grid"]            # see featsieve.bench.cells
     counts = [10, 20]                            # features at which a ranking is evaluated
@@ -14,10 +14,6 @@
     kmeans_seeds = 10                            # runs of k-means per evaluation
     seeds = [0]                                  # random_state of the methods
     cell_seconds = 300                           # time limit of one fit with its evaluations
-
-    [scatter]                                    # who gets a scatter plot
-    datasets = ["iris"]
-    methods = ["NDFS"]
 
     [grids]                                      # lists that grids refer to
     weights = [0.01, 1.0]
@@ -31,7 +27,8 @@
     per_count = true                             # a fit for each count; by default where the
                                                  # first k of a longer selection are another one
     control = true                               # not a method but what to beat
-    rankings = "largest grid"                    # RandomSelector: as many tries as anybody has
+
+A RandomSelector has as many rankings as the method with the most selections needs.
 """
 
 import itertools
@@ -46,9 +43,6 @@ from featsieve.bench.methods import ALL_FEATURES, RANDOM, distinct_params, selec
 from featsieve.criteria.measures import Modularity
 from featsieve.datasets.registry import registry
 
-FINISHED = ("done", "failed", "timeout")
-# Features of a scatter plot.
-SCATTERED = 3
 # Parameter of a RandomSelector in the grid: which of its rankings.
 RANKING = "ranking"
 # All that the label-free choice may see, and what the choice by labels sees.
@@ -78,8 +72,6 @@ class Method:
     per_count : bool
         Whether each number of features is a fit of its own.
     control : bool
-    rankings : str or int
-        Number of rankings of a RandomSelector, or "largest grid"; 0 for other selectors.
     """
 
     name: str
@@ -89,7 +81,6 @@ class Method:
     own_count: bool = False
     per_count: bool = False
     control: bool = False
-    rankings: str | int = 0
 
     def points(self) -> list[dict[str, Any]]:
         """Return the parameters at every point of the grid, the first name varying slowest."""
@@ -114,10 +105,6 @@ class Plan:
     counts, curve_counts, seeds : tuple of int
     kmeans_seeds : int
     cell_seconds : float
-    scatter_datasets, scatter_methods : tuple of str
-    resolved : str
-        What the TOML file says, as JSON, with the plan that it extends filled in; empty if made by
-        hand.
 
     Examples
     --------
@@ -140,9 +127,6 @@ class Plan:
     seeds: tuple[int, ...] = (0,)
     kmeans_seeds: int = 10
     cell_seconds: float = 600.0
-    scatter_datasets: tuple[str, ...] = ()
-    scatter_methods: tuple[str, ...] = ()
-    resolved: str = ""
 
     def method(self, name: str) -> Method:
         """Return a method by its name."""
@@ -165,21 +149,18 @@ class Plan:
         -------
         list of Cell
         """
-        tables = {
-            name: (shapes[name][1], _checksum(name, checksums or {}))
-            for name in self.datasets
-            if name in shapes
-        }
+        expansions = self._expansions(shapes, checksums)
         return [
             cell
-            for experiment in ("default", "grid", "time", "scatter")
+            for experiment in ("default", "grid", "time")
             if experiment in self.experiments
-            for dataset, table in tables.items()
-            for method in self.methods
-            for cell in getattr(_Expansion(self, method, dataset, *table), experiment)()
+            for expansion in expansions
+            for cell in getattr(expansion, experiment)()
         ]
 
-    def dependent_cells(self, rows: Any, checksums: Checksums | None = None) -> list[Cell]:
+    def dependent_cells(
+        self, rows: Any, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
+    ) -> list[Cell]:
         """Return the cells that follow from finished grid cells.
 
         "label-free" ones are chosen by the criterion and nothing else; "curve" ones by accuracy.
@@ -188,8 +169,8 @@ class Plan:
         ----------
         rows : DataFrame
             Rows of the finished cells.
-        checksums : mapping of str to str or None, optional
-            The same as for ``cells``; by default those of the rows that were started last.
+        shapes, checksums
+            The same as for ``cells``.
 
         Returns
         -------
@@ -197,34 +178,29 @@ class Plan:
             Of those data sets and methods of which every grid cell is finished.
         """
         found: list[Cell] = []
-        tables = _known_tables(rows, checksums)
-        for dataset in self.datasets:
-            for method in self.methods if dataset in tables else ():
-                expansion = _Expansion(self, method, dataset, *tables[dataset])
-                expected = {cell.id for cell in expansion.grid()}
-                own = rows[rows["cell"].isin(expected) & rows["status"].isin(FINISHED)]
-                if set(own["cell"]) != expected:
-                    continue
-                done = own[own["status"] == "done"]
-                # The label-free choice is handed a table in which no column was made with labels.
-                if "label-free" in self.experiments:
-                    found += expansion.label_free(done[WITHOUT_LABELS])
-                if "curve" in self.experiments and method.selector != ALL_FEATURES:
-                    found += expansion.curve(done[WITH_LABELS])
+        for expansion in self._expansions(shapes, checksums):
+            expected = {cell.id for cell in expansion.grid()}
+            own = rows[rows["cell"].isin(expected)]
+            if set(own["cell"]) != expected:
+                continue
+            done = own[own["status"] == "done"]
+            # The label-free choice is handed a table in which no column was made with labels.
+            if "label-free" in self.experiments:
+                found += expansion.label_free(done[WITHOUT_LABELS])
+            if "curve" in self.experiments and expansion.method.selector != ALL_FEATURES:
+                found += expansion.curve(done[WITH_LABELS])
         return sorted(found, key=lambda cell: self.experiments.index(cell.experiment))
 
-
-def _known_tables(rows: Any, checksums: Checksums | None) -> dict[str, tuple[int, str]]:
-    """Return the number of columns and the checksum of the data sets that have rows.
-
-    Without checksums, of several files the one that was worked on last.
-    """
-    known = rows[rows["n_columns"] > 0].sort_values("started", kind="stable")
-    if checksums is not None:
-        current = [_checksum(name, checksums) for name in known["dataset"]]
-        known = known[known["data_checksum"] == current]
-    latest = known.groupby("dataset").last()
-    return {row.Index: (int(row.n_columns), row.data_checksum) for row in latest.itertuples()}
+    def _expansions(
+        self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None
+    ) -> "list[_Expansion]":
+        """Pair every data set that is there with every method."""
+        return [
+            _Expansion(self, method, name, shapes[name][1], _checksum(name, checksums or {}))
+            for name in self.datasets
+            if name in shapes
+            for method in self.methods
+        ]
 
 
 def _checksum(dataset: str, checksums: Checksums) -> str:
@@ -253,12 +229,12 @@ class _Expansion:
             yield self.cell("default", seed=seed, practical=True)
 
     def grid(self) -> Iterator[Cell]:
-        """Yield the points of the grid that differ, at all counts together or one by one."""
+        """Yield the points of the grid, at all counts together or one by one."""
         own = self.method.own_count
         for seed in self.seeds:
-            for point in self.distinct_points():
+            for point in self.points():
                 for counts in [None] if own else self.fitted_counts(self.plan.counts):
-                    yield self.cell("grid", seed=seed, counts=counts, **point)
+                    yield self.cell("grid", seed=seed, counts=counts, params=point)
 
     def label_free(self, rows: Any) -> Iterator[Cell]:
         """Yield the choice by the criterion for every seed.
@@ -300,30 +276,21 @@ class _Expansion:
         yield self.cell(
             "time",
             seed=self.plan.seeds[0],
-            params=distinct_params(self.method.selector, params),
+            params=params,
             counts=(possible[len(possible) // 2],),
         )
-
-    def scatter(self) -> Iterator[Cell]:
-        """Yield the method asked for three features, where the plan wants to see them."""
-        plan = self.plan
-        wanted = self.dataset in plan.scatter_datasets and self.method.name in plan.scatter_methods
-        if wanted and self.n_columns >= SCATTERED:
-            yield self.cell("scatter", seed=plan.seeds[0], counts=(SCATTERED,))
 
     def cell(
         self, experiment: str, *, seed: int, params: Mapping[str, Any] | None = None, **more: Any
     ) -> Cell:
         """Return a cell; by default with the parameters that the method has everywhere."""
         method = self.method
-        if params is None:
-            params = distinct_params(method.selector, method.params)
         return Cell(
             experiment,
             self.dataset,
             method.name,
             method.selector,
-            params=params,
+            params=distinct_params(method.selector, method.params if params is None else params),
             seed=seed,
             kmeans_seeds=self.plan.kmeans_seeds,
             control=method.control,
@@ -343,45 +310,21 @@ class _Expansion:
         possible = self.possible_counts(counts)
         return [(count,) for count in possible] if self.method.per_count else [possible]
 
-    def distinct_points(self) -> list[dict[str, Any]]:
-        """Return the settings of the grid that differ in their effect: ``params`` of a cell.
+    def points(self) -> list[dict[str, Any]]:
+        """Return the settings that the grid tries; of a RandomSelector, the numbers of rankings.
 
-        With each come the number of points it stands for, and the parameters in which these differ.
+        No method has more selections to choose from than the random control.
         """
-        method = self.method
-        if method.rankings:
-            return [{"params": {RANKING: i}} for i in range(self.n_rankings())]
-        alike: dict[str, list[dict[str, Any]]] = {}
-        for point in method.points():
-            key = repr(sorted(distinct_params(method.selector, point).items()))
-            alike.setdefault(key, []).append(point)
-        return [
-            {
-                "params": distinct_params(method.selector, points[0]),
-                "stands_for": len(points),
-                "inert": _differences(method, points),
-            }
-            for points in alike.values()
-        ]
-
-    def possible_counts(self, counts: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the counts that the table allows; all its columns if these are fewer than any."""
-        return tuple(count for count in counts if count <= self.n_columns) or (self.n_columns,)
-
-    def n_rankings(self) -> int:
-        """Return how many random rankings are tried: no method has more selections."""
-        if isinstance(self.method.rankings, int):
-            return self.method.rankings
+        if self.method.selector != RANDOM:
+            return self.method.points()
         n_counts = len(self.possible_counts(self.plan.counts))
         sizes = [
             len(other.points()) * (1 if other.own_count else n_counts)
             for other in self.plan.methods
-            if not other.rankings
+            if other.selector != RANDOM
         ]
-        return -(-max(sizes, default=1) // n_counts)
+        return [{RANKING: i} for i in range(-(-max(sizes, default=1) // n_counts))]
 
-
-def _differences(method: Method, points: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the parameters in which points without a difference differ, and their values."""
-    values = {key: {repr(point[key]): point[key] for point in points} for key in method.grid}
-    return {key: list(tried.values()) for key, tried in values.items() if len(tried) > 1}
+    def possible_counts(self, counts: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the counts that the table allows; all its columns if these are fewer than any."""
+        return tuple(count for count in counts if count <= self.n_columns) or (self.n_columns,)

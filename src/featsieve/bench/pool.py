@@ -10,10 +10,9 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
-from queue import Empty, SimpleQueue
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any
 
@@ -36,72 +35,73 @@ THREAD_VARIABLES = (
 _pools: dict[tuple[int, int], Any] = {}
 
 
-def run_in_processes(
+def run_cells(
     compute: Callable[[Cell], Rows],
     cells: Iterable[Cell],
     *,
     jobs: int,
     threads: int,
     tick: Callable[[], None] = lambda: None,
+) -> Results:
+    """Run cells on the cluster of joblib's Dask backend or in processes; give each as it comes.
+
+    If the iterator is closed before its end, what was begun is given up and no worker is left.
+    """
+    from joblib.parallel import get_active_backend
+
+    client = getattr(get_active_backend()[0], "client", None)
+    if client is None:
+        yield from _in_processes(compute, deque(cells), jobs=jobs, threads=threads, tick=tick)
+        return
+    from distributed.scheduler import KilledWorker
+
+    executor, under_way = client.get_executor(pure=False), dict[Any, Cell]()
+    try:
+        for future in _ended(executor, compute, deque(cells), under_way, jobs=jobs, tick=tick):
+            died = isinstance(future.exception(), KilledWorker)
+            yield under_way.pop(future), None if died else future.result()
+    finally:
+        executor.shutdown(wait=False)
+
+
+def _in_processes(
+    compute: Callable[[Cell], Rows],
+    waiting: deque[Cell],
+    *,
+    jobs: int,
+    threads: int,
+    tick: Callable[[], None],
     alone: bool = False,
 ) -> Results:
-    """Run cells in worker processes, and give each with its rows as it comes.
+    """Run cells in worker processes.
 
     When a process dies, the cells that were under way are run again one by one: what dies ``alone``
-    is its own fault. If the iterator is closed before its end, no worker is left.
+    is its own fault.
     """
-    waiting = deque(cells)
     while waiting:
         under_way: dict[Any, Cell] = {}
         try:
-            submit = partial(_executor(jobs, threads).submit, compute)
-            for future in _ended(submit, waiting, under_way, jobs=jobs, tick=tick):
+            executor = _executor(jobs, threads)
+            for future in _ended(executor, compute, waiting, under_way, jobs=jobs, tick=tick):
                 rows = future.result()
                 yield under_way.pop(future), rows
         except BrokenProcessPool:
             stop_workers()
-            for cell in under_way.values():
-                if alone:
-                    _check_workers(threads)
-                    yield cell, None
-                else:
-                    yield from run_in_processes(
-                        compute, [cell], jobs=1, threads=threads, tick=tick, alone=True
-                    )
         except BaseException:
             stop_workers()
             raise
-
-
-def run_on_cluster(
-    compute: Callable[[Cell], Rows],
-    cells: Iterable[Cell],
-    *,
-    client: Any,
-    jobs: int,
-    tick: Callable[[], None] = lambda: None,
-) -> Results:
-    """Run cells on the workers of a Dask cluster, and give each with its rows as it comes.
-
-    If the iterator is closed before its end, what was begun is cancelled.
-    """
-    from distributed.scheduler import KilledWorker
-
-    submit = partial(client.submit, compute, pure=False)
-    under_way: dict[Any, Cell] = {}
-    try:
-        for future in _ended(submit, deque(cells), under_way, jobs=jobs, tick=tick):
-            try:
-                rows = future.result()
-            except KilledWorker:
-                rows = None
-            yield under_way.pop(future), rows
-    finally:
-        client.cancel(list(under_way), force=True)
+        for cell in under_way.values():
+            if alone:
+                yield cell, None
+            else:
+                yield from _in_processes(
+                    compute, deque([cell]), jobs=1, threads=threads, tick=tick, alone=True
+                )
 
 
 def _ended(
-    submit: Callable[[Cell], Any],
+    executor: Any,
+    compute: Callable[[Cell], Rows],
     waiting: deque[Cell],
     under_way: dict[Any, Cell],
     *,
@@ -109,18 +109,14 @@ def _ended(
     tick: Callable[[], None],
 ) -> Iterator[Any]:
     """Keep some of the waiting cells under way, and give each future that has ended."""
-    ended: SimpleQueue[Any] = SimpleQueue()
     # One cell more waits for the next free worker; a single job is timed with nothing beside it.
     most = jobs + (jobs > 1)
     while waiting or under_way:
         while waiting and len(under_way) < most:
-            future = submit(waiting[0])
+            future = executor.submit(compute, waiting[0])
             under_way[future] = waiting.popleft()
-            future.add_done_callback(ended.put)
-        try:
-            yield ended.get(timeout=TICK_SECONDS)
-        except Empty:
-            tick()
+        yield from wait(under_way, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED).done
+        tick()
 
 
 def _executor(jobs: int, threads: int) -> Any:
@@ -130,34 +126,21 @@ def _executor(jobs: int, threads: int) -> Any:
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
-    if (jobs, threads) in _pools:
-        return _pools[jobs, threads]
-    stop_workers()
-    try:
-        _pools[jobs, threads] = ProcessPoolExecutor(
-            max_workers=jobs,
-            env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
-            initializer=_start_worker,
-            initargs=(os.getpid(),),
-        )
-    except OSError as error:  # such as no room for their locks
-        raise OSError(
-            f"Worker processes cannot be started ({error.strerror or error}): make room in "
-            "/dev/shm and in the folder for temporary files."
-        ) from error
-    return _pools[jobs, threads]
-
-
-def _check_workers(threads: int) -> None:
-    """Raise if worker processes die before they have begun: then no cell is at fault."""
-    try:
-        _executor(1, threads).submit(os.getpid).result()
-    except BrokenProcessPool as error:
+    if (jobs, threads) not in _pools:
         stop_workers()
-        raise ChildProcessError(
-            "Worker processes end before they begin any work: see whether memory, processes or "
-            "open files are limited here."
-        ) from error
+        try:
+            _pools[jobs, threads] = ProcessPoolExecutor(
+                max_workers=jobs,
+                env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
+                initializer=_start_worker,
+                initargs=(os.getpid(),),
+            )
+        except OSError as error:  # such as no room for their locks
+            raise OSError(
+                f"Worker processes cannot be started ({error.strerror or error}): make room in "
+                "/dev/shm and in the folder for temporary files."
+            ) from error
+    return _pools[jobs, threads]
 
 
 def stop_workers() -> None:
@@ -205,10 +188,3 @@ def on_cluster(address: str) -> Iterator[Any]:
         ) from error
     with client, parallel_config(backend="dask"):
         yield client
-
-
-def cluster_client() -> Any:
-    """Return the client of joblib's Dask backend; None where another backend is in force."""
-    from joblib.parallel import get_active_backend
-
-    return getattr(get_active_backend()[0], "client", None)

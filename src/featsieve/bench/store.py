@@ -1,31 +1,28 @@
-"""The results of a run on disk: ``FOLDER/plan.json`` and one Parquet part per finished cell.
+"""The results of a run on disk: ``FOLDER/plan.json`` and ``FOLDER/cells.jsonl``.
 
-A part, ``FOLDER/cells/ID.parquet``, is written under a hidden name and then renamed, so that it is
-there whole or not at all. ``plan.json`` lists the cells of the plan that was run last; parts of
-other plans stay, are found again when that plan is run again, and are not read.
+``cells.jsonl`` grows by a line for every finished cell: a JSON list of its rows. A line that a
+killed run has left half written has no end, is not read, and is cut off by the next run. Of several
+lines of a cell the last counts. ``plan.json`` lists the cells of the plan that was run last; those
+of other plans stay, are found again when that plan is run again, and are not read.
 """
 
 import json
 import os
-import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.plan import Plan
-from featsieve.io.files import UNFINISHED, whole_file, write_text
+from featsieve.io.files import explain_write_errors, write_text
 from featsieve.io.guard import read_small
+from featsieve.io.optional import load_optional
 from featsieve.io.results import results_locked
 
-_KEY = b"featsieve"  # of what a part says about itself
-# Columns that are not part of a cell's identity: as the present plan has them.
-_OF_THE_PLAN = ("stands_for", "inert", "control")
 # The order in which rows are read and exported, after the experiment.
 _ORDER = ["dataset", "method", "seed", "params", "n_features", "cell"]
-# In a CSV file single runs are text with four decimals; other lists are left out.
-_RUNS = ("acc_runs", "nmi_runs")
 
 
 class Store:
@@ -33,94 +30,59 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.parts = self.folder / "cells"
+        self.path = self.folder / "cells.jsonl"
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Make the folder, and keep other runs out of it for the length of the block."""
         try:
-            self.parts.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.parts):
-                pass
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
         except OSError as error:
             raise OSError(
                 f"Results cannot be written to {self.folder} ({error.strerror}): name another "
                 "folder with --out."
             ) from error
         with results_locked(self.folder, inside=True):
-            for folder in (self.parts, self.folder):
-                for left in folder.glob(f".*{UNFINISHED}"):  # by a run that was killed
-                    with suppress(OSError):
-                        left.unlink()
+            whole = self.path.read_bytes().rfind(b"\n") + 1
+            os.truncate(self.path, whole)
             yield
 
-    def write(self, cell: Cell, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the part of a cell."""
-        pa = _pyarrow()
-        from pyarrow.parquet import write_table
+    def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add the rows of a cell, and force them to the disk."""
+        line = json.dumps(rows, ensure_ascii=False, default=methodcaller("item")) + "\n"
+        with explain_write_errors(self.path), self.path.open("ab") as file:
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
 
-        about = {
-            "version": SCHEMA_VERSION,
-            "status": overall_status(rows),
-            "source": json.loads(rows[0]["versions"])["source"],
-        }
-        metadata = {_KEY: json.dumps(about)}
-        table = pa.Table.from_pylist(list(rows), schema=arrow_schema().with_metadata(metadata))
-        with whole_file(self._part(cell.id)) as unfinished:
-            write_table(table, unfinished)
+    def cells(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of every finished cell."""
+        found = {}
+        lines = self.path.read_bytes().split(b"\n") if self.path.exists() else [b""]
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                rows = json.loads(line)
+                found[rows[0]["cell"]] = [{**SCHEMA, **row} for row in rows]
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                raise ValueError(
+                    f"{self.path} is damaged: remove its line {number} and run the plan again."
+                ) from error
+        return found
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of every finished cell; parts that cannot be read are left out."""
-        return {cell: about["status"] for cell, about in self.look()[0].items()}
+        """Return the status of every finished cell."""
+        return {cell: overall_status(rows) for cell, rows in self.cells().items()}
 
-    def look(self) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-        """Return what each part says about itself (by cell), and why others cannot be used."""
-        _pyarrow()
-        from pyarrow.parquet import read_schema
-
-        good, bad = {}, {}
-        for path in sorted(self.parts.glob("[!.]*.parquet")):
-            try:
-                about = json.loads((read_schema(path).metadata or {}).get(_KEY, b"{}"))
-            except Exception as error:  # pyarrow fails on broken files in many ways
-                bad[path.name] = (
-                    f"damaged, or not a Parquet file ({str(error).partition(chr(10))[0]})"
-                )
-                continue
-            if about.get("version") == SCHEMA_VERSION:
-                good[path.stem] = about
-            else:
-                bad[path.name] = "not written by this version of featsieve"
-        return good, bad
-
-    def adopt(
-        self, plan: Plan, cells: Iterable[Cell], *, whole: bool = True, keep: Collection[str] = ()
-    ) -> None:
-        """Make the folder that of a plan.
-
-        Cells of the data sets in ``keep`` stay listed if the same plan was run before: their files
-        are away today, their results are there. ``whole`` says that no further cells follow.
-        """
-        columns = ("experiment", "dataset", "method", "stands_for", "control")
-        members = {
-            cell.id: {name: getattr(cell, name) for name in columns}
-            | {"inert": json.dumps(dict(cell.inert), sort_keys=True)}
-            for cell in cells
-        }
-        try:
-            earlier = self.about()
-        except (FileNotFoundError, ValueError):
-            earlier = {}
-        if earlier.get("resolved") == plan.resolved:
-            kept = earlier["cells"].items()
-            members = {key: cell for key, cell in kept if cell["dataset"] in keep} | members
+    def adopt(self, plan: Plan, cells: Iterable[Cell], *, whole: bool = True) -> None:
+        """Make the folder that of a plan; ``whole`` says that no further cells follow."""
+        columns = ("experiment", "dataset", "method", "control")
         about = {
             "version": SCHEMA_VERSION,
             "plan": plan.name,
             "title": plan.title,
-            "cells": members,
+            "cells": {cell.id: {name: getattr(cell, name) for name in columns} for cell in cells},
             "whole": whole,
-            "resolved": plan.resolved,
         }
         write_text(self.folder / "plan.json", json.dumps(about, indent=1, sort_keys=True))
 
@@ -148,67 +110,35 @@ class Store:
         about = self.about()
         rows = self.rows_of(about["cells"])
         rows["plan"] = about["plan"]
-        for name in _OF_THE_PLAN:
-            rows[name] = [about["cells"][cell][name] for cell in rows["cell"]]
+        rows["control"] = [about["cells"][cell]["control"] for cell in rows["cell"]]
         return rows
 
     def rows_of(self, cells: Iterable[str]) -> Any:
         """Return the rows of some cells as they were written, of those that are finished."""
-        pa = _pyarrow()
-        from pyarrow.parquet import ParquetFile
-
-        tables = [arrow_schema().empty_table()]
-        for cell in sorted(set(self.statuses()) & set(cells)):
-            try:
-                with ParquetFile(self._part(cell)) as part:
-                    tables.append(part.read(use_threads=False))
-            except Exception as error:  # pyarrow fails on broken files in many ways
-                raise ValueError(
-                    f"cells/{cell}.parquet is damaged: remove it and run the plan again "
-                    f"({str(error).partition(chr(10))[0]})."
-                ) from error
-        rows = pa.concat_tables(tables).to_pandas()
-        keys = rows.assign(_place=rows["experiment"].map(EXPERIMENTS.index))
-        return rows.loc[keys.sort_values(["_place", *_ORDER]).index].reset_index(drop=True)
+        pd = load_optional("pandas", "Reading results", extra="bench")
+        there = self.cells()
+        found = [row for cell in set(cells) & set(there) for row in there[cell]]
+        kinds = {k: type(v) for k, v in SCHEMA.items() if isinstance(v, bool | int | float)}
+        rows = pd.DataFrame(found, columns=list(SCHEMA)).astype(kinds)
+        place = rows["experiment"].map(EXPERIMENTS.index)
+        return (
+            rows.assign(_place=place)
+            .sort_values(["_place", *_ORDER], ignore_index=True)
+            .drop(columns="_place")
+        )
 
     def export_csv(self, path: str | os.PathLike[str]) -> int:
-        """Write the rows as a tidy CSV file, one row per run, and return how many there are."""
-        rows = self.read()
-        lists = [name for name, kind in SCHEMA.items() if kind.startswith("list")]
-        runs = {
-            name: [" ".join(f"{value:.4f}" for value in values) for values in rows[name]]
-            for name in _RUNS
-        }
-        table = rows.assign(**runs).drop(columns=[name for name in lists if name not in _RUNS])
-        write_text(path, table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
-        return len(rows)
+        """Write the rows as a tidy CSV file, one row per run, and return how many there are.
 
-    def _part(self, cell: str) -> Path:
-        """Return where the part of a cell is or will be."""
-        return self.parts / f"{cell}.parquet"
+        Single runs of k-means are text with four decimals.
+        """
+        rows = self.read()
+        for name in ("acc_runs", "nmi_runs"):
+            rows[name] = [" ".join(f"{value:.4f}" for value in values) for values in rows[name]]
+        write_text(path, rows.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
+        return len(rows)
 
 
 def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of a cell: "done" if all its rows are, else that of the first other."""
     return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
-
-
-def arrow_schema() -> Any:
-    """Return ``SCHEMA`` as a pyarrow schema."""
-    pa = _pyarrow()
-    lists = {"list<float64>": pa.list_(pa.float64()), "list<int64>": pa.list_(pa.int64())}
-    return pa.schema(
-        [
-            pa.field(
-                name, lists[kind] if kind in lists else pa.type_for_alias(kind), nullable=False
-            )
-            for name, kind in SCHEMA.items()
-        ]
-    )
-
-
-def _pyarrow() -> Any:
-    """Import pyarrow, or say how to get it."""
-    from featsieve.io.optional import load_optional
-
-    return load_optional("pyarrow", "Storing results", extra="bench")

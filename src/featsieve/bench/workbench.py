@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from featsieve.arrays.namespace import is_sparse
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
@@ -20,26 +19,15 @@ from featsieve.evaluation import ClusteringScores, paper_protocol, practical_pro
 from featsieve.graphs.initial_labels import table_labels
 
 
-class LabelFreeCriterion:
-    """The modularity of a selection on a table, prepared once; it is never given classes.
+def label_free_criterion(X: Any, n_clusters: int) -> Evaluation:
+    """Prepare the modularity of selections on a table; it is never given classes.
 
     Its graph is that of the view in which the pseudo-labels of the whole table show, those with
     which JASFS would start: what the library itself judges by.
     """
-
-    def __init__(self, X: Any, *, n_clusters: int) -> None:
-        self._X, self._n_clusters = X, n_clusters
-
-    def __call__(self, support: np.ndarray) -> float:
-        """Return the criterion of a selection (indices)."""
-        return float(np.mean(self._evaluate(support)))
-
-    @cached_property
-    def _evaluate(self) -> Evaluation:
-        """The criterion with the pseudo-labels and the graph of the table, or of a sample of it."""
-        X, _ = sample_rows(self._X, check_random_state(0))
-        labels = table_labels(X, self._n_clusters, random_state=check_random_state(0))
-        return Modularity().prepare(X, labels)
+    X, _ = sample_rows(X, check_random_state(0))
+    labels = table_labels(X, n_clusters, random_state=check_random_state(0))
+    return Modularity().prepare(X, labels)
 
 
 class Workbench:
@@ -52,10 +40,18 @@ class Workbench:
         self.X = X.astype(np.float64, copy=False)
         self.n_samples, self.n_columns = self.X.shape
         self.n_classes = len(np.unique(dataset.y))
-        self.criterion = LabelFreeCriterion(self.X, n_clusters=self.n_classes)
         self._informative, self._redundant = dataset.informative, dataset.redundant
         self._classes = np.asarray(dataset.y)
         self._evaluated: dict[tuple[bytes, int, bool], dict[str, Any]] = {}
+
+    def criterion(self, support: np.ndarray) -> float:
+        """Return the label-free criterion of a selection (indices)."""
+        return float(np.mean(self._criterion(support)))
+
+    @cached_property
+    def _criterion(self) -> Evaluation:
+        """The criterion, prepared when it is first asked for."""
+        return label_free_criterion(self.X, self.n_classes)
 
     def columns(self, support: np.ndarray) -> Any:
         """Return some columns of the table; sparse ones stay sparse."""
@@ -103,13 +99,6 @@ class Workbench:
     def evaluate_labels(self, labels: np.ndarray) -> dict[str, float]:
         """Return how well the labels of a selector agree with the classes, as entries of a row."""
         return _entries(ClusteringScores.of_labels(self._classes, labels).mean(), "own")
-
-    def scatter(self, support: np.ndarray) -> dict[str, list]:
-        """Return the samples in a few columns, row by row, with their classes: for a figure."""
-        points = self.columns(support)
-        points = points.toarray() if is_sparse(points) else points
-        classes = self._classes.astype(int).tolist()
-        return {"points": points.ravel().tolist(), "classes": classes}
 
 
 def _entries(scores: Sequence[float], kind: str) -> dict[str, float]:

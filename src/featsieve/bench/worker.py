@@ -1,8 +1,6 @@
 """Run one cell: fit, evaluate, and write down what came of it, whatever that is."""
 
 import hashlib
-import math
-import os
 import time
 import warnings
 from contextlib import suppress
@@ -14,20 +12,11 @@ import numpy as np
 from featsieve.bench.cells import Cell, blank_row
 from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
 from featsieve.bench.methods import make_selector, selector_facts
-from featsieve.bench.plan import RANKING, SCATTERED
+from featsieve.bench.plan import RANKING
 from featsieve.bench.workbench import Workbench, workbench
 
-# Experiments in which the selection is not judged.
-NOT_JUDGED = ("time", "scatter")
 # Ranking i of a RandomSelector for the seed s has the random_state i + s * STEP.
 STEP = 10**6
-
-
-def compute_cell(cell: Cell, *, folder: str, **how: Any) -> list[dict[str, Any]]:
-    """Run a cell in a worker process; ``folder`` is where relative paths of the plan begin."""
-    if os.path.isdir(folder):
-        os.chdir(folder)
-    return run_cell(cell, **how)
 
 
 def run_cell(
@@ -65,9 +54,7 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
             raise ValueError(f"more features are asked for than the {bench.n_columns} there are")
     selector, common = fit_cell(cell, bench, n_features=None if counts is None else max(counts))
     common["own_count"] = counts is None and selector_facts(cell.selector).decides
-    if cell.experiment in ("default", "time"):
-        common["objective"] = [float(value) for value in getattr(selector, "objective_", ())]
-    judged = cell.experiment not in NOT_JUDGED
+    judged = cell.experiment != "time"
     if judged and hasattr(selector, "labels_"):
         common |= bench.evaluate_labels(selector.labels_)
     order = np.argsort(selector.ranking_)
@@ -81,15 +68,12 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
         }
         n_seeds = cell.kmeans_seeds if judged else 0
         row |= bench.evaluate(support, n_seeds=n_seeds, practical=judged and cell.practical)
-        if cell.experiment == "scatter":
-            row |= bench.scatter(order[:SCATTERED])
         rows.append(row | {"evaluate_seconds": time.perf_counter() - start})
     return rows
 
 
 def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[Any, dict[str, Any]]:
     """Fit the selector of a cell, and return it with what the fit took; only the fit is timed."""
-    facts = selector_facts(cell.selector)
     params = dict(cell.params)
     random_state = params.pop(RANKING, 0) + (STEP if RANKING in cell.params else 1) * cell.seed
     if n_features is not None:
@@ -98,23 +82,12 @@ def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[A
         cell.selector, params, n_clusters=bench.n_classes, random_state=random_state
     )
     _warm_up(cell.selector)
-    seconds: list[float] = []
-    start = math.nan
-    if cell.experiment == "time" and facts.iterates:
-
-        def record(iteration: int, objective: float, state: Any) -> None:
-            seconds.append(time.perf_counter() - start)
-
-        selector.set_params(callback=record)
     with PeakMemory() as peak:
         start = time.perf_counter()
         selector.fit(bench.X)
         took = time.perf_counter() - start
-    found: dict[str, Any] = {"fit_seconds": took, "peak_mib": peak.mib}
-    found["n_iter"] = int(getattr(selector, "n_iter_", 0))
-    if cell.experiment == "time":
-        found["iteration_seconds"] = seconds or [took]
-    return selector, found
+    n_iter = int(getattr(selector, "n_iter_", 0))
+    return selector, {"fit_seconds": took, "peak_mib": peak.mib, "n_iter": n_iter}
 
 
 @cache

@@ -183,12 +183,12 @@ def _run(
 
 def _print_summary(summary: "RunSummary") -> None:
     """Print what a run did, what is missing and what can be done next."""
-    from featsieve.bench.progress import duration
+    from featsieve.progress import format_seconds
 
     counts = ", ".join(f"{count} {status}" for status, count in sorted(summary.statuses.items()))
     typer.echo(
         f"{summary.plan}: {summary.total} cells ({counts}); {summary.computed} of them computed "
-        f"now, in {duration(summary.seconds)}."
+        f"now, in {format_seconds(summary.seconds)}."
     )
     for line in summary.failures[:MOST_FAILURES]:
         typer.echo(f"  {line}")

@@ -15,7 +15,7 @@ CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat", "array-a
 # Optional libraries: the extra of featsieve that brings them, and what they are for.
 PARTS = {
     "pandas": ("data", "reading .csv and .tsv files, data frames"),
-    "pyarrow": ("data", "reading .parquet files, benchmarks"),
+    "pyarrow": ("data", "reading .parquet files"),
     "h5py": ("data", "reading .h5ad files and .mat files of version 7.3"),
     "pooch": ("data", "downloading data sets"),
     "skops": ("model", "model files: featsieve select, featsieve apply"),

@@ -58,7 +58,7 @@ def report(
         inside = page.absolute().parent == folder.absolute()
         with results_locked(folder) if inside else nullcontext():
             render_again(summary, page)
-    elif (folder / "cells").is_dir():
+    elif (folder / "plan.json").is_file():
         _write_benchmark(folder, page, markdown)
         written += [markdown] if markdown is not None else []
     else:

@@ -1,4 +1,4 @@
-"""The figures of a benchmark report: average ranks, curves and clouds of samples.
+"""The figures of a benchmark report: average ranks and curves.
 
 Figures are drawn in two placeholder colours. In the SVG they become variables, dark on a light
 page and light on a dark one.
@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
 
-import numpy as np
-
-from featsieve.report.bench.scores import METRICS, as_array
+from featsieve.report.bench.scores import METRICS
 from featsieve.report.bench.summary import Track
 from featsieve.report.page import Figure
 
@@ -28,7 +26,6 @@ _MARKERS = "vs^DPpHX<>h"
 _CONTROLS = (("_", (0, (1, 1.2))), ("x", (0, (4, 2))), ("+", (0, (6, 2, 1, 2))))
 # What the comparison is about stands out: JASFS, and the paper's own algorithm.
 _JASFS, _PUBLISHED = ("#d55e00", "o"), ("#1f83c6", "*")
-RASTER_POINTS = 600  # above this, points are drawn as an image inside the SVG
 
 _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -141,30 +138,6 @@ def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> F
     highest = curves.max()
     caption = f"Highest over all numbers: {highest.idxmax()}, {highest.max():.1f} %."
     return Figure(f"{word} against the number of features, {dataset}", caption, drawn.svg)
-
-
-def cloud_figure(row: Any) -> Figure:
-    """Draw the samples over the three best features of a method, coloured by class."""
-    labels = as_array(row.classes).astype(int)
-    points = as_array(row.points).reshape(-1, 3)
-    n_classes = len(np.unique(labels))
-    with _axes(3.9, 3.6, projection="3d") as drawn:
-        axes = drawn.axes
-        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-            axis.set_pane_color((0, 0, 0, 0))
-            axis.line.set_color(INK)
-        look = {"s": 16, "linewidths": 0.3, "edgecolors": INK, "depthshade": False}
-        look["rasterized"] = len(points) > RASTER_POINTS
-        axes.scatter(*points.T, c=labels, cmap="tab10" if n_classes <= 10 else "turbo", **look)
-        axes.set(xlabel="1st feature", ylabel="2nd", zlabel="3rd")
-        axes.tick_params(labelsize=7, pad=0)
-        axes.set_title(f"{row.dataset}: {row.method}")
-        axes.set_box_aspect(None, zoom=0.86)
-    caption = (
-        f"{len(points)} samples in {n_classes} classes over the three features that "
-        f"{row.method} ranks first."
-    )
-    return Figure(f"Three best features of {row.method}, {row.dataset}", caption, drawn.svg)
 
 
 def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:

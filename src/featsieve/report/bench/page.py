@@ -79,7 +79,6 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
         sections.survival_section(summary),
         sections.curve_section(summary, styles),
         sections.time_section(summary),
-        sections.scatter_section(summary),
         sections.planted_section(summary),
         _failures(summary),
         _origin(summary),

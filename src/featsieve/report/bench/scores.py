@@ -39,7 +39,6 @@ class Budget:
     """What a search of the oracle was allowed."""
 
     rankings: int  # settings that were fitted
-    points: int  # of the grid, also those without an effect of their own
     supports: int  # selections that were judged
 
 
@@ -108,9 +107,8 @@ def search_budgets(rows: "pd.DataFrame") -> dict[Key, Budget]:
     for key, group in by_method(done[done["experiment"] == "grid"]):
         own = group[group["seed"] == group["seed"].iloc[0]]
         own = own.assign(setting=own["params"].map(_setting))
-        points = own.groupby("setting")["stands_for"].last()
         supports = len(own[["setting", "n_features"]].drop_duplicates())
-        budgets[key] = Budget(len(points), int(points.sum()), supports)
+        budgets[key] = Budget(own["setting"].nunique(), supports)
     return budgets
 
 

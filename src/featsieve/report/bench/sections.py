@@ -171,21 +171,6 @@ def time_section(summary: BenchSummary) -> Section | None:
     return Section("time", "Running time", (paragraph,), (table,))
 
 
-def scatter_section(summary: BenchSummary) -> Section | None:
-    """Show samples over the three best features."""
-    rows = summary.of("scatter").drop_duplicates(["dataset", "method"])
-    drawn = [
-        figures.cloud_figure(row)
-        for _, own in _by_dataset(summary, rows)
-        for row in own.itertuples()
-    ]
-    if not drawn:
-        return None
-    caption = "Classes that lie apart mean features that were well chosen."
-    gallery = Gallery("Samples over the three features ranked first", caption, tuple(drawn))
-    return Section("scatter", "The three most important features", (), (gallery,))
-
-
 def and_list(names: Sequence[str]) -> str:
     """Join names as a sentence does."""
     *most, last = names

@@ -115,14 +115,13 @@ def budget_table(summary: BenchSummary) -> PageTable:
         own = [b for (_, method), b in summary.budgets.items() if method == fact.name]
         if own:
             most = max(own, key=lambda budget: budget.supports)
-            cells = tuple(Entry(f"{n}") for n in (most.points, most.rankings, most.supports))
+            cells = tuple(Entry(f"{n}") for n in (most.rankings, most.supports))
             rows.append(Row(fact.name, cells, "control" if fact.control else ""))
     return PageTable(
         "Search budget: what the labels could choose from",
-        ("Method", "grid points", "settings fitted", "selections judged by labels"),
+        ("Method", "settings fitted", "selections judged by labels"),
         tuple(rows),
-        "The most on one data set. Grid points that differ only in a parameter without effect are "
-        "fitted once. For the random control a setting is one random ranking.",
+        "The most on one data set. For the random control a setting is one random ranking.",
     )
 
 
