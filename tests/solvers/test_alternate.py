@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.solvers import Alternation, Block, Status, run
+from featsieve.solvers import Alternation, Status, run
 from featsieve.solvers.alternate import relative_change
 
 fast = settings(max_examples=15, deadline=None)
@@ -27,7 +27,7 @@ def gauss_seidel(tol=1e-12):
 
     return Alternation(
         start=lambda problem: np.zeros(3),
-        blocks=[Block(f"x{i}", minimise(i)) for i in range(3)],
+        blocks=[minimise(i) for i in range(3)],
         value=lambda problem, x: float(0.5 * x @ problem[0] @ x - problem[1] @ x),
         stop=lambda x, history: Status.CONVERGED if relative_change(history) < tol else None,
     )

@@ -104,20 +104,6 @@ def test_the_callback_may_stop_at_a_start_that_counts():
     assert solution.status is Status.CONVERGED
 
 
-@pytest.mark.parametrize(
-    ("walk", "best"),
-    [
-        ([5.0, 2.0, 3.0, 4.0], 1),
-        ([5.0, 2.0, 2.0], 1),  # of equals the first
-        ([1.0, 2.0, 3.0], 0),
-        ([float("nan"), 7.0, 8.0], 1),
-    ],
-)
-def test_the_best_state_or_the_last(walk, best):
-    assert run(Walk(), walk, max_iter=9, keep="best").state == best
-    assert run(Walk(), walk, max_iter=9).state == len(walk) - 1
-
-
 @pytest.mark.parametrize("status", Status)
 def test_a_status_is_stored_as_a_call_that_gives_it_back(status):
     function, arguments = status.__reduce__()

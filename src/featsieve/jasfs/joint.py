@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featsieve.jasfs.problem import Labels, Problem, too_large
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.supports import Ranking, find_support, largest_sparsity, rank_features
@@ -82,7 +82,7 @@ def solve_joint(
 
     solver = Alternation(
         start=start,
-        blocks=(Block("labels", update_labels), Block("features", update_features)),
+        blocks=(update_labels, update_features),
         value=lambda problem, state: state.value,
         stop=stop,
     )

@@ -22,7 +22,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.homotopy_iht import HomotopyIHT
 from featsieve.solvers.labels import MultiplicativeLabels
 from featsieve.solvers.protocol import Callback, Solution, Status, run
@@ -131,11 +131,7 @@ def solve_paper(
 
     solver = Alternation(
         start=start,
-        blocks=(
-            Block("graph", update_graph),
-            Block("features", update_features),
-            Block("labels", update_labels),
-        ),
+        blocks=(update_graph, update_features, update_labels),
         value=PaperProblem.objective,
         stop=stop,
     )

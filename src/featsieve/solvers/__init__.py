@@ -16,7 +16,7 @@ general tools                             conjugate_gradients, inverse_factor
 ========================================  ==========================================================
 """
 
-from featsieve.solvers.alternate import Alternation, Block
+from featsieve.solvers.alternate import Alternation
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.homotopy_iht import HomotopyIHT
@@ -28,7 +28,6 @@ from featsieve.solvers.row_sparse import RowSparseRegression
 
 __all__ = [
     "Alternation",
-    "Block",
     "Certificate",
     "ForwardSelection",
     "HomotopyIHT",

@@ -8,14 +8,6 @@ from featsieve.solvers.protocol import P, S, Status
 
 
 @dataclass(frozen=True)
-class Block(Generic[P, S]):
-    """One variable of an alternation: how it is updated while the others stand still."""
-
-    name: str
-    update: Callable[[P, S], S]
-
-
-@dataclass(frozen=True)
 class Alternation(Generic[P, S]):
     """A solver whose step updates every block in order.
 
@@ -23,8 +15,9 @@ class Alternation(Generic[P, S]):
     ----------
     start : callable
         ``start(problem)`` returns the first state.
-    blocks : sequence of Block
-        The updates of one iteration, in order.
+    blocks : sequence of callables
+        The updates of one iteration, in order: ``update(problem, state)`` returns the state after
+        one variable has changed while the others stood still.
     value : callable
         ``value(problem, state)`` is the objective that the history records.
     stop : callable
@@ -32,7 +25,7 @@ class Alternation(Generic[P, S]):
     """
 
     start: Callable[[P], S]
-    blocks: Sequence[Block[P, S]]
+    blocks: Sequence[Callable[[P, S], S]]
     value: Callable[[P, S], float]
     stop: Callable[[S, Sequence[float]], Status | None]
 
@@ -42,8 +35,8 @@ class Alternation(Generic[P, S]):
 
     def step(self, problem: P, state: S) -> S:
         """Update every block once."""
-        for block in self.blocks:
-            state = block.update(problem, state)
+        for update in self.blocks:
+            state = update(problem, state)
         return state
 
     def objective(self, problem: P, state: S) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Generic
 
-from featsieve.solvers.alternate import Alternation, Block, relative_change
+from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.protocol import Callback, S, Solution, Status, run
 
 
@@ -33,7 +33,7 @@ def solve(
     kind = type(problem)
     solver: Alternation[BlockProblem[S], S] = Alternation(
         start=lambda problem: state,
-        blocks=[Block(name, getattr(kind, f"update_{name}")) for name in problem.blocks],
+        blocks=[getattr(kind, f"update_{name}") for name in problem.blocks],
         value=kind.objective,
         stop=lambda state, history: problem.status(state, history, tol),
     )

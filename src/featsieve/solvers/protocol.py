@@ -69,7 +69,6 @@ def run(
     state: S | None = None,
     callback: Callback[S] | None = None,
     count_start: bool = False,
-    keep: str = "last",
 ) -> Solution[S]:
     """Drive a solver: at most ``max_iter`` steps from its own start, or from a given state.
 
@@ -85,16 +84,10 @@ def run(
         ``callback(iteration, objective, state)`` after every step; a true value stops the run.
     count_start : bool
         Whether the start is itself the first iteration (counted, and shown to the callback).
-    keep : {"last", "best"}
-        Which state to return. "best" is for methods that do not descend in every step; they must
-        not modify a state in place.
     """
-    if keep not in ("last", "best"):
-        raise ValueError(f"keep must be 'last' or 'best'; got {keep!r}.")
     if state is None:
         state = solver.init(problem)
     history = [solver.objective(problem, state)]
-    best = (history[0], state)
     status = solver.terminate(problem, state, history)
     n_iter = 0
     if count_start:
@@ -106,11 +99,7 @@ def run(
         n_iter += 1
         value = solver.objective(problem, state)
         history.append(value)
-        if not value >= best[0]:  # also where the best so far is NaN
-            best = (value, state)
         status = solver.terminate(problem, state, history)
         if callback is not None and callback(n_iter, value, state) and status is None:
             status = Status.STOPPED
-    if keep == "best":
-        state = best[1]
     return Solution(state, tuple(history), n_iter, status or Status.ITERATION_LIMIT)
