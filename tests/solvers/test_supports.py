@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from featsieve.arrays import as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, run, supports
-from featsieve.solvers.supports import exchange_support, largest_sparsity, rank_features, value_of
+from featsieve.solvers.supports import exchange_support, largest_sparsity, rank_features
 
 fast = settings(max_examples=10, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -27,8 +27,7 @@ def find_support(problem, **options):
 
 
 def path_through(problem, support, *, length, **options):
-    state = supports.path_through(problem, support, length=length, **options)
-    return ForwardSelection().path(state)
+    return supports.path_through(problem, support, length=length, **options).nested()
 
 
 def regression(seed, **options):
@@ -67,7 +66,7 @@ def test_a_penalty_is_never_worse_than_the_known_or_the_empty_support(seed, ridg
     assert brute_value(problem, found) <= brute_value(problem, known) + 1e-9
     anew = find_support(problem)
     assert brute_value(problem, anew) <= brute_value(problem, []) + 1e-9
-    assert value_of(problem, anew) == pytest.approx(brute_value(problem, anew))
+    assert problem.value(anew) == pytest.approx(brute_value(problem, anew))
 
 
 @fast

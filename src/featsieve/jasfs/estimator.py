@@ -30,7 +30,7 @@ from featsieve.jasfs.start import Settings, Start, authors_start, start
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import NONE, path_through, refit
+from featsieve.solvers.supports import NONE, path_through
 from featsieve.validation import (
     BOTH_SET,
     Check,
@@ -345,7 +345,7 @@ class JASFS(ClusterModel):
         """Set the labels, and the regression and the centres that belong to them."""
         self.label_accuracy_ = problem.accuracy(state.labels)
         self.labels_ = problem.host_labels(state.labels)
-        W = refit(problem.regression(state.labels), np.flatnonzero(self.support_))
+        W = problem.regression(state.labels).weights(np.flatnonzero(self.support_))
         sizes = problem.cluster_sizes(state.labels)
         moments = problem.cluster_moments(state.labels)
         if self.init_ != "given":  # the user's keep their order

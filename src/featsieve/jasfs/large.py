@@ -91,8 +91,7 @@ class LargeProblem:
 
     def value(self, labels: Rows, support: np.ndarray) -> float:
         """Return J at the best W and S for a partition and a support."""
-        regression = self.regression(labels)
-        return regression.value(regression.operator.place(support)) + self._graph_value(labels)
+        return self.regression(labels).value(support) + self._graph_value(labels)
 
     def refine(self, labels: Rows, support: np.ndarray) -> tuple[Rows, Status]:
         """Return the partition after batches of moves, and how they ended."""

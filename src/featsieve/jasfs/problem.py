@@ -106,7 +106,7 @@ class ExactProblem:
     def value(self, labels: np.ndarray, support: np.ndarray) -> float:
         """Return J at the best W and S for a partition and a support."""
         graph = self.graph.value(self.labels_matrix(labels))
-        return self.regression(labels).value(self.operator.place(support)) + graph
+        return self.regression(labels).value(support) + graph
 
     def cluster_sizes(self, labels: np.ndarray) -> np.ndarray:
         """Return the number of samples in every cluster."""

@@ -4,7 +4,7 @@
 the loop and what every solver follows    protocol, alternate, block_problem
 the W-step: problem, support, ranking     row_sparse, supports
 the price of a feature: adding it         forward_selection (its products: forward_forms)
-... exchanging it for another             exchange_search
+... exchanging it for another             exchanges
 ... and what no support can do better     certificate
 the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves; many samples: batched_moves

@@ -15,8 +15,6 @@ from featsieve.arrays.namespace import Array, stable_order, to_numpy
 from featsieve.arrays.sparse import ChosenColumns
 from featsieve.solvers.inverse_factor import InverseFactor
 
-FORMS = ("auto", "sample", "gram", "prefetch", "sparse")
-
 # The Gram matrix is formed up to this many columns (200 MB).
 LARGEST_GRAM = 5000
 # Tables larger than this (elements) are read once per batch of columns, not once per column.
@@ -36,6 +34,49 @@ class Form(Protocol):
         """Take the column of the last :meth:`direction` into S."""
 
 
+def choose_form(operator: DataOperator, ridge: float) -> Form:
+    """Return the cheapest form for a table."""
+    n, d = operator.shape
+    if d <= n and d <= LARGEST_GRAM:
+        return GramForm(operator)
+    if operator.sparse is not None and ridge > 0.0:
+        return SparseForm(operator.sparse)
+    if operator.n_stored <= LARGEST_REREAD or n <= FEW_SAMPLES:
+        return SampleForm(operator)
+    return GramForm(operator, batch=BATCH)
+
+
+class Vectors:
+    """Vectors with their pivots; subtracts from a vector its part along them."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.xp, self.device = operator.xp, operator.device
+        self.pivots: list[float] = []
+        self.store: Array = None
+
+    @property
+    def rows(self) -> Array:
+        """The vectors so far, one in every row."""
+        return self.store[: len(self.pivots), :]
+
+    def append(self, vector: Array, pivot: float) -> None:
+        """Keep a vector."""
+        count = len(self.pivots)
+        if self.store is None or count == self.store.shape[0]:
+            shape = (max(16, 2 * count), vector.shape[0])
+            store = self.xp.empty(shape, dtype=vector.dtype, device=self.device)
+            if count:
+                store = xpx.at(store)[:count, :].set(self.store)
+            self.store = store
+        self.store = xpx.at(self.store)[count, :].set(vector)
+        self.pivots.append(pivot)
+
+    def project_out(self, vector: Array, coefficients: Array) -> Array:
+        """Return vector - sum_s b_s coefficient_s/delta_s."""
+        pivots = self.xp.asarray(self.pivots, dtype=vector.dtype, device=self.device)
+        return vector - (coefficients / pivots) @ self.rows
+
+
 class SampleForm:
     """v = Z'u, u = z_j - U diag(1/delta) U'z_j: one product with the table per step."""
 
@@ -45,9 +86,9 @@ class SampleForm:
 
     def direction(self, j: int, gains: Array) -> Array:
         """Return Z'u for u = K_S^(-1) z_j."""
-        operator = self.operator
+        operator, basis = self.operator, self.basis
         z = operator.columns(operator.xp.asarray([j], device=operator.device))[:, 0]
-        self.last = self.basis.project_out(z, z)
+        self.last = basis.project_out(z, basis.rows @ z) if basis.pivots else z
         return operator.rmatmul(self.last[:, None])[:, 0]
 
     def add(self, delta: float) -> None:
@@ -67,12 +108,12 @@ class GramForm:
         self.basis = Vectors(operator)
         self.gram = operator.gram() if batch == 0 else None
         self.fetched: dict[int, Array] = {}
-        self.n_passes = 0
 
     def direction(self, j: int, gains: Array) -> Array:
         """Return the residual Gram column of j."""
         column = self.gram[j, :] if self.gram is not None else self._fetch(j, gains)
-        self.last = self.basis.project_out(column, self.basis.row(j), by_coefficient=True)
+        basis = self.basis
+        self.last = basis.project_out(column, basis.rows[:, j]) if basis.pivots else column
         return self.last
 
     def add(self, delta: float) -> None:
@@ -88,43 +129,7 @@ class GramForm:
             block = self.operator.gram_columns(xp.asarray(wanted, device=self.operator.device))
             for position, i in enumerate(wanted):  # copies: a view would keep the whole block
                 self.fetched[i] = xp.asarray(block[:, position], copy=True)
-            self.n_passes += 1
         return self.fetched.pop(j)
-
-
-class Vectors:
-    """Vectors with their pivots; subtracts from a vector its part along them."""
-
-    def __init__(self, operator: DataOperator) -> None:
-        self.xp, self.device = operator.xp, operator.device
-        self.count = 0
-        self.pivots: list[float] = []
-        self.store: Array = None
-
-    def append(self, vector: Array, pivot: float) -> None:
-        """Keep a vector."""
-        if self.store is None or self.count == self.store.shape[0]:
-            room = max(16, 2 * self.count)
-            store = self.xp.empty((room, vector.shape[0]), dtype=vector.dtype, device=self.device)
-            if self.count:
-                store = xpx.at(store)[: self.count, :].set(self.store)
-            self.store = store
-        self.store = xpx.at(self.store)[self.count, :].set(vector)
-        self.pivots.append(pivot)
-        self.count += 1
-
-    def row(self, j: int) -> Array:
-        """Return entry j of every vector."""
-        return None if self.count == 0 else self.store[: self.count, j]
-
-    def project_out(self, vector: Array, against: Array, *, by_coefficient: bool = False) -> Array:
-        """Return vector - sum_s b_s <b_s, against>/delta_s; the products may be given instead."""
-        if self.count == 0:
-            return vector
-        B = self.store[: self.count, :]
-        coefficients = against if by_coefficient else B @ against
-        pivots = self.xp.asarray(self.pivots, dtype=vector.dtype, device=self.device)
-        return vector - (coefficients / pivots) @ B
 
 
 class SparseForm:
@@ -152,24 +157,3 @@ class SparseForm:
         """Take the column of the last :meth:`direction` into S."""
         self.inverse.extend(self.weights, delta)
         self.chosen.append(self.last)
-
-
-def choose_form(form: str, operator: DataOperator, *, ridge: float) -> Form:
-    """Return a form by its name; "auto" is the cheapest."""
-    n, d = operator.shape
-    if form == "auto":
-        if d <= n and d <= LARGEST_GRAM:
-            form = "gram"
-        elif operator.sparse is not None and ridge > 0.0:
-            form = "sparse"
-        elif operator.n_stored <= LARGEST_REREAD or n <= FEW_SAMPLES:
-            form = "sample"
-        else:
-            form = "prefetch"
-    if form == "sparse":
-        if operator.sparse is None or ridge == 0.0:
-            raise ValueError('form="sparse" needs a scipy.sparse table and a ridge above 0.')
-        return SparseForm(operator.sparse)
-    if form == "sample":
-        return SampleForm(operator)
-    return GramForm(operator, batch=0 if form == "gram" else BATCH)

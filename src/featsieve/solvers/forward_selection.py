@@ -10,7 +10,7 @@ delta = mu + v_j, everything is updated in O(d c):  C -= v c_j/delta,  q -= v^2/
 Where v comes from is the matter of ``forward_forms.py``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -18,8 +18,9 @@ from typing import Any
 import array_api_extra as xpx
 import numpy as np
 
+from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, minus_outer, row_squares
-from featsieve.solvers.forward_forms import FORMS, Form, choose_form
+from featsieve.solvers.forward_forms import Form, choose_form
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression
 
@@ -86,6 +87,12 @@ class ForwardState:
     half_gains: list[float] = field(default_factory=list)
     candidates: Array = None  # half gain of every column, -1 where it may not enter
 
+    def nested(self, unit: float = 1.0) -> SelectionPath:
+        """Return what the run has found, as NumPy arrays; ``unit`` multiplies gains and losses."""
+        order = np.asarray(self.order, dtype=np.intp)
+        gains, loss = np.asarray(self.half_gains), np.asarray(self.loss)
+        return SelectionPath(order, unit * gains, unit * loss)
+
 
 class ForwardSelection:
     """Solver of :class:`RowSparseRegression` that adds the best feature until none pays.
@@ -96,14 +103,12 @@ class ForwardSelection:
 
     Parameters
     ----------
-    form : {"auto", "sample", "gram", "prefetch", "sparse"}
-        How Z' K_S^(-1) z_j is computed. The result does not depend on it. "sparse" is for
-        scipy.sparse tables and a ridge above 0.
+    form : callable
+        ``form(operator, ridge)`` returns what computes Z' K_S^(-1) z_j; the cheapest by default.
+        The result does not depend on it.
     """
 
-    def __init__(self, *, form: str = "auto") -> None:
-        if form not in FORMS:
-            raise ValueError(f"form must be one of {FORMS}, got {form!r}.")
+    def __init__(self, *, form: Callable[[DataOperator, float], Form] = choose_form) -> None:
         self.form = form
 
     def init(self, problem: RowSparseRegression) -> ForwardState:
@@ -115,7 +120,7 @@ class ForwardSelection:
             leftover=length,
             length=length,
             available=xp.asarray(operator.varies, copy=True),
-            form=choose_form(self.form, operator, ridge=problem.ridge),
+            form=self.form(operator, problem.ridge),
             loss=[0.5 * problem.energy()],
         )
         return self._rate(problem, state)
@@ -174,14 +179,6 @@ class ForwardSelection:
         explained = state.loss[0] - state.loss[-1]
         worthwhile = best >= max(0.0, problem.sparsity, problem.least_share * explained)
         return None if worthwhile else Status.CONVERGED
-
-    def path(self, state: ForwardState) -> SelectionPath:
-        """Return what the run found, as NumPy arrays."""
-        return SelectionPath(
-            order=np.asarray(state.order, dtype=np.intp),
-            half_gains=np.asarray(state.half_gains),
-            loss=np.asarray(state.loss),
-        )
 
     def _rate(self, problem: RowSparseRegression, state: ForwardState) -> ForwardState:
         """Compute the half gain of every column that may enter."""

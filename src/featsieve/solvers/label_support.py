@@ -27,7 +27,7 @@ from featsieve.solvers.nonnegative_labels import orthogonality_gap
 from featsieve.solvers.projected_labels import LabelProblem, ProjectedNewton
 from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.solvers.supports import NONE, exchange_support, find_support, refit
+from featsieve.solvers.supports import NONE, exchange_support, find_support
 from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
 from featsieve.terms.regression import square
 
@@ -135,7 +135,7 @@ class SupportProblem(BlockProblem[SupportState]):
             searched = state.F if fresh else searched
         else:
             support, _ = find_support(regression, known=state.support)
-        W = refit(regression, support)
+        W = regression.weights(support)
         image = to_numpy(operator.matmul(operator.place(W), live=operator.place(support)))
         b = self.mean(state.F - image, weights)
         return replace(state, W=W, b=b, support=support, fitted=image + b, searched=searched)

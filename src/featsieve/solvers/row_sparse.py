@@ -65,33 +65,45 @@ class RowSparseRegression:
         """Return Z_S'Y."""
         return self.operator.columns_rmatmul(support, self.target)
 
-    def refit(self, support: Array) -> Array:
+    def gram(self, support: Array) -> Array:
+        """Return Z_S'Z_S."""
+        return self.operator.columns_gram(support)
+
+    def refit(self, support: np.ndarray) -> Array:
         """Return W_S = (Z_S'Z_S + mu I)^(-1) Z_S'Y, the best rows on a support."""
         operator, xp = self.operator, self.operator.xp
-        n, k = operator.shape[0], support.shape[0]
-        if self.ridge == 0.0:  # columns may be dependent: the solution of least norm
-            return xp.linalg.pinv(operator.columns(support)) @ self.target
-        eye = xp.eye(min(n, k), dtype=xp.float64, device=operator.device)
-        if k <= n:
-            gram = operator.columns_gram(support) + self.ridge * eye
-            return xp.linalg.solve(gram, self.moments(support))
-        # push-through: (Z'Z + mu I)^(-1) Z' = Z' (ZZ' + mu I)^(-1)
-        Z = operator.columns(support)
-        return Z.T @ xp.linalg.solve(Z @ Z.T + self.ridge * eye, self.target)
+        n, k = operator.shape[0], len(support)
+        placed = operator.place(support)
+        if self.target is not None and (self.ridge == 0.0 or k > n):
+            Z = operator.columns(placed)
+            if self.ridge == 0.0:  # columns may be dependent: the solution of least norm
+                return xp.linalg.pinv(Z) @ self.target
+            # push-through: (Z'Z + mu I)^(-1) Z' = Z' (ZZ' + mu I)^(-1)
+            eye = xp.eye(n, dtype=xp.float64, device=operator.device)
+            return Z.T @ xp.linalg.solve(Z @ Z.T + self.ridge * eye, self.target)
+        eye = xp.eye(k, dtype=xp.float64, device=operator.device)
+        return xp.linalg.solve(self.gram(placed) + self.ridge * eye, self.moments(placed))
 
-    def value(self, support: Array) -> float:
+    def weights(self, support: np.ndarray) -> np.ndarray:
+        """Return the best W on a support, with all d rows, on the host."""
+        W = np.zeros((self.operator.shape[1], self.n_targets))
+        if len(support):
+            W[support] = to_numpy(self.refit(support))
+        return W
+
+    def value(self, support: np.ndarray) -> float:
         """Return the objective at the best W on a support."""
-        xp = self.operator.xp
-        if support.shape[0] == 0:
+        if len(support) == 0:
             return 0.5 * self.energy()
         # At the optimum 1/2||Y - ZW||^2 + mu/2||W||^2 = 1/2 (||Y||^2 - <Z'Y, W>).
-        explained = float(xp.sum(self.moments(support) * self.refit(support)))
-        return 0.5 * (self.energy() - explained) + self.sparsity * support.shape[0]
+        products = self.moments(self.operator.place(support)) * self.refit(support)
+        explained = float(self.operator.xp.sum(products))
+        return 0.5 * (self.energy() - explained) + self.sparsity * len(support)
 
 
 @dataclass(frozen=True)
 class SummedRegression(RowSparseRegression):
-    """The same problem where only the sums over the samples are known."""
+    """The same problem where only sums over the samples are known: Z'Y, ||Y||^2 and Z_S'Z_S."""
 
     target: Array = None
     sums: Array = None
@@ -115,12 +127,9 @@ class SummedRegression(RowSparseRegression):
         """Return Z_S'Y."""
         return self.operator.xp.take(self.sums, support, axis=0)
 
-    def refit(self, support: Array) -> Array:
-        """Return the best rows on a support (of no more columns than samples)."""
-        xp = self.operator.xp
-        gram = self.gram_of(support) if self.gram_of else self.operator.columns_gram(support)
-        eye = xp.eye(support.shape[0], dtype=xp.float64, device=self.operator.device)
-        return xp.linalg.solve(gram + self.ridge * eye, self.moments(support))
+    def gram(self, support: Array) -> Array:
+        """Return Z_S'Z_S."""
+        return self.gram_of(support) if self.gram_of else super().gram(support)
 
 
 def mean_column_norm(operator: DataOperator) -> float:

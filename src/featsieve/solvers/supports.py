@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
-from featsieve.solvers.exchange_search import ExchangeSearch
+from featsieve.solvers.exchanges import exchange
 from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import RowSparseRegression
 
-MAX_EXCHANGES = 10_000
 # Rounding is not progress: a support must lower the objective by more than this, relatively.
 PROGRESS = 1e-12
 NONE = np.zeros(0, dtype=np.intp)
@@ -55,10 +54,9 @@ def exchange_support(
     starts = [known] if len(known) else []
     if fresh or not starts:
         anew = find_support(regression)[0]
-        if not starts or value_of(regression, anew) < value_of(regression, known):
+        if not starts or regression.value(anew) < regression.value(known):
             starts.append(anew)
-    ends = [run(ExchangeSearch(start=one), regression, max_iter=MAX_EXCHANGES) for one in starts]
-    return _best(regression, [end.state.support for end in ends], known=known)
+    return _best(regression, [exchange(regression, start) for start in starts], known=known)
 
 
 def _best(
@@ -68,26 +66,13 @@ def _best(
     if len(known) == 0:
         return found[-1]
     # The acceptance guard: rounding is not progress, and no support at all is not an answer.
-    best, least = known, value_of(regression, known)
+    best, least = known, regression.value(known)
     least -= PROGRESS * abs(least)
     for support in found:
-        value = value_of(regression, support)
+        value = regression.value(support)
         if len(support) and value < least:
             best, least = support, value
     return best
-
-
-def value_of(regression: RowSparseRegression, support: np.ndarray) -> float:
-    """Return the objective at the best W on a support."""
-    return regression.value(regression.operator.place(support))
-
-
-def refit(regression: RowSparseRegression, support: np.ndarray) -> np.ndarray:
-    """Return the best W on a support, with all d rows."""
-    W = np.zeros((regression.operator.shape[1], regression.n_targets))
-    if len(support):
-        W[support] = to_numpy(regression.refit(regression.operator.place(support)))
-    return W
 
 
 def largest_sparsity(regression: RowSparseRegression) -> float:
@@ -102,24 +87,26 @@ def path_through(
     *,
     length: int,
     keep_order: bool = False,
+    path: ForwardState | None = None,
 ) -> ForwardState:
     """Return nested supports of every size up to ``length``, one of which is the given one.
 
     The members of the support come first, by forward selection among them or in the order they
-    have, then forward selection among all features. Where the support came from forward selection
-    this is the path that found it.
+    have, then forward selection among all features. ``path`` may be the forward selection that
+    found the support.
     """
     longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)))
     solver = ForwardSelection()
-    state = solver.init(longer)
-    left = support if keep_order else np.sort(support)
-    while len(left):
-        position = 0 if keep_order else solver.best(longer, state, among=left)
-        if float(state.candidates[int(left[position])]) < 0.0:  # the rest depends on those before
-            break
-        state = solver.add(longer, state, int(left[position]))
-        left = np.delete(left, position)
-    return run(solver, longer, max_iter=longer.limit, state=state).state
+    if path is None:
+        path = solver.init(longer)
+        left = support if keep_order else np.sort(support)
+        while len(left):
+            position = 0 if keep_order else solver.best(longer, path, among=left)
+            if float(path.candidates[int(left[position])]) < 0.0:
+                break  # the rest depends on those before
+            path = solver.add(longer, path, int(left[position]))
+            left = np.delete(left, position)
+    return run(solver, longer, max_iter=longer.limit, state=path).state
 
 
 def rank_features(
@@ -131,20 +118,14 @@ def rank_features(
     keep_order: bool = False,
     unit: float = 1.0,
 ) -> Ranking:
-    """Rank all features along the nested path through a support, in units of the objective.
+    """Rank all features along :func:`path_through` a support, in units of the objective.
 
     Along the path the score is the largest lambda that still selects the feature; off it, what the
     feature would add now, at most what the last one was worth. Columns that do not vary come last.
-    ``path`` may be the forward selection that found the support; ``unit`` is 2 where the objective
-    has no factor 1/2.
+    ``unit`` is 2 where the objective has no factor 1/2.
     """
-    if path is None:
-        path = path_through(regression, support, length=length, keep_order=keep_order)
-    else:
-        longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)))
-        path = run(ForwardSelection(), longer, max_iter=longer.limit, state=path).state
-    nested = ForwardSelection().path(path)
-    nested = SelectionPath(nested.order, unit * nested.half_gains, unit * nested.loss)
+    path = path_through(regression, support, length=length, keep_order=keep_order, path=path)
+    nested = path.nested(unit)
     last = nested.sparsity[-1] if len(nested.order) else np.inf
     scores = np.clip(unit * to_numpy(path.candidates), 0.0, max(last, 0.0))
     scores[nested.order] = np.maximum(nested.sparsity, 0.0)

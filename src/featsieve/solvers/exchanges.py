@@ -11,14 +11,10 @@ with B = diag(A^-1)^(-1/2) W_S, b_i = ||B_i||^2 and V = Z'Z_S A^(-1) diag(A^-1)^
 follows from the at most min(n, k) columns of E, E E' = Z_S A^(-1) Z_S'.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays.namespace import stable_order, to_numpy
-from featsieve.solvers.protocol import Status
 from featsieve.solvers.row_sparse import RowSparseRegression, hat_factor
 
 # A column that keeps less than this share of its length depends on the support.
@@ -66,66 +62,27 @@ def price_exchanges(
     return candidates, change.T
 
 
-@dataclass(frozen=True)
-class SearchState:
-    """A support and its objective."""
-
-    support: np.ndarray
-    value: float
-    stable: bool = False  # no exchange improves it
-
-
-class ExchangeSearch:
-    """Solver of :class:`RowSparseRegression` with a fixed number of features, by exchanges.
+def exchange(problem: RowSparseRegression, support: np.ndarray) -> np.ndarray:
+    """Return where exchanges of members end, each of which lowers the objective.
 
     Only the most promising additions are priced against every member: a table of k x 512 instead of
-    k x d. The best exchange is made while it lowers the objective, or several at once where they
-    lower it more.
-
-    Parameters
-    ----------
-    start : int array
-        The first support.
+    k x d. The best exchange is made, or several at once where they lower the objective more.
     """
-
-    def __init__(self, *, start: np.ndarray) -> None:
-        self.start = start
-
-    def init(self, problem: RowSparseRegression) -> SearchState:
-        """Return the state of the first support."""
-        return self._at(problem, np.asarray(self.start, dtype=np.intp))
-
-    def step(self, problem: RowSparseRegression, state: SearchState) -> SearchState:
-        """Make the best exchange there is."""
-        if len(state.support) == 0:
-            return replace(state, stable=True)
-        candidates, change = price_exchanges(problem, state.support)
-        pairs = disjoint_pairs(change)
-        least = defaults.LEAST_EXCHANGE * 0.5 * problem.energy()
-        # Many at once are right for none of them: they must do better than the best one alone.
-        while pairs:
+    value, improved = problem.value(support), len(support) > 0
+    least = defaults.LEAST_EXCHANGE * 0.5 * problem.energy()
+    while improved:
+        candidates, change = price_exchanges(problem, support)
+        pairs, improved = disjoint_pairs(change), False
+        while pairs and not improved:
             left, right = zip(*pairs, strict=True)
-            moved = np.append(np.delete(state.support, left), candidates[list(right)])
-            tried = self._at(problem, moved)
-            aim = state.value + (change[pairs[0]] if len(pairs) > 1 else 0.0)
-            if tried.value < aim - least:
-                return tried
+            moved = np.append(np.delete(support, left), candidates[list(right)])
+            tried = problem.value(moved)
+            # Many at once are right for none of them: they must do better than the best one alone.
+            improved = tried < value + (change[pairs[0]] if len(pairs) > 1 else 0.0) - least
+            if improved:
+                support, value = moved, tried
             pairs = pairs[: len(pairs) // 2]
-        return replace(state, stable=True)
-
-    def objective(self, problem: RowSparseRegression, state: SearchState) -> float:
-        """Return the objective at the support."""
-        return state.value
-
-    def terminate(
-        self, problem: RowSparseRegression, state: SearchState, history: Sequence[float]
-    ) -> Status | None:
-        """End when no exchange improves."""
-        return Status.STATIONARY if state.stable else None
-
-    @staticmethod
-    def _at(problem: RowSparseRegression, support: np.ndarray) -> SearchState:
-        return SearchState(support, problem.value(problem.operator.place(support)))
+    return support
 
 
 def disjoint_pairs(change: np.ndarray) -> list[tuple[int, int]]:
