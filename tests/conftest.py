@@ -1,6 +1,5 @@
 """Fixtures shared by the tests."""
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -32,14 +31,6 @@ def load_reference(problem: str) -> dict[str, np.ndarray]:
 def small_planted() -> Planted:
     """Return a table whose clusters are easy to find: 80 samples, 60 features, 8 informative."""
     return make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
-
-
-@pytest.fixture
-def public_path():
-    """Return a folder that all users may look into: those of pytest are private."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)

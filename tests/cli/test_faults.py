@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -101,7 +100,7 @@ def test_a_full_disk(call, home, monkeypatch, arguments, file):
     )
     assert told.count("\n") == 1
     assert content(home) == before
-    assert not (home / "new").exists()
+    assert not (home / "new" / "deep").exists()
 
 
 @pytest.mark.slow
@@ -165,14 +164,13 @@ def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
 
 
 def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
-    rename = Path.rename
-
-    def interrupted(self, target):
-        rename(self, target)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(Path, "rename", interrupted)
     out = tmp_path / "out"
+
+    def interrupted(folder):
+        if folder == out.parent:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("featsieve.io.results.sync_folder", interrupted)
     code, _, told = call("select", home / "people.csv", "-o", out, *FAST)
     assert code == 130
     assert told.splitlines()[-1] == f"featsieve: stopped; the results in {out} are complete."

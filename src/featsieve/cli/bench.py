@@ -9,7 +9,7 @@ import typer
 from featsieve.cli import options
 from featsieve.cli.console import print_json
 from featsieve.cli.report import report
-from featsieve.io.files import check_free, is_stream
+from featsieve.io.files import check_free
 
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
@@ -132,7 +132,7 @@ def export_command(
 
     check_free(output, overwrite=force)
     count = Store(folder).export_csv(output)
-    typer.echo(f"Wrote {output}: {count} rows", err=is_stream(output))
+    typer.echo(f"Wrote {output}: {count} rows")
 
 
 @bench.command("list")

@@ -8,7 +8,7 @@ import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import print_json
-from featsieve.io.files import check_free, is_stream
+from featsieve.io.files import check_free
 
 PAGE = "report.html"
 
@@ -70,7 +70,7 @@ def report(
         print_json({"report": str(page)})
     else:
         files = " and ".join(map(str, written))
-        typer.echo(f"Wrote {files}", err=any(map(is_stream, written)))
+        typer.echo(f"Wrote {files}")
 
 
 def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:

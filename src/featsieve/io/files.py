@@ -5,9 +5,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,13 +25,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a hidden name beside ``path`` to write under, and rename it to ``path`` at the end.
 
     What was written is forced to the disk before it is renamed. A file that is replaced hands its
-    permissions on. Streams, pipes and devices are written to, never replaced.
+    permissions on.
     """
     path = Path(path)
-    if is_stream(path):
-        with explain_write_errors(path), _appended(path) as unfinished:
-            yield unfinished
-        return
+    _check_regular(path)
     target = path.resolve()
     prefix = f".{target.name[:_LONGEST]}."
     unfinished = target.with_name(f"{prefix}{secrets.token_hex(4)}{UNFINISHED}")
@@ -46,7 +40,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             unfinished.touch(mode=0o600 if target.is_file() else 0o666, exist_ok=False)
             yield unfinished
             sync_file(unfinished)
-            keep_access(unfinished, target)
+            keep_mode(unfinished, target)
             unfinished.replace(target)
         except BaseException:
             with suppress(OSError):  # the error that is on its way says more
@@ -74,49 +68,33 @@ def explain_write_errors(path: Path, *hidden: Path) -> Iterator[None]:
             raise
         if error.filename is not None and Path(os.fsdecode(error.filename)) not in (path, *hidden):
             raise
-        fix = (
-            "make room, or name another place" if error.errno in _NO_ROOM else "name another place"
-        )
+        room = "make room, or " if error.errno in _NO_ROOM else ""
         reason = os.strerror(error.errno)  # libraries add words of their own
-        explained = type(error)(f"{path} cannot be written ({reason}): {fix}.")
+        explained = type(error)(f"{path} cannot be written ({reason}): {room}name another place.")
         explained.errno = error.errno
         raise explained from error
 
 
 def check_free(path: Path, *, overwrite: bool = False) -> None:
     """Raise if a file exists that nobody asked to replace."""
-    if path.is_file() and not is_stream(path) and not overwrite:
+    if path.is_file() and not overwrite:
         raise FileExistsError(
             f"{path} is there already: add --force to replace it, or name another file."
         )
 
 
-def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a name leads to an open stream, a pipe or a device.
-
-    Where a shell sends the output of a command to a file, ``/dev/stdout`` is a regular file: to
-    rename another one over it would destroy what is in it.
-    """
-    if os.name == "posix" and re.match(r"/(?:dev(?!/shm/)|proc)/", os.path.abspath(path)):
-        return True
-    path = Path(path)
-    return path.exists() and not path.is_file() and not path.is_dir()
+def _check_regular(path: Path) -> None:
+    """Raise for streams, pipes and devices: a file renamed to /dev/null would take its place."""
+    device = os.name == "posix" and re.match(r"/(?:dev(?!/shm/)|proc)/", os.path.abspath(path))
+    if device or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise ValueError(f"{path} is a stream, a pipe or a device: name a file.")
 
 
-def keep_access(new: Path, old: Path) -> None:
-    """Give a file or folder the owner, group and permissions of the one that it will replace."""
-    if os.name != "posix" or not old.exists():
-        return
-    about = old.stat()
-    mode = stat.S_IMODE(about.st_mode)
-    for owner in (about.st_uid, -1):  # only root gives files away
-        with suppress(OSError):
-            os.chown(new, owner, about.st_gid)
-            break
-    if new.stat().st_gid != about.st_gid:
-        mode &= ~stat.S_IRWXG  # what one group may do is not for another one
-    with suppress(OSError):  # a disk without permissions
-        new.chmod(mode)
+def keep_mode(new: Path, old: Path) -> None:
+    """Give a file or folder the permissions of the one that it will replace."""
+    if old.exists():
+        with suppress(OSError):  # a disk without permissions
+            shutil.copymode(old, new)
 
 
 def legible(text: str) -> str:
@@ -143,20 +121,6 @@ def sync_folder(folder: Path) -> None:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-
-
-@contextmanager
-def _appended(path: Path) -> Iterator[Path]:
-    """Give a temporary file to write to, and add its content to a stream if all went well."""
-    with tempfile.TemporaryDirectory() as folder:
-        temporary = Path(folder) / path.name
-        yield temporary
-        if sys.stdout is not None:  # it may be closed
-            sys.stdout.flush()  # what was printed before comes before
-        own = {"/dev/stdout": 1, "/dev/stderr": 2}.get(os.path.abspath(path))
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND) if own is None else os.dup(own)
-        with temporary.open("rb") as file, open(handle, "wb") as stream:
-            shutil.copyfileobj(file, stream)
 
 
 def _remove_abandoned(folder: Path, prefix: str) -> None:

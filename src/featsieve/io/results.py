@@ -9,14 +9,13 @@ The folder around the results must therefore be writable.
 
 import errno
 import os
+import secrets
 import shutil
-import signal
-import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from featsieve.io.files import UNFINISHED, keep_access, sync_file, sync_folder
+from featsieve.io.files import UNFINISHED, keep_mode, sync_file, sync_folder
 from featsieve.io.optional import load_optional
 
 # Files that file managers leave in every folder.
@@ -38,46 +37,36 @@ def result_folder(
     """Give a hidden folder to write results into; it becomes ``folder`` when all went well.
 
     ``names`` are the files that results may consist of, see `check_results`. An error, Ctrl-C or a
-    kill in the block leaves the folder as it was. Ctrl-C after it raises a KeyboardInterrupt that
-    says that the results are complete.
+    kill in the block leaves the folder as it was.
     """
     folder = Path(folder)
     target = folder.resolve()
     new, old = _beside(target, "new"), _beside(target, "old")
-    made = [parent for parent in target.parents if not parent.exists()]  # the deepest first
-    about = None
+    finished = False
     try:
         with results_locked(folder):
             _clean(target)
             check_results(folder, names=names, overwrite=overwrite)
             new.mkdir(mode=0o700 if target.exists() else 0o777)
-            about = new.stat()
             try:
                 yield new
                 _finish(new, target)
                 _check_again(folder, new, names=names)
-                with _uninterrupted():
-                    if target.exists():
-                        target.rename(old)
-                    new.rename(target)
-                    sync_folder(target.parent)
+                if target.exists():
+                    target.rename(old)
+                new.rename(target)
+                finished = True
+                sync_folder(target.parent)
             finally:
-                with _uninterrupted():
-                    _clean(target)
+                _clean(target)
     except KeyboardInterrupt:
-        if about is not None and target.exists() and os.path.samestat(target.stat(), about):
+        if finished:
             raise KeyboardInterrupt(f"the results in {folder} are complete") from None
         raise
     except OSError as error:
         if str(new) in str(error):  # the user knows the folder, not its hidden name
             raise type(error)(str(error).replace(str(new), str(folder))) from error
         raise
-    finally:
-        for parent in made:
-            try:
-                parent.rmdir()
-            except OSError:  # there is something in it
-                break
 
 
 def check_results(folder: Path, *, names: Collection[str], overwrite: bool = False) -> None:
@@ -118,32 +107,9 @@ def _check_again(folder: Path, new: Path, *, names: Collection[str]) -> None:
     try:
         check_results(folder, names=names, overwrite=True)
     except FileExistsError as error:
-        for number in range(1, 1000):
-            kept = folder.with_name(f"{folder.name}-{number}")
-            if not kept.exists():
-                new.rename(kept)
-                raise FileExistsError(f"{error} The new results are in {kept}.") from error
-        raise
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C and SIGTERM off to the end of the block: between two renames nothing is whole."""
-    if threading.current_thread() is not threading.main_thread():  # handlers run in the main one
-        yield
-        return
-    caught: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, frame: caught.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-    if caught:
-        signal.raise_signal(caught[0])
+        kept = folder.with_name(f"{folder.name}-{secrets.token_hex(4)}")
+        new.rename(kept)
+        raise FileExistsError(f"{error} The new results are in {kept}.") from error
 
 
 @contextmanager
@@ -223,6 +189,6 @@ def _finish(new: Path, target: Path) -> None:
     """Force results to the disk, with the permissions of those that they replace."""
     for path in new.iterdir():
         sync_file(path)
-        keep_access(path, target / path.name)
-    keep_access(new, target)
+        keep_mode(path, target / path.name)
+    keep_mode(new, target)
     sync_folder(new)
