@@ -145,7 +145,11 @@ raw("csv", "a mark of UTF-16 only", "table.csv", b"\xff\xfe", "the file is empty
 raw("csv", "half a letter at the end", "table.csv", b"\xff\xfea\0,\0b", "not text|cells|cut short")
 raw("csv", "rows of many lengths", "table.csv", b"a,b\n1,2\n1,2,3,4\n", "line 3 has 4 cells")
 raw(
-    "csv", "a quotation mark never closed", "table.csv", b'a,b\n1,"2\n3,4\n', "never closed|not num"
+    "csv",
+    "a quotation mark never closed",
+    "table.csv",
+    b'a,b\n1,"2\n3,4\n',
+    "quotation mark|not num",
 )
 raw(
     "csv",

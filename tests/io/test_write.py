@@ -19,6 +19,13 @@ from featsieve.io.write import check_outputs, check_writer
 from tests.io.tables import FEATURES, RNG, SAMPLES, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+# What files call the classes and the samples: those of variables, by fixed names.
+CALLED = {".mat": ("Y", "sample_names"), ".npz": ("y", "sample_names")}
+
+
+def read_again(path, ending):
+    label, samples = CALLED.get(ending, ("kind", "who"))
+    return read_table(path, label_column=label, id_column=samples)
 
 
 def assert_same(found, table, *, ending):
@@ -36,7 +43,8 @@ def assert_same(found, table, *, ending):
     assert found.sample_names == table.sample_names
     np.testing.assert_array_equal(found.y, table.y)
     assert found.class_names == table.class_names
-    assert (found.id_name, found.label_name) == (table.id_name, table.label_name)
+    called = CALLED.get(ending, (table.label_name, table.id_name))
+    assert (found.label_name, found.id_name) == called
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -46,7 +54,7 @@ def test_a_table_comes_back(tmp_path, ending, dtype, sparse):
     path = tmp_path / f"new/toy{ending}"
     write_table(str(path), table)
     assert os.listdir(path.parent) == [path.name]
-    found = read_table(path, label_column="kind", id_column="who")
+    found = read_again(path, ending)
     assert_same(found, table, ending=ending)
     assert found.name == "toy"
 
@@ -71,7 +79,7 @@ def test_classes_keep_their_numbers(tmp_path, ending, classes):
     table = make_table(class_names=classes, y=np.array([0, 1, 1, 1, 0, 1, 0]) * (len(classes) - 1))
     classes = [classes[0], classes[-1]]  # those that there are
     write_table(tmp_path / f"toy{ending}", table)
-    found = read_table(tmp_path / f"toy{ending}", label_column="kind", id_column="who")
+    found = read_again(tmp_path / f"toy{ending}", ending)
     np.testing.assert_array_equal(found.y, np.minimum(table.y, 1))
     assert [float(name) if name[-1].isdigit() else name for name in found.class_names] == [
         float(name) if name[-1].isdigit() else name for name in classes
@@ -161,11 +169,11 @@ def test_nothing_is_pickled(tmp_path):
     table = make_table()
     write_table(tmp_path / "toy.npz", table)
     with np.load(tmp_path / "toy.npz", allow_pickle=False) as archive:
-        assert set(archive) == {"X", "feature_names", "kind", "who"}
+        assert set(archive) == {"X", "feature_names", "y", "sample_names"}
         np.testing.assert_array_equal(archive["X"], table.X)
         assert archive["feature_names"].tolist() == FEATURES
-        assert archive["who"].tolist() == SAMPLES
-        assert archive["kind"].tolist() == [table.class_names[k] for k in table.y]
+        assert archive["sample_names"].tolist() == SAMPLES
+        assert archive["y"].tolist() == [table.class_names[k] for k in table.y]
 
 
 def words(cells):
@@ -181,9 +189,9 @@ def test_variables_of_matlab(tmp_path, sparse):
     X, expected = (v.toarray() if sparse else v for v in (stored["X"], table.X))
     np.testing.assert_array_equal(X, expected)
     assert words(stored["feature_names"]) == FEATURES
-    assert words(stored["who"]) == SAMPLES
-    assert stored["kind"].shape == (7, 1)
-    assert words(stored["kind"]) == [table.class_names[k] for k in table.y]
+    assert words(stored["sample_names"]) == SAMPLES
+    assert stored["Y"].shape == (7, 1)
+    assert words(stored["Y"]) == [table.class_names[k] for k in table.y]
 
 
 @pytest.mark.parametrize("reader", [pd.read_parquet, pl.read_parquet])

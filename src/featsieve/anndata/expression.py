@@ -55,7 +55,7 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
         )
     look = "featsieve.io.formats.hdf5:look_through"
     with explain_errors(adata.filename):  # by a child process, before it is read here
-        run_in_child(look, Path(adata.filename), imports=("h5py",), only="X")
+        run_in_child(look, Path(adata.filename), imports=("h5py",))
     if getattr(stored, "format", None) == "csc":
         return stored.to_memory() if columns is None else stored[:, columns]
     # Of the rows only the chosen columns are kept, block by block.

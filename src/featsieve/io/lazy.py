@@ -1,7 +1,6 @@
 """Tables that stay on the disk: a file as a Dask array, of which only the header is read."""
 
 import os
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.child import run_in_child
-from featsieve.io.formats import parquet, zarr
+from featsieve.io.formats.parquet import check_parquet, index_columns
 from featsieve.io.guard import TableError, check_file, explain_errors
 from featsieve.io.memory import check_memory
 from featsieve.io.optional import load_optional
@@ -17,12 +16,20 @@ from featsieve.io.results import recover
 
 # Bytes of a chunk where nothing else is asked for.
 CHUNK_BYTES = 2**26
+MOST_CHUNKS = 1_000_000  # Dask keeps a note of every one
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "NumPy": (),
     "zarr": ("zarr",),
     "Parquet": ("pyarrow.parquet",),
 }
 SMALLER = "save it in smaller chunks (or pass fewer rows_per_chunk)"
+# Programs that unpack arrays, by zarr's names. One of those that zarr knows runs whatever the file
+# holds (pickle), and others may come with any library that is installed.
+CODECS = {
+    *("blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "lzma", "bytes", "transpose", "endian"),
+    *("shuffle", "delta", "fixedscaleoffset", "bitround", "astype", "packbits", "quantize"),
+    *("crc32", "crc32c", "adler32", "fletcher32"),
+}
 
 
 def open_table(
@@ -77,8 +84,6 @@ def open_table(
     da = load_optional("dask.array", "Opening a table without reading it", extra="dask")
     place = Path(path)
     recover(place)
-    if not os.path.lexists(place):
-        raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
     if not place.is_dir():
         check_file(place)
     place = place.resolve()
@@ -90,17 +95,15 @@ def open_table(
         n, d = about["shape"]
         dtype = np.dtype(about["dtype"])
     if rows_per_chunk is None:
-        rows_per_chunk = CHUNK_BYTES // max(1, d * dtype.itemsize)
-    elif isinstance(rows_per_chunk, bool) or int(rows_per_chunk) != rows_per_chunk:
-        raise TypeError(f"rows_per_chunk must be an integer; got {rows_per_chunk!r}.")
+        rows_per_chunk = max(1, CHUNK_BYTES // max(1, d * dtype.itemsize))
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1; got {rows_per_chunk}.")
     with explain_errors(path, smaller=SMALLER):
-        lengths = _chunk_lengths(n, max(1, int(rows_per_chunk)), about["edges"])
+        lengths = _chunk_lengths(n, rows_per_chunk, about["edges"])
         longest = max(lengths, default=0)
         check_memory(longest * d * dtype.itemsize, what=f"a part of {longest} rows")
     table = da.map_blocks(
-        partial(_block, _row_reader(place, about), str(path)),
+        partial(_block, place, about, str(path)),
         chunks=(lengths, (d,)),
         dtype=dtype,
         meta=np.zeros((0, 0), dtype=dtype),
@@ -108,35 +111,6 @@ def open_table(
     )
     names = None if about["names"] is None else np.array(about["names"])
     return (table, names) if with_names else table
-
-
-def _block(read: Callable[[int, int], np.ndarray], path: str, block_info: Any = None) -> np.ndarray:
-    """Return the rows of one chunk."""
-    start, stop = block_info[None]["array-location"][0]
-    with explain_errors(path):
-        rows = read(start, stop)
-        if len(rows) != stop - start:
-            raise TableError(f"rows {start} to {stop} are not there: it was changed or cut short")
-        return rows
-
-
-def _chunk_lengths(n_rows: int, length: int, edges: Sequence[int]) -> tuple[int, ...]:
-    """Return how many rows the chunks have; they end at edges, if there are any."""
-    n_parts = len(edges) or n_rows // length
-    if n_parts > zarr.MOST_CHUNKS:
-        raise TableError(
-            f"it would be cut into {n_parts} parts, and at most {zarr.MOST_CHUNKS} make sense: "
-            "save it in larger chunks (or pass more rows_per_chunk)"
-        )
-    if not len(edges):
-        stops = [*range(length, n_rows, length), n_rows]
-    else:
-        stops, last = [], 0
-        for edge, following in zip(edges, [*edges[1:], np.inf], strict=True):
-            if following - last > length:  # the next one would be too much
-                stops.append(edge)
-                last = edge
-    return tuple(int(count) for count in np.diff([0, *stops]))
 
 
 def _format(path: Path) -> str:
@@ -154,12 +128,35 @@ def _format(path: Path) -> str:
     )
 
 
+def _chunk_lengths(n_rows: int, length: int, edges: list[int]) -> tuple[int, ...]:
+    """Return how many rows the chunks have; they end at edges, if there are any."""
+    if not edges:
+        _check_parts(n_rows // length)
+        stops = [*range(length, n_rows, length), n_rows]
+    else:
+        stops, last = [], 0
+        for edge, following in zip(edges, [*edges[1:], np.inf], strict=True):
+            if following - last > length:  # the next one would be too much
+                stops.append(edge)
+                last = edge
+    return tuple(int(count) for count in np.diff([0, *stops]))
+
+
+def _check_parts(n_parts: int) -> None:
+    """Raise if a table would be cut into too many parts."""
+    if n_parts > MOST_CHUNKS:
+        raise TableError(
+            f"it would be cut into {n_parts} parts, and at most {MOST_CHUNKS} make sense: save it "
+            "in larger chunks (or pass more rows_per_chunk)"
+        )
+
+
 def look_through(path: Path, *, kind: str) -> dict[str, Any]:
     """Return what a table says about itself, after its first rows were read; called in the child.
 
     The answer is enough to read rows in any other process.
     """
-    look = {"NumPy": _look_at_npy, "zarr": zarr.look_through, "Parquet": parquet.look_through}[kind]
+    look = {"NumPy": _look_at_npy, "zarr": _look_at_zarr, "Parquet": _look_at_parquet}[kind]
     about: dict[str, Any] = {"kind": kind, "names": None, "edges": [], **look(path)}
     shape, dtype = about["shape"], np.dtype(about["dtype"])
     if len(shape) != 2 or dtype.kind not in "biuf":
@@ -167,23 +164,148 @@ def look_through(path: Path, *, kind: str) -> dict[str, Any]:
             f"{path.name} holds an array of shape {tuple(shape)} and dtype {dtype}: a table has "
             "two dimensions (samples, features) and holds real numbers."
         )
-    _row_reader(path, about)(0, min(shape[0], about["edges"][0] if about["edges"] else 1))
+    _read_rows(path, about, 0, min(shape[0], about["edges"][0] if about["edges"] else 1))
     return about
 
 
-def _row_reader(path: Path, about: dict[str, Any]) -> Callable[[int, int], np.ndarray]:
-    """Return a function that reads rows: from one of them to another."""
+def _block(path: Path, about: dict[str, Any], name: str, block_info: Any = None) -> np.ndarray:
+    """Return the rows of one chunk."""
+    start, stop = block_info[None]["array-location"][0]
+    with explain_errors(name):
+        rows = _read_rows(path, about, start, stop)
+        if len(rows) != stop - start:
+            raise TableError(f"rows {start} to {stop} are not there: it was changed or cut short")
+        return rows
+
+
+def _read_rows(path: Path, about: dict[str, Any], start: int, stop: int) -> np.ndarray:
+    """Return some rows of a table that was looked through."""
     if about["kind"] == "Parquet":
-        return partial(parquet.read_rows, about["groups"], about["names"], about["dtype"])
-    return partial(_read_npy if about["kind"] == "NumPy" else zarr.read_rows, path)
+        return _parquet_rows(about, start, stop)
+    if about["kind"] == "NumPy":  # the map of the file ends here: its pages would count as memory
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
+    import zarr
+
+    return np.asarray(zarr.open_array(path, mode="r")[start:stop])
 
 
 def _look_at_npy(path: Path) -> dict[str, Any]:
+    """Return the shape, type and time of an array of NumPy."""
     table = np.load(path, mmap_mode="r", allow_pickle=False)
     about = {"shape": list(table.shape), "dtype": table.dtype.str}
     return {**about, "stamp": path.stat().st_mtime_ns}
 
 
-def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
-    """Return some rows. The map of the file ends here: its pages would count as memory in use."""
-    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
+def _look_at_zarr(path: Path) -> dict[str, Any]:
+    """Return the shape, type, ends of chunks and time of a zarr array."""
+    zarr = load_optional("zarr", "Opening a zarr array", extra="dask")
+    if not path.is_dir():
+        raise TableError("a zarr array is a folder, and this is not one")
+    files = [part for part in path.rglob("*") if not part.is_dir() or part.is_symlink()]
+    for part in files:
+        if part.is_symlink():  # it may lead to a file of yours
+            raise TableError(f"its part {part.name!r} is a link, and links are not followed")
+        if not part.is_file():  # a reader of a pipe may wait for ever
+            raise TableError(f"it holds {part.name!r}, which is not a file: save it again")
+    table = zarr.open(path, mode="r")
+    if not hasattr(table, "chunks"):
+        names = ", ".join(sorted(table.array_keys())) or "none"
+        raise TableError(
+            f"{path.name} is a group of arrays ({names}): open one of them, such as "
+            f"{path.name}/NAME."
+        )
+    for codec in (*table.filters, getattr(table, "serializer", None), *table.compressors):
+        if codec is None:
+            continue
+        # of numcodecs in version 2 of the format, of zarr in version 3
+        name = getattr(codec, "codec_id", None) or codec.to_dict()["name"]
+        if str(name).removeprefix("numcodecs.") not in CODECS:
+            raise TableError(
+                f"it is packed with {name!r}, which is not among the programs that are used to "
+                "unpack files: save it with another one, such as zstd"
+            )
+    n, step = int(table.shape[0]), int(table.chunks[0])
+    _check_parts(n // step)
+    return {
+        "shape": list(table.shape),
+        "dtype": np.dtype(table.dtype).str,
+        "edges": [*range(step, n, step), n],
+        "stamp": max(file.stat().st_mtime_ns for file in files),
+    }
+
+
+def _look_at_parquet(path: Path) -> dict[str, Any]:
+    """Return what a Parquet file holds, or all of those in a folder, one below the other."""
+    parquet = load_optional("pyarrow.parquet", "Opening Parquet files")
+    files = [path]
+    if path.is_dir():  # hidden files are results that are not finished
+        files = [
+            file
+            for file in sorted(path.rglob("*.parquet"))
+            if not any(part.startswith(".") for part in file.relative_to(path).parts)
+        ]
+    if not files:
+        raise TableError(f"{path.name} is a folder without any .parquet file.")
+    groups, edges = [], [0]
+    columns: dict[str, np.dtype] = {}
+    for place in files:
+        check_file(place)
+        check_parquet(place)
+        about = parquet.read_metadata(place)
+        found = _number_columns(about.schema.to_arrow_schema())
+        if columns and list(columns) != list(found):
+            raise TableError(
+                f"{place.name} and {files[0].name} have other columns of numbers: write all files "
+                "with the same ones, in the same order."
+            )
+        columns = {
+            name: np.result_type(kind, columns.get(name, kind)) for name, kind in found.items()
+        }
+        for group in range(about.num_row_groups):
+            groups.append([str(place), group, edges[-1]])
+            edges.append(edges[-1] + about.row_group(group).num_rows)
+    if not columns:
+        raise TableError(f"{path.name} has no column that holds numbers.")
+    return {
+        "shape": [edges[-1], len(columns)],
+        "dtype": np.result_type(*columns.values()).str,
+        "names": list(columns),
+        "edges": edges[1:],
+        "groups": groups,
+        "stamp": [place.stat().st_mtime_ns for place in files],
+    }
+
+
+def _number_columns(schema: Any) -> dict[str, np.dtype]:
+    """Return the columns that hold numbers, and their types."""
+    from pyarrow import types
+
+    index = set(index_columns(schema))
+    kinds = (types.is_integer, types.is_floating, types.is_boolean)
+    return {
+        field.name: np.dtype(field.type.to_pandas_dtype())
+        for field in schema
+        if field.name not in index and any(kind(field.type) for kind in kinds)
+    }
+
+
+def _parquet_rows(about: dict[str, Any], start: int, stop: int) -> np.ndarray:
+    """Return the rows from one end of a row group to another."""
+    from pyarrow.parquet import ParquetFile
+
+    names = about["names"]
+    found = np.empty((stop - start, len(names)), dtype=about["dtype"])
+    for path, group, first in about["groups"]:
+        if not start <= first < stop:
+            continue
+        with ParquetFile(path) as file:
+            rows = file.read_row_group(group, columns=names, use_threads=False)
+        for j, name in enumerate(names):
+            column = rows.column(name)
+            if column.null_count and found.dtype.kind != "f":
+                raise TableError(
+                    f"Column {name!r} of {Path(path).name} has missing entries: fill them, or "
+                    "leave it out."
+                )
+            found[first - start : first - start + len(column), j] = column.to_numpy()
+    return found

@@ -4,7 +4,6 @@ Readers call the format's own library, in a child process; see `featsieve.io.chi
 """
 
 import importlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,64 +54,33 @@ class Request:
     header: bool | None = None  # whether the first line of a text file names the columns
 
     def __post_init__(self) -> None:
-        # names may come in any container
         for parameter in ("label_column", "id_column"):
-            if getattr(self, parameter) is not None:
-                _check_name(parameter, getattr(self, parameter))
-        self.drop = tuple(dict.fromkeys(_names("drop", self.drop)))
-        if len(set(self.roles)) < len(self.roles):
+            if not isinstance(getattr(self, parameter), str | None):
+                raise TypeError(
+                    f"{parameter} must be the name of a column; got {getattr(self, parameter)!r}."
+                )
+        if self.label_column is not None and self.label_column == self.id_column:
             raise ValueError(
                 f"column {self.id_column!r} cannot hold the classes (label_column) and the names "
                 "of the samples (id_column) at once: name two columns, or leave one of them out."
             )
+        self.drop = _names("drop", self.drop)
         if self.columns is not None:
             self.columns = _names("columns", self.columns)
             if self.drop:
                 raise ValueError("columns lists all that is read: do not pass drop as well.")
             if not self.columns:
                 raise ValueError("columns is empty: name at least one, or pass None for all.")
-            if len(set(self.columns)) < len(self.columns):
-                twice = [name for name in self.columns if self.columns.count(name) > 1]
-                raise ValueError(f"columns lists {twice[0]!r} twice: list every column once.")
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Columns that are asked for and are not features."""
         return tuple(name for name in (self.label_column, self.id_column) if name is not None)
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """All names that are asked for."""
-        return (*self.roles, *self.drop, *(self.columns or ()))
-
-    def for_places(self, n_columns: int) -> "Request":
-        """Return the request for columns without names: "3" is the one called x3."""
-
-        def placed(name: str) -> str:
-            return f"x{name}" if name.isdecimal() and int(name) < n_columns else name
-
-        return replace(
-            self,
-            label_column=None if self.label_column is None else placed(self.label_column),
-            id_column=None if self.id_column is None else placed(self.id_column),
-            drop=tuple(map(placed, self.drop)),
-            columns=None if self.columns is None else tuple(map(placed, self.columns)),
-        )
-
-
-def _check_name(parameter: str, value: Any) -> None:
-    """Raise unless a value is the name of a column."""
-    if not isinstance(value, str):
-        raise TypeError(f"{parameter} must be the name of a column; got {value!r}.")
-
 
 def _names(parameter: str, values: Any) -> tuple[str, ...]:
-    """Return names of columns; a single one need not be in a list."""
-    if isinstance(values, str):
-        return (values,)
-    if not isinstance(values, Iterable):
+    """Return names of columns, each once; a single one need not be in a list."""
+    names = (values,) if isinstance(values, str) else tuple(values)
+    if not all(isinstance(name, str) for name in names):
         raise TypeError(f"{parameter} must list names of columns; got {values!r}.")
-    names = tuple(values)
-    for name in names:
-        _check_name(f"every one of {parameter}", name)
-    return names
+    return tuple(dict.fromkeys(names))

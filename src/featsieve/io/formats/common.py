@@ -1,94 +1,199 @@
-"""Common to formats: variables and features by their names, and classes as they are written."""
+"""Common to formats: what a request asks of a data frame or of a matrix, and classes to write."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from featsieve.io.dataset import Dataset, as_table, make_dataset
 from featsieve.io.formats import Request
-from featsieve.io.guard import TableError
-from featsieve.io.names import check_unique, find_columns, named_or_places, place_names
+from featsieve.io.guard import ColumnError, TableError
+from featsieve.io.names import (
+    check_unique,
+    find_columns,
+    named_or_places,
+    place_names,
+    shorten,
+    shown,
+)
 
-# The names of features and samples, in files of variables.
-FEATURE_NAMES = "feature_names"
-SAMPLE_NAMES = "sample_names"
-# Those of the table and the classes, in lower case.
-TABLE_NAMES = ("fea", "x")
-LABEL_NAMES = ("gnd", "y")
 LABEL = "label"  # the classes, where the table does not say what they are called
+MOST_EXAMPLES = 3  # columns of which an error shows a cell
+FEWEST_NAMES = 3  # rows: distinct words in fewer rows mean nothing
+NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+([eE][+-]?\d+)?\s*")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+WAYS_OUT = (
+    "name the classes with --label-column, name the samples with --id-column, leave a column out "
+    "with --drop, or all of them with --drop-text, or turn them into numbers (in Python "
+    "label_column, ...; labels in a plan)"
+)
 
 
-def chosen_columns(names: Sequence[str], request: Request) -> np.ndarray | None:
-    """Return the places of the features that are wanted, None for all in their order."""
-    if request.columns is not None:
-        return find_columns(request.columns, names, role="feature")
-    if not request.drop:
-        return None
-    dropped = find_columns(request.drop, names, role="feature")
-    if len(dropped) == len(names):
-        raise TableError("the table is empty: all features are left out")
-    return np.setdiff1d(np.arange(len(names)), dropped)
+# Files of named columns ---------------------------------------------------------------------------
 
 
-def pick_features(
-    X: Any, names: list[str] | None, request: Request
-) -> tuple[Any, list[str] | None]:
-    """Return the features that are wanted, with their names; x0, x1, ... where they have none."""
-    if request.columns is None and not request.drop:
-        return X, names
-    X = as_table(X)
-    if names is not None and len(names) != X.shape[1]:
-        return X, names  # make_dataset says what is wrong
-    present = place_names(X.shape[1]) if names is None else names
-    check_unique(present)
-    chosen: Any = chosen_columns(present, request)
-    return X[:, chosen], named_or_places([present[j] for j in chosen])
+def frame_dataset(
+    frame: Any,
+    request: Request,
+    *,
+    named: bool = True,
+    rows: list[str] | None = None,
+    id_name: str | None = None,
+    unread: tuple[str, ...] = (),
+) -> Dataset:
+    """Return what a request asks of a pandas.DataFrame.
+
+    ``rows`` are the names of its rows, ``id_name`` is what they are called.
+    """
+    frame = frame.copy(deep=False)  # set_axis would copy the values as well
+    frame.columns = [str(column) for column in frame.columns]
+    check_unique(frame.columns)
+    find_columns(request.roles, frame.columns)
+    labels = None if request.label_column is None else _labels(frame[request.label_column])
+    if request.id_column is not None:
+        rows, id_name = as_text(frame[request.id_column]), request.id_column
+    kept = _features(list(frame.columns), request)
+    if not len(frame) or not kept:
+        raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
+    # A frame that is all features is the common case, and needs no copy.
+    frame = frame[kept] if kept != list(frame.columns) else frame
+    text = text_columns(frame)
+    if text and (not request.drop_text or request.columns is not None):
+        fix = WAYS_OUT if request.columns is None else "turn them into numbers"
+        examples = filter(None, (_odd_cells(frame[name]) for name in text[:MOST_EXAMPLES]))
+        about = "; ".join([f"columns that are not numbers: {shorten(text)}", *examples])
+        raise ColumnError(f"{about}; {fix}")
+    if len(text) == len(kept):
+        raise ColumnError(f"no column holds numbers: {shorten(text)}")
+    identifying = tuple(name for name in text if _names_rows(frame[name]))
+    if text:
+        frame = frame.drop(columns=text)
+    # float32 where all columns are, else float64
+    single = {str(dtype).lower() for dtype in set(frame.dtypes)} == {"float32"}
+    names = list(frame.columns)
+    return make_dataset(
+        frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan),
+        labels=labels,
+        feature_names=names if named else named_or_places(names),
+        sample_names=rows,
+        id_name=id_name,
+        label_name=request.label_column,
+        dropped=(*request.drop, *text),
+        identifying=identifying,
+        unread=unread,
+    )
 
 
-def choose_variables(
-    names: Iterable[str], label_column: str | None = None
-) -> tuple[str, str | None]:
-    """Return which variables hold table and labels; upper and lower case count the same."""
-    by_lower = {name.lower(): name for name in names}
-    table = next((by_lower[name] for name in TABLE_NAMES if name in by_lower), None)
-    held = ", ".join(by_lower.values()) or "nothing"
-    if table is None:
-        raise TableError(
-            f"no variable is called fea or X, so there is no table; the file holds: {held}"
+def text_columns(frame: Any) -> list[str]:
+    """Return the names of the columns that do not hold real numbers."""
+    from pandas.api.types import is_complex_dtype, is_numeric_dtype
+
+    kinds = {dtype: is_numeric_dtype(dtype) for dtype in set(frame.dtypes)}
+    numbers = {dtype: kind and not is_complex_dtype(dtype) for dtype, kind in kinds.items()}
+    return [column for column, dtype in frame.dtypes.items() if not numbers[dtype]]
+
+
+def as_text(column: Any) -> list[str]:
+    """Return the names of samples; one that is missing is an empty text."""
+    values = zip(column.astype(object), column.isna(), strict=True)
+    return ["" if missing else str(value) for value, missing in values]
+
+
+def _labels(column: Any) -> np.ndarray:
+    """Return labels as an array in which a missing one is None."""
+    if column.isna().any():
+        return column.astype(object).where(column.notna(), None).to_numpy()
+    return column.to_numpy()
+
+
+def _features(names: list[str], request: Request) -> list[str]:
+    """Return the columns that are features, in the order in which they are wanted."""
+    both = {*request.roles} & {*request.drop, *(request.columns or ())}
+    if both:
+        raise ColumnError(
+            f"{shorten(sorted(both))} cannot be named as label_column or id_column and in drop or "
+            "columns as well: label and id columns are left out of the features by themselves"
         )
-    if label_column is None:
-        return table, next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
-    if label_column.lower() not in by_lower:
-        raise TableError(f"no variable is called {label_column!r}; the file holds: {held}")
-    return table, by_lower[label_column.lower()]
+    find_columns(request.drop if request.columns is None else request.columns, names)
+    if request.columns is not None:
+        return list(request.columns)
+    left_out = {*request.roles, *request.drop}
+    return [name for name in names if name not in left_out]
+
+
+def _names_rows(column: Any) -> bool:
+    """Say whether a column of text has another word in every row, and not numbers."""
+    words = as_text(column)
+    if len(words) < FEWEST_NAMES or len(set(words) - {""}) < len(words):
+        return False
+    return sum(NUMBER.fullmatch(word) is not None for word in words) <= len(words) / 2
+
+
+def _odd_cells(column: Any) -> str:
+    """Say why a column of text is no column of numbers, where only a few cells are to blame."""
+    words = column[column.map(lambda value: isinstance(value, str))]
+    odd = [word for word in words if not NUMBER.fullmatch(word) or "," in word]
+    if 0 < len(odd) <= len(column.dropna()) / 2:
+        where = f"{len(odd)} cell{'s'[: len(odd) != 1]}"
+        return f"{shown(column.name)} has numbers except in {where} ({shorten(odd[:2])})"
+    if odd and all(map(DECIMAL_COMMA.fullmatch, odd)):
+        return f"{shown(column.name)} has commas for decimal points ({odd[0]!r})"
+    return ""
+
+
+# Files of a matrix, beside its names and classes --------------------------------------------------
+
+
+def matrix_dataset(
+    X: Any, request: Request, *, features: list[str] | None, **about: Any
+) -> Dataset:
+    """Return what a request asks of a matrix whose features may have names; else x0, x1, ..."""
+    X = as_table(X)
+    if (request.columns is not None or request.drop) and len(features or ()) in (0, X.shape[1]):
+        present = place_names(X.shape[1]) if features is None else features
+        check_unique(present)
+        wanted = request.drop if request.columns is None else request.columns
+        chosen = find_columns(wanted, present, role="feature")
+        if request.columns is None:
+            chosen = np.setdiff1d(np.arange(X.shape[1]), chosen)
+        X, features = X[:, chosen], named_or_places([present[j] for j in chosen])
+    return make_dataset(X, feature_names=features, dropped=request.drop, **about)
 
 
 def variables_dataset(
-    names: Sequence[str],
+    names: list[str],
     load: Callable[[str], Any],
     request: Request,
     *,
     as_text: Callable[[Any], list[str]],
 ) -> Dataset:
-    """Return the data set in a file of variables; ``load`` reads one, ``as_text`` lists names."""
-    table, labels = choose_variables(names, request.label_column)
-    samples = request.id_column
-    if samples is not None:
-        find_columns([samples], names, role="variable")
-    elif SAMPLE_NAMES in names:
-        samples = SAMPLE_NAMES
-    features = as_text(load(FEATURE_NAMES)) if FEATURE_NAMES in names else None
-    X, features = pick_features(load(table), features, request)
-    return make_dataset(
-        X,
+    """Return the data set in a file of variables; ``load`` reads one, ``as_text`` lists names.
+
+    The table is called fea or X, the classes gnd or y; upper and lower case count the same.
+    """
+    by_lower = {name.lower(): name for name in names}
+    table = by_lower.get("fea", by_lower.get("x"))
+    if table is None:
+        held = ", ".join(names) or "nothing"
+        raise TableError(
+            f"no variable is called fea or X, so there is no table; the file holds: {held}"
+        )
+    find_columns(request.roles, names, role="variable")
+    labels = request.label_column or by_lower.get("gnd", by_lower.get("y"))
+    samples = request.id_column or ("sample_names" if "sample_names" in names else None)
+    return matrix_dataset(
+        load(table),
+        request,
+        features=as_text(load("feature_names")) if "feature_names" in names else None,
         labels=None if labels is None else load(labels),
-        feature_names=features,
+        label_name=labels,
         sample_names=None if samples is None else as_text(load(samples)),
         id_name=request.id_column,
-        label_name=labels,
-        dropped=request.drop,
     )
+
+
+# What is written ----------------------------------------------------------------------------------
 
 
 def label_values(table: Dataset) -> np.ndarray | None:
@@ -113,29 +218,14 @@ def label_values(table: Dataset) -> np.ndarray | None:
     return np.array(table.class_names, dtype=str)[table.y]
 
 
-def named_variables(
-    table: Dataset,
-    stored: dict[str, Any],
-    *,
-    label: str,
-    allowed: Callable[[str | None], str | None] = lambda name: name,
-) -> dict[str, Any]:
-    """Return what is ``stored`` of a table, with its names and classes under names that are free.
-
-    Classes without a name are called ``label``; ``allowed`` says which names the format can give.
-    """
-    found = dict(stored)
-    if table.feature_names is not None:
-        found[FEATURE_NAMES] = np.array(table.feature_names, dtype=str)
-    reserved = [*found, "X", *TABLE_NAMES, FEATURE_NAMES]
-    labels = label_values(table)
-    if labels is not None:
-        found[free_name(allowed(table.label_name), label, [*reserved, SAMPLE_NAMES])] = labels
-    if table.sample_names is not None:
-        taken = [*found, *reserved, *LABEL_NAMES, label]
-        name = free_name(allowed(table.id_name), SAMPLE_NAMES, taken)
-        found[name] = np.array(table.sample_names, dtype=str)
-    return found
+def named_arrays(table: Dataset, *, label: str) -> dict[str, np.ndarray]:
+    """Return the names of a table and its classes, for files of variables."""
+    found = {
+        "feature_names": table.feature_names,
+        "sample_names": table.sample_names,
+        label: label_values(table),
+    }
+    return {name: np.array(values) for name, values in found.items() if values is not None}
 
 
 def free_name(wanted: str | None, default: str, taken: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table
 from featsieve.io.formats import Request
-from featsieve.io.formats.common import named_variables, variables_dataset
+from featsieve.io.formats.common import named_arrays, variables_dataset
 from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
@@ -34,12 +34,9 @@ def read(path: Path, request: Request) -> Dataset:
             return _sparse_table(archive) if sparse and name == "X" else _array(archive, name)
 
         names = [*archive.files, "X"] if sparse else archive.files
-        return variables_dataset(names, load, request, as_text=_text)
-
-
-def _text(values: np.ndarray) -> list[str]:
-    """Return the names that an array holds."""
-    return [str(value) for value in np.ravel(values).tolist()]
+        return variables_dataset(
+            names, load, request, as_text=lambda values: list(map(str, np.ravel(values).tolist()))
+        )
 
 
 def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
@@ -76,4 +73,4 @@ def write(path: Path, table: Dataset) -> None:
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays |= {"shape": np.array(rows.shape), "format": np.array(b"csr")}
     with path.open("wb") as file:
-        np.savez_compressed(file, **named_variables(table, arrays, label="y"))
+        np.savez_compressed(file, **(arrays | named_arrays(table, label="y")))

@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,147 @@ import numpy as np
 
 from featsieve.io.dataset import Dataset
 from featsieve.io.formats import Request
-from featsieve.io.formats.columns import frame_dataset, text_columns
-from featsieve.io.formats.common import LABEL, dense, free_name, label_values
-from featsieve.io.formats.layout import Layout, find_layout, not_text, open_text
-from featsieve.io.guard import ColumnError, TableError, first_line
-from featsieve.io.names import check_unique, find_columns, is_number, shown
+from featsieve.io.formats.common import (
+    DECIMAL_COMMA,
+    LABEL,
+    dense,
+    frame_dataset,
+    free_name,
+    label_values,
+    text_columns,
+)
+from featsieve.io.guard import (
+    ColumnError,
+    MissingColumnError,
+    TableError,
+    first_line,
+    kind_of,
+    not_a,
+)
+from featsieve.io.names import check_unique, find_columns, is_number, place_names, shown
 from featsieve.io.optional import load_optional
 
-# Older ones read the last digit of many numbers wrong, unless they are asked not to.
+SEPARATORS = (",", ";", "\t")
+ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+MOST_LINES = 20  # that are looked at
+ENOUGH = 2**22  # letters in the lines that are looked at
+# Of a first line of numbers in equal steps: from so many columns on it can hardly be data.
+MANY_COLUMNS = 10
+# Older versions of pandas read the last digit of many numbers wrong, unless they are asked not to.
 EXACT_FROM = 3, 1
 LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal point
 BLOCK = 2**20  # cells that are text at a time
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text table is laid out.
+
+    ``names`` are those of all columns, x0, x1, ... without a header. Columns without a name in the
+    header are called "" if they are the first (names of the rows), else after their place.
+    """
+
+    separator: str
+    decimal: str
+    encoding: str
+    has_header: bool
+    names: list[str]
+    unnamed: tuple[str, ...] = ()  # behind the first
+
+    @property
+    def row_names(self) -> bool:
+        """Whether the first column holds the names of the rows."""
+        return self.has_header and self.names[0] == ""
+
+
+def find_layout(path: Path, *, header: bool | None = None) -> Layout:
+    """Look at the first lines of a text table, which may be compressed.
+
+    ``header`` says whether the first line names the columns, None lets it be found out.
+    """
+    with _open(path) as stream:
+        start = stream.read(4096)
+    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
+    # "PAR1" may also be the name of a column: only files with bytes that no text has are refused.
+    other = kind_of(start) is not None and start[:1] >= b"\x80"
+    if encoding == "utf-8" and (b"\0" in start or other):
+        raise not_a("a text table", start)
+    lines: list[str] = []
+    with _Text(_open(path), encoding=encoding, newline="") as file:
+        while len(lines) < MOST_LINES and sum(map(len, lines)) < ENOUGH:
+            line = file.readline()
+            if not line:
+                break
+            lines += [line] if line.strip() else []
+    if not lines:
+        raise TableError("the file is empty")
+    separator = "\t" if ".tsv" in path.name.lower() else _separator(lines[0])
+    rows = _split(lines, separator)
+    if not rows:
+        raise TableError("its first line is no row of cells: is it a text table?")
+    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
+    decimal = "," if comma else "."
+    if not (_has_header(rows, decimal) if header is None else header):
+        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
+    names = ["" if name.strip() == "" else name for name in rows[0]]
+    unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
+    names = [unnamed.get(j, name) for j, name in enumerate(names)]
+    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
+
+
+def _open(path: Path) -> Any:
+    """Open a file whose name may say that it is compressed."""
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+class _Text(io.TextIOWrapper):
+    """Text without zero characters; pandas would end a cell there, and say nothing."""
+
+    def read(self, size: int | None = -1) -> str:
+        """Read some letters."""
+        text = super().read(size)
+        if "\0" in text:
+            raise TableError("it has a zero byte, which no text has: it is damaged")
+        return text
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    """Return the cells of lines, up to one that cannot be split."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell that is longer than any should be
+        rows.extend(csv.reader(lines, delimiter=separator))
+    return rows
+
+
+def _separator(line: str) -> str:
+    """Return what separates the cells of a line: a comma if there is any outside of quotes.
+
+    A line of numbers with decimal commas is separated by something else.
+    """
+    cells = {separator: _split([line], separator) for separator in SEPARATORS if separator in line}
+    several = {separator: rows[0] for separator, rows in cells.items() if rows and rows[0][1:]}
+    for separator in several if "," in line else ():
+        if separator != "," and all(is_number(cell, decimal=",") for cell in several[separator]):
+            return separator
+    return next(iter(several), SEPARATORS[0])
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Say whether the first line names columns: unless all of it is numbers.
+
+    Many whole numbers in equal steps are years, wavelengths or the like; 0, 1, 2, ... are the names
+    that pandas gives to columns, if no data look like that.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    if not all(is_number(cell, decimal=decimal) for cell in first):
+        return True
+    if not all(cell.lstrip("+-").isdecimal() for cell in first):
+        return False
+    steps = {int(after) - int(before) for before, after in pairwise(first)}
+    if len(first) >= MANY_COLUMNS:
+        return len(steps) == 1 and steps != {0}
+    following = [cell.strip().lstrip("+-") for row in rows[1:] for cell in row]
+    return first[0] == "0" and steps == {1} and not all(map(str.isdecimal, following))
 
 
 def read(path: Path, request: Request) -> Dataset:
@@ -35,15 +167,15 @@ def read(path: Path, request: Request) -> Dataset:
     may also be separated by semicolons (with decimal points or commas) or tabulators.
     """
     pandas = load_optional("pandas", f"Reading {path.name}")
-    layout = find_layout(path, header=request.header, named=request.named)
-    check_unique(layout.names)
-    if not layout.has_header:
-        request = request.for_places(len(layout.names))
-    find_columns([*request.roles, *request.drop], layout.names)
     try:
+        layout = find_layout(path, header=request.header)
+        _check_columns(layout, request)
         frame = _read(pandas, path, layout, request)
     except UnicodeDecodeError as error:
-        raise TableError(not_text(error)) from error
+        raise TableError(
+            f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
+            "program as 'CSV UTF-8'"
+        ) from error
     except pandas.errors.ParserError as error:
         if "out of memory" in str(error):
             raise MemoryError from error
@@ -64,16 +196,31 @@ def read(path: Path, request: Request) -> Dataset:
     return frame_dataset(frame, request, named=layout.has_header, rows=rows, unread=unread)
 
 
+def _check_columns(layout: Layout, request: Request) -> None:
+    """Raise if columns are not there, or two have one name."""
+    check_unique(layout.names)
+    try:
+        find_columns([*request.roles, *request.drop, *(request.columns or ())], layout.names)
+    except MissingColumnError as error:
+        if layout.has_header:
+            raise
+        raise MissingColumnError(
+            f"{error}; its first line holds numbers only and was read as a sample: if it names the "
+            "columns, say so (--header; in Python header=True)"
+        ) from error
+
+
 def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
     """Return the columns that are needed; names and classes of samples as they stand."""
     as_they_stand = [*([""] if layout.row_names else []), *request.roles]
     needed: list[str] | None = None
     if request.columns is not None:
-        find_columns(request.columns, layout.names)
         needed = list(dict.fromkeys([*as_they_stand, *request.columns]))
     with (
         warnings.catch_warnings(),
-        open_text(path, encoding=layout.encoding) as file,
+        # Ends of lines become "\n": of a line that begins with a blank behind a bare "\r", pandas
+        # reads what it has read again.
+        _Text(_open(path), encoding=layout.encoding) as file,
     ):
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
@@ -110,15 +257,9 @@ def exact_numbers(version: str) -> dict[str, str]:
 
 def uneven(error: Exception) -> str:
     """Say in words which line of a table has more cells than the others."""
-    quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
-    if quote is not None:
-        return (
-            f"a quotation mark in row {quote[1]} of the cells is never closed: close it, or remove "
-            "it"
-        )
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if found is None:
-        return f"its cells cannot be told apart ({first_line(error)}): save it again"
+        return f"its cells cannot be told apart ({first_line(error)}): is a quotation mark open?"
     first, line, cells = found.groups()
     return (
         f"line {line} has {cells} cells where the first line has {first}: every line needs as many "
@@ -170,31 +311,24 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
 
 def _rows(X: Any, decimal: str) -> Iterator[list[Any]]:
     """Yield the cells of every row; columns of whole numbers have no decimal points."""
-    whole = _whole_columns(X)
+    whole, gaps = np.ones(X.shape[1], dtype=bool), False
+    for block in _blocks(X):
+        missing = np.isnan(block)
+        exact = (block == np.rint(block)) & (np.abs(block) <= LARGEST_WHOLE)
+        whole &= (missing | exact).all(axis=0)
+        gaps |= bool(missing.any())
+    plain = not gaps and not whole.any() and decimal == "."
+    for block in _blocks(X):
+        for row in block.tolist():
+            if plain:
+                yield row
+                continue
+            cells = ["" if v != v else int(v) if w else v for v, w in zip(row, whole, strict=True)]
+            yield cells if decimal == "." else [str(v).replace(".", decimal) for v in cells]
+
+
+def _blocks(X: Any) -> Iterator[np.ndarray]:
+    """Yield some rows of a table at a time, with their zeros."""
     step = max(1, BLOCK // X.shape[1])
     for start in range(0, X.shape[0], step):
-        block = dense(X[start : start + step]).astype(np.float64)
-        gaps: Any = np.isnan(block).any(axis=1)
-        for row, has_gaps in zip(block.tolist(), gaps, strict=True):
-            cells: list[Any] = row
-            if whole.any():
-                cells = [int(v) if w and v == v else v for v, w in zip(row, whole, strict=True)]
-            if has_gaps:
-                cells = ["" if value != value else value for value in cells]
-            if decimal != ".":
-                cells = [str(value).replace(".", decimal) for value in cells]
-            yield cells
-
-
-def _whole_columns(X: Any) -> np.ndarray:
-    """Return which columns hold whole numbers only, apart from gaps."""
-    step = max(1, BLOCK // X.shape[1])
-    whole = np.ones(X.shape[1], dtype=bool)
-    for start in range(0, X.shape[0], step):
-        whole &= _is_whole(dense(X[start : start + step])).all(axis=0)
-    return whole
-
-
-def _is_whole(values: np.ndarray) -> np.ndarray:
-    """Say of numbers whether they are whole and small enough to be exact, or missing."""
-    return np.isnan(values) | ((values == np.rint(values)) & (np.abs(values) <= LARGEST_WHOLE))
+        yield dense(X[start : start + step]).astype(np.float64)
