@@ -155,7 +155,7 @@ def _function(path: Path) -> None:
     path.write_bytes(written({**parts, HEADER: parts_of(good())[HEADER]}))
 
 
-@case("model", "an untrusted type", "model.skops", "holds an object of type subprocess.Popen",
+@case("model", "an untrusted type", "model.skops", "holds subprocess.Popen",
       command=APPLY)  # fmt: skip
 def _type(path: Path) -> None:
     def change(schema: dict[str, Any], parts: dict[str, bytes]) -> None:

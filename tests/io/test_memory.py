@@ -47,7 +47,6 @@ def test_free_memory_is_that_of_the_machine(monkeypatch):
 def system(tmp_path, monkeypatch):
     """Return a function that writes what a made-up system says about itself."""
     monkeypatch.setattr(memory, "SYSTEM", tmp_path)
-    monkeypatch.setattr(memory, "_of_process", lambda: iter(()))
 
     def write(**files):
         for name, content in files.items():

@@ -6,7 +6,6 @@ import pytest
 from featsieve.io.names import (
     ColumnError,
     check_unique,
-    did_you_mean,
     find_columns,
 )
 
@@ -41,16 +40,3 @@ def test_names_that_stand_twice():
         check_unique(["a", "1.5", "2", "1.5"])
     with pytest.raises(ColumnError, match=r"the same name: '1', 'a'; rename them$"):
         check_unique(["1", "1", "a", "a"])
-
-
-@pytest.mark.parametrize(
-    ("name", "present", "expected"),
-    [
-        ("probe 0382", ["probe 3982", "probe 0383"], ""),
-        ("probe 0382", ["probe 0383", "prob 0382"], " (did you mean 'prob 0382'?)"),
-        ("probe 0382", ["probe_382"], " (did you mean 'probe_382'?)"),
-        ("height1", ["height"], " (did you mean 'height'?)"),
-    ],
-)
-def test_another_number_is_another_name(name, present, expected):
-    assert did_you_mean(name, present) == expected

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from featsieve.io.guard import TableError, TooLargeError
+from featsieve.io.guard import ColumnError, MissingColumnError, TableError, TooLargeError
 from featsieve.io.memory import describe_limit, memory_limit
 
 SECONDS_VARIABLE = "FEATSIEVE_MAX_SECONDS"
@@ -32,23 +32,11 @@ isolated = True
 
 STARTED = b"\1"  # what the child writes first
 ARRAY = "\0array"  # key of an array among the values
-# Errors of Python that come back as what they are; others become LibraryError.
-BUILTIN = {
+# Errors that come back as what they are; others are what a library says about the file.
+KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind
-    for kind in (ValueError, TypeError, ImportError, ModuleNotFoundError, MemoryError, OSError)
+    for kind in (MissingColumnError, ColumnError, TooLargeError, TableError, ImportError)
 }
-
-
-class LibraryError(Exception):
-    """What the library that reads a file has to say about it."""
-
-
-class CrashError(TableError):
-    """The process that read a file did not end well."""
-
-
-class StartError(ImportError):
-    """The process that reads files cannot be started; no file is to blame."""
 
 
 def run_in_child(
@@ -74,7 +62,7 @@ def run_in_child(
         code = _call(json.dumps(request).encode(), file, seconds)
         size = file.seek(0, os.SEEK_END)
         if size == 0 and code is not None:
-            raise StartError(
+            raise ImportError(
                 f"The process that reads files does not start (exit status {code}): "
                 f"{sys.executable} must be a Python that can import featsieve."
             )
@@ -82,9 +70,10 @@ def run_in_child(
             raise _death(code, limit, seconds)
         file.seek(len(STARTED))
         answer = unpack(file)
-    if "error" in answer:
-        raise _error(answer["error"], limit)
-    return answer["value"]
+    if "error" not in answer:
+        return answer["value"]
+    kind, message = str(answer["error"]), str(answer["message"])
+    raise too_large(limit) if kind == "MemoryError" else KINDS.get(kind, RuntimeError)(message)
 
 
 def time_limit(path: Path) -> float:
@@ -135,7 +124,7 @@ def _call(request: bytes, output: BinaryIO, seconds: float) -> int | None:
         )
     except OSError as error:
         reason = error.strerror or error
-        raise StartError(f"The process that reads files cannot be started ({reason}).") from error
+        raise ImportError(f"The process that reads files cannot be started ({reason}).") from error
     try:
         process.communicate(request, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -154,14 +143,14 @@ def _death(code: int | None, limit: int, seconds: float) -> Exception:
     except ValueError:
         name = f"exit status {code}"
     if name in ("", "SIGXCPU"):
-        return CrashError(
+        return TableError(
             f"reading it takes more than {seconds:g} seconds: it is damaged, cut short or made to "
             f"take for ever; if you trust the file, set the environment variable "
             f"{SECONDS_VARIABLE} to more"
         )
     if name == "SIGKILL":  # by the system, which has no memory left
         return too_large(limit)
-    return CrashError(
+    return TableError(
         f"it is damaged, cut short or too large: the library that reads it crashed ({name}); get "
         "it or save it again"
     )
@@ -170,20 +159,6 @@ def _death(code: int | None, limit: int, seconds: float) -> Exception:
 def too_large(limit: int) -> TooLargeError:
     """Return the error for a file that takes too much memory."""
     return TooLargeError(f"reading it takes more memory than {describe_limit(limit)}")
-
-
-def _error(about: dict[str, Any], limit: int) -> Exception:
-    """Return the error that a child describes."""
-    module, name = str(about["module"]), str(about["name"])
-    arguments = [about["code"], about["message"]] if about.get("code") else [about["message"]]
-    if name == "MemoryError":
-        return too_large(limit)
-    kind: Any = BUILTIN.get(name) if module == "builtins" else None
-    if module.startswith("featsieve."):
-        kind = getattr(importlib.import_module(module), name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        kind = LibraryError
-    return kind(*arguments)
 
 
 def pack(value: Any, file: BinaryIO, *, most: int) -> None:
@@ -217,4 +192,4 @@ def unpack(file: BinaryIO) -> Any:
             text, object_hook=lambda part: arrays[part[ARRAY]] if ARRAY in part else part
         )
     except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
-        raise CrashError("the process that read it returned a damaged answer") from error
+        raise TableError("the process that read it returned a damaged answer") from error

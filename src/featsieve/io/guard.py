@@ -147,8 +147,6 @@ def explain_errors(
     except MemoryError as error:
         ways = f": {smaller}" if smaller else ""
         raise TooLargeError(f"{how}: there is not enough memory{ways}.") from error
-    except PermissionError as error:
-        raise PermissionError(f"{how}: {error.strerror}.") from error
     except Exception as error:
         raise ValueError(
             f"{how}: it is damaged, cut short or of a kind that is not read "

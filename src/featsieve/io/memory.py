@@ -47,7 +47,7 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
 
 def free_memory() -> int:
     """Return how many bytes this process can still get, as far as that can be told."""
-    return max(0, min([*_of_machine(), *_of_groups(), *_of_process()], default=UNKNOWN_MEMORY))
+    return max(0, min([*_of_machine(), *_of_groups()], default=UNKNOWN_MEMORY))
 
 
 def _of_machine() -> Iterator[int]:
@@ -70,17 +70,6 @@ def _of_groups() -> Iterator[int]:
             # copies of files are given up if needed
             copies = re.search(r"^inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
             yield int(most) - int(taken) + (int(copies[1]) if copies else 0)
-
-
-def _of_process() -> Iterator[int]:
-    """Yield what the process may still ask for, if that is limited (ulimit -v)."""
-    try:
-        import resource
-    except ImportError:
-        return
-    most, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _text("proc/self/statm").split()
-    if most != resource.RLIM_INFINITY and pages:
-        yield most - int(pages[0]) * resource.getpagesize()
 
 
 def _text(name: str) -> str:

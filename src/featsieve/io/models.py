@@ -1,5 +1,6 @@
 """Fitted models in files that hold no code: saved whole, and loaded only if all is known."""
 
+import importlib
 import io
 import json
 import os
@@ -21,12 +22,11 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
 from featsieve.io.dataset import checked_sparse
 from featsieve.io.files import whole_file
-from featsieve.io.guard import TooLargeError, check_file, first_line, printable
+from featsieve.io.guard import ZIP, TooLargeError, check_file, first_line, printable
 from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
-from featsieve.io.trusted_types import trusted_names, untrusted_parts
 from featsieve.validation import warn
 
 # The number of this layout: files of another one are not read.
@@ -40,6 +40,15 @@ LONGEST_WORD = 200
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # skops imports every module of scikit-learn, and these with them: for nothing, and for seconds.
 UNNEEDED = ("cupy", "dask", "torch")
+# What a model may be made of, besides what skops trusts (numbers, arrays, the estimators of
+# scikit-learn): classes of these packages, and a few more.
+PACKAGES = ("criteria", "jasfs", "selectors", "solvers", "tuning")
+OTHERS = {
+    *("numpy.dtype", "scipy.sparse._csr.csr_array", "scipy.sparse._csc.csc_array"),
+    *("sklearn.model_selection._split.KFold", "sklearn.model_selection._split.ShuffleSplit"),
+    "sklearn.model_selection._split._CVIterableWrapper",
+    "featsieve.io.selection_model.SelectionModel",
+}
 # Fitted attributes with an entry for every feature: kinds of their values, dimensions.
 PER_FEATURE = {
     "support_": ("b", 1),
@@ -102,29 +111,43 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     except Exception as error:  # skops names what it cannot store in ways of its own
         reason = str(error).rstrip(".") or type(error).__name__
         raise ModelError(f"{type(model).__name__} cannot be saved: {reason}.") from error
+    _, refused = unknown_types(skops_io, content)
+    if refused:
+        raise ModelError(
+            f"{type(model).__name__} cannot be saved: it holds {', '.join(refused)}, and models "
+            "are stored without code. Set the parameter that holds it to something else before "
+            "saving (set_params), None for a callback."
+        )
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
-        refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
-        if refused is not None:
-            place, what = refused
-            raise ModelError(
-                f"{type(model).__name__} cannot be saved: {place or 'the model itself'} is {what}, "
-                f"and models are stored without code. Set {place.rpartition('.')[2] or 'it'} to "
-                "something else before saving (set_params), None for a callback; of scikit-learn, "
-                "steps that hold nothing but numbers are stored."
-            )
         archive.writestr(HEADER, json.dumps(_header(model), indent=1))
     with whole_file(path) as unfinished:
         unfinished.write_bytes(buffer.getvalue())
 
 
+def unknown_types(skops_io: Any, content: bytes) -> tuple[list[str], list[str]]:
+    """Return the types that skops does not trust: those that models are made of, and the others."""
+    found = skops_io.get_untrusted_types(data=content)
+    known = [name for name in found if name in OTHERS or _is_ours(name)]
+    return known, [printable(name, longest=LONGEST_WORD) for name in found if name not in known]
+
+
+def _is_ours(name: str) -> bool:
+    """Say whether a name is that of a class which one of the packages of estimators defines."""
+    module, _, kind = name.rpartition(".")
+    if not re.fullmatch(rf"featsieve\.({'|'.join(PACKAGES)})(\.\w+)+", module):
+        return False
+    found = getattr(importlib.import_module(module), kind, None)
+    return isinstance(found, type) and f"{found.__module__}.{found.__qualname__}" == name
+
+
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Load a model that `save_model` wrote.
 
-    The file is looked through first. It may hold nothing but numbers, text and types that stand in
-    a list of featsieve, numpy, scipy and scikit-learn; anything else is refused by name, before
-    anything is imported or built. So a file from a stranger can give a wrong answer, but cannot run
-    a program.
+    The file is looked through first. It may hold nothing but numbers, text, estimators of
+    scikit-learn that skops trusts, and classes of featsieve's estimators; anything else is refused
+    by name, before anything of it is imported or built. So a file from a stranger can give a wrong
+    answer, but cannot run a program.
 
     Parameters
     ----------
@@ -145,7 +168,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Warns
     -----
     UserWarning
-        If it was written with another version of scikit-learn, or a newer one of featsieve.
+        If it was written with another version of scikit-learn.
 
     See Also
     --------
@@ -167,17 +190,16 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 )
             _check_memory(archive, size, limit)
             _check_header(path, json.loads(archive.read(HEADER)))
-            refused = next(untrusted_parts(json.loads(archive.read(SCHEMA))), None)
-        if refused is not None:
-            place, what = (printable(text, longest=LONGEST_WORD) for text in refused)
+        known, refused = unknown_types(skops_io, content)
+        if refused:
             raise ModelError(
-                f"{path} holds {what}{f' (in {place})' if place else ''}, which models of "
-                "featsieve are not made of: nothing of it was loaded. Do not use the file unless "
-                "you know who wrote it; models are saved with featsieve.save_model."
+                f"{path} holds {', '.join(refused)}, which models of featsieve are not made of: "
+                "nothing of it was loaded. Do not use the file unless you know who wrote it; "
+                "models are saved with featsieve.save_model."
             )
         with warnings.catch_warnings():  # damage can look like an array of Python 2
             warnings.filterwarnings("ignore", message="Reading `.npy`", category=UserWarning)
-            model = skops_io.loads(content, trusted=trusted_names())
+            model = skops_io.loads(content, trusted=known)
         check_content(model)
         return model
     except (ModelError, Warning):
@@ -216,11 +238,10 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
         needed += (2 + BYTES_PER_LETTER * is_json) * part.file_size
         check_memory(needed, limit=limit)
         with archive.open(part) as file:
-            if file.read(4) == b"PK\x03\x04":  # a sparse matrix is an archive of its own
+            if file.read(len(ZIP)) == ZIP:  # a sparse matrix is an archive of its own
                 file.seek(0)
                 with zipfile.ZipFile(file) as inner:
-                    needed += 2 * sum(part.file_size for part in inner.infolist())
-    check_memory(needed, limit=limit)
+                    _check_memory(inner, needed, limit)
 
 
 def check_content(model: Any) -> None:
@@ -236,9 +257,7 @@ def check_content(model: Any) -> None:
                 raise ValueError(f"its random state stands at {place} of {STATE_LENGTH}")
         elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
             _check_selector(part)
-        elif isinstance(part, SelectionModel) and isinstance(part.selector, UnsupervisedSelector):
-            check_is_fitted(part.selector)
-            _check_selector(part.selector)
+        elif isinstance(part, SelectionModel):
             again = SelectionModel.from_selector(part.selector, part.feature_names)
             if again.selected != part.selected:
                 raise ValueError("the columns that it names as selected are not its selector's")
@@ -246,23 +265,22 @@ def check_content(model: Any) -> None:
         check_is_fitted(model)
 
 
-def _parts(model: Any) -> Iterator[Any]:
-    """Yield all that a model holds, however deep, each object once."""
-    waiting, seen = [model], set()
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        yield part
-        if isinstance(part, dict):
-            waiting += part.values()
-        elif isinstance(part, list | tuple):
-            waiting += part
-        elif isinstance(part, np.ndarray):
-            waiting += part.ravel().tolist() if part.dtype == object else []
-        elif type(part).__module__.partition(".")[0] in ("featsieve", "sklearn"):
-            waiting += vars(part).values() if hasattr(part, "__dict__") else []
+def _parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    """Yield all that a model holds, the inner ones first, each object once."""
+    seen = set() if seen is None else seen
+    if id(part) in seen:
+        return
+    seen.add(id(part))
+    inside: Any = ()
+    if isinstance(part, dict):
+        inside = part.values()
+    elif isinstance(part, list | tuple):
+        inside = part
+    elif type(part).__module__.partition(".")[0] in ("featsieve", "sklearn"):
+        inside = vars(part).values() if hasattr(part, "__dict__") else ()
+    for value in inside:
+        yield from _parts(value, seen)
+    yield part
 
 
 def _check_selector(selector: UnsupervisedSelector) -> None:
@@ -313,31 +331,20 @@ def _check_header(path: Path, header: dict[str, Any]) -> None:
     """Refuse files of another format; warn of versions that may understand the model otherwise."""
     import featsieve
 
-    versions = {
-        str(name): printable(str(text), longest=LONGEST_WORD)
-        for name, text in dict(header["versions"]).items()
-    }
-    written = versions.get("featsieve", "an unknown version")
+    versions = dict(header["versions"])
+    written, of_sklearn = (
+        printable(str(versions.get(name, "unknown")), longest=LONGEST_WORD)
+        for name in ("featsieve", "scikit-learn")
+    )
     if header["format"] != FORMAT:
         raise ModelError(
             f"{path} has format {header['format']!r:.200} of featsieve {written}, and "
             f"featsieve {featsieve.__version__} reads format {FORMAT}: use the version that wrote "
             "it, or fit and save the model again."
         )
-    if _release(written) > _release(featsieve.__version__):
+    if of_sklearn != sklearn.__version__:
         warn(
-            f"{path} was saved with featsieve {written}, which is newer than "
-            f"{featsieve.__version__}: its answers may differ. Upgrade featsieve.",
-        )
-    if versions.get("scikit-learn") != sklearn.__version__:
-        warn(
-            f"{path} was saved with scikit-learn {versions.get('scikit-learn')}, and this is "
+            f"{path} was saved with scikit-learn {of_sklearn}, and this is "
             f"{sklearn.__version__}: if its answers look wrong, use that version, or fit and save "
             "the model again.",
         )
-
-
-def _release(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version."""
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return tuple(map(int, found.groups())) if found else (0, 0)

@@ -1,7 +1,6 @@
 """Names of columns: lists of them for people, and where they are in a table."""
 
 import difflib
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -80,24 +79,8 @@ def did_you_mean(name: str, present: Sequence[str]) -> str:
     """Return the names most like one, as a question in brackets; nothing where none is."""
     key = name.strip().casefold()
     same = [other for other in present if other.strip().casefold() == key]
-    others = [other for other in present if not _other_number(name, other)]
-    close = same[:1] or difflib.get_close_matches(name, others, n=2, cutoff=0.75)
+    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
     return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
-
-
-def _other_number(name: str, other: str) -> bool:
-    """Say whether two names are the same but for their numbers: probe 382 is not probe 392."""
-    words, numbers = _parts(name)
-    other_words, other_numbers = _parts(other)
-    if not numbers or not other_numbers:
-        return False
-    return words == other_words and numbers != other_numbers
-
-
-def _parts(name: str) -> tuple[str, list[int]]:
-    """Return the letters of a name, and its numbers."""
-    numbers = [int(digits) for digits in re.findall("[0-9]+", name)]
-    return "".join(filter(str.isalpha, name.casefold())), numbers
 
 
 def is_number(text: str, *, decimal: str = ".") -> bool:

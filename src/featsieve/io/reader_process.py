@@ -10,7 +10,6 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from featsieve.io import child
 from featsieve.io.memory import memory_limit
@@ -44,23 +43,21 @@ def main() -> None:
         return
     except Exception as error:
         # Without the frames of the error, what they hold is free again.
-        about = {"error": describe_error(error)}
-    lift_limits()
+        about = describe_error(error)
     output.seek(len(child.STARTED))
     output.truncate()
     child.pack(about, output, most=sys.maxsize)
 
 
-def describe_error(error: Exception) -> dict[str, Any]:
+def describe_error(error: Exception) -> dict[str, str]:
     """Return what the parent must know to raise an error again."""
-    kind, message = type(error), str(error)
+    message = str(error)
     full = isinstance(error, OSError) and error.errno in (errno.ENOMEM, errno.EFBIG, errno.ENOSPC)
     if full or isinstance(error, MemoryError) or FULL.search(message):
-        kind, message = MemoryError, ""
-    about: dict[str, Any] = {"module": kind.__module__, "name": kind.__name__}
-    if isinstance(error, OSError) and kind.__module__ == "builtins" and error.errno:
-        return {**about, "name": "OSError", "message": error.strerror, "code": error.errno}
-    return {**about, "message": message[:10_000] or kind.__name__}
+        return {"error": "MemoryError", "message": ""}
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in child.KINDS]
+    name = kinds[0] if kinds else ""
+    return {"error": name, "message": message[:10_000] or type(error).__name__}
 
 
 def limit_process(memory: int, seconds: float) -> None:
@@ -79,15 +76,6 @@ def limit_process(memory: int, seconds: float) -> None:
             most = size if hard == resource.RLIM_INFINITY else min(size, hard)
             with suppress(ValueError, OSError, OverflowError):
                 resource.setrlimit(kind, (most, hard))
-
-
-def lift_limits() -> None:
-    """Give back some memory, to describe an error."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 def _data_size() -> int:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.dataset import Dataset, subset
-from featsieve.io.guard import ColumnError, MissingColumnError
+from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
 from featsieve.validation import check_finite, refuse_text
 
@@ -91,7 +91,7 @@ class SelectionModel:
     def from_selector(
         cls, selector: Any, feature_names: Sequence[str], **fields: Any
     ) -> "SelectionModel":
-        """Return the model of a fitted selector.
+        """Return the model of a fitted selector, with ``fill``, ``centre``, ... as above.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class SelectionModel:
         feature_names : sequence of str
             Names of all columns that it was fitted to.
         **fields : dict
-            ``fill``, ``centre``, ... as above.
+            Other parameters of the class.
         """
         support = np.asarray(selector.get_support())
         if len(feature_names) != len(support):
@@ -110,20 +110,6 @@ class SelectionModel:
             )
         chosen = [feature_names[int(j)] for j in np.flatnonzero(support)]
         return cls(feature_names, chosen, selector, **fields)
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns of the table that was fitted."""
-        return len(self.feature_names)
-
-    @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Names of the columns of the table that was fitted."""
-        return np.asarray(self.feature_names, dtype=object)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the selected columns."""
-        return np.asarray(self.selected, dtype=object)
 
     def transform(self, table: Any) -> Any:
         """Return the selected columns of a table, found by their names.
@@ -192,42 +178,38 @@ class SelectionModel:
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled, or say which do not fit."""
-        try:
-            return self._found(table, names)
-        except ColumnError as error:
-            need = ""
-            if isinstance(error, MissingColumnError):
-                need = f" It needs the {len(self.selected)} selected columns, by their names."
-            raise type(error)(f"The table does not fit the model: {error}.{need}") from error
-
-    def _found(self, table: Any, names: Sequence[str]) -> Any:
-        """Return columns of a table by name, filled."""
-        fill = None
-        if self.fill is not None:
-            fill = self.fill[find_columns(names, self.feature_names)]
-        if isinstance(table, Dataset):
-            chosen = subset(table, find_columns(names, table.names))
-            return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
-        if not hasattr(table, "columns") or not hasattr(table, "dtypes"):
+        if not isinstance(table, Dataset) and not hasattr(table, "dtypes"):
             raise TypeError(
                 "The columns are found by their names, so the table must have some: pass a data "
                 "frame of pandas or polars, or a Dataset (featsieve.datasets.read_table); got "
                 f"{type(table).__name__}."
             )
-        present = [str(name) for name in table.columns]
-        twice = [name for name in present if name in set(names)]
-        check_unique(twice)
-        places = find_columns(names, present)
+        present = table.names if isinstance(table, Dataset) else [str(c) for c in table.columns]
+        try:
+            wanted = set(names)
+            check_unique(name for name in present if name in wanted)
+            places = find_columns(names, present)
+        except ColumnError as error:
+            raise type(error)(
+                f"The table does not fit the model: {error}. It needs the {len(self.selected)} "
+                "selected columns, by their names."
+            ) from error
+        fill = self.fill
+        if fill is not None:
+            fill = fill[find_columns(names, self.feature_names)]
+        if isinstance(table, Dataset):
+            chosen = subset(table, places)
+            return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
         if hasattr(table, "iloc"):
-            chosen = table.iloc[:, places].set_axis(list(names), axis=1)
-            refuse_text(chosen)
-            return chosen if fill is None else chosen.fillna(dict(zip(names, fill, strict=True)))
-        chosen = table[[table.columns[j] for j in places]]
-        refuse_text(chosen)
+            frame = table.iloc[:, places].set_axis(list(names), axis=1)
+            refuse_text(frame)
+            return frame if fill is None else frame.fillna(dict(zip(names, fill, strict=True)))
+        frame = table[[table.columns[j] for j in places]]
+        refuse_text(frame)
         if fill is None:
-            return chosen
-        return chosen.with_columns(
-            chosen[name].cast(float).fill_null(value).fill_nan(value)
+            return frame
+        return frame.with_columns(
+            frame[name].cast(float).fill_null(value).fill_nan(value)
             for name, value in zip(names, fill, strict=True)
         )
 
