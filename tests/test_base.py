@@ -7,7 +7,7 @@ import pytest
 
 from featsieve import JASFS, MaxVariance
 from featsieve.base import estimator
-from featsieve.validation import as_table
+from featsieve.validation import check_table
 
 DEVICE = strict.Device("device1")
 
@@ -43,7 +43,7 @@ def test_what_is_refused(given, error, words):
     with pytest.raises(error, match=words):
         MaxVariance(1).fit(given)
     with pytest.raises(error, match=words):
-        as_table(given, owner="a function")
+        check_table(given, owner="a function")
 
 
 def test_parameters_of_other_methods_mean_nothing_to_a_selector_of_ones_own():

@@ -1,11 +1,13 @@
 """What a user passes in: refused in words, or taken as it is."""
 
+import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from featsieve import MaxVariance
 from featsieve.tuning import suggest_n_clusters
-from featsieve.validation import as_table, refuse_out_of_range
+from featsieve.validation import check_table
 
 TABLE = np.random.default_rng(0).standard_normal((12, 4))
 
@@ -35,23 +37,27 @@ def test_extended_precision_beyond_double_is_refused_as_infinite():
         MaxVariance(2).fit(X)
 
 
-def test_functions_get_tables_in_range():
-    X = TABLE * [1.0, 2.0**600, 2.0**-600, 1.0]
-    found = as_table(X, owner="k-means")
-    assert 2.0**199 <= np.abs(found[:, 1]).max() < 2.0**200
-    assert 2.0**-201 <= np.abs(found[:, 2]).max() < 2.0**-200
-    np.testing.assert_array_equal(found[:, [0, 3]], X[:, [0, 3]])
-    assert as_table(TABLE, owner="k-means") is TABLE
-
-
-def test_columns_that_are_too_large_are_named():
-    names = np.array(["a", "b", "c"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: da.from_array(X, (5, 3))])
+def test_numbers_whose_squares_do_not_fit_are_refused_by_column(make):
     X = np.ldexp(TABLE[:, :3], [0, 700, 900])
-    words = r"1e\+271 in 2 columns \(b, c\), and SPEC adds up their squares.*Divide these columns "
-    with pytest.raises(ValueError, match=words + r"by 1e\+271"):
-        refuse_out_of_range(X, np.array([0, 700, 900]), owner="SPEC", names=names)
-    # small ones do no harm beside others, and are too small if there are no others
-    X = np.ldexp(TABLE[:, :3], [0, -700, -900])
-    refuse_out_of_range(X, np.array([0, -700, -900]), owner="SPEC")
-    with pytest.raises(ValueError, match=r"1e-211 in 2 columns \(0, 1\)"):
-        refuse_out_of_range(X[:, 1:], np.array([-700, -900]), owner="SPEC")
+    words = r"1e\+271 in 2 columns \(1, 2\), and SPEC adds up squares.*Divide the columns by 1e"
+    with pytest.raises(ValueError, match=words):
+        check_table(make(X), owner="SPEC")
+    with pytest.raises(ValueError, match=r"e-211 in 1 column \(0\), and MaxVariance"):
+        MaxVariance(2).fit(make(np.ldexp(TABLE[:, :3], [-700, -800, -900])))
+    # small ones do no harm beside others
+    found = MaxVariance(2).fit(make(np.ldexp(TABLE[:, :3], [0, -700, -900])))
+    np.testing.assert_array_equal(found.scores_[1:], 0.0)
+
+
+def test_an_ordinary_table_is_returned_as_it_is():
+    for X in (TABLE, TABLE.astype(np.float32)):
+        assert check_table(X, owner="SPEC") is X
+
+
+@pytest.mark.parametrize("value", [1e30, 1e-30])
+def test_single_precision_has_too_little_room_and_is_left(value):
+    X = TABLE.astype(np.float32)
+    X[:, 2] *= np.float32(value)
+    for table in (X, sp.csr_array(X), da.from_array(X, (5, 4))):
+        assert check_table(table, owner="SPEC").dtype == np.float64

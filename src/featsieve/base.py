@@ -23,7 +23,6 @@ from featsieve.arrays.namespace import (
     stable_order,
     to_numpy,
 )
-from featsieve.arrays.ranges import column_exponents, in_range, with_room
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
@@ -45,7 +44,6 @@ from featsieve.validation import (
     nonnegative,
     positive_integer,
     refuse_dask_frame,
-    refuse_out_of_range,
     resolve_n_features,
     warn,
 )
@@ -179,9 +177,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         ----------
         X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
             The table: rows are samples. Sparse tables are not densified. Arrays of other libraries
-            (torch, CuPy, any that follows the array API) stay on their device. Numbers may be of
-            any size where the columns are standardised; where they are taken as they are, columns
-            beyond 1e60, or all below 1e-60, are refused (:mod:`featsieve.arrays.ranges`).
+            (torch, CuPy, any that follows the array API) stay on their device. Numbers beyond
+            1e60, or all below 1e-60, are refused: their squares do not fit.
         y : ignored
             Present for the scikit-learn convention. Labels are never used.
 
@@ -197,12 +194,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Check parameters and table, rank the features, and see to what is left to be found."""
         self._check_parameters()
         with reporting(self):
-            X, exponents = self._in_range(self._check_input(X))
+            X = self._check_input(X)
             self._fit(X)
             if self._automatic:
                 self._choose_count(X)
-            if exponents is not None:
-                self._restore_units(exponents)
 
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""
@@ -213,30 +208,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""
         raise NotImplementedError
-
-    @property
-    def _standardises(self) -> bool:
-        """Whether the units of the columns do not matter."""
-        return getattr(self, "scale", "unit") == "unit"
-
-    def _in_range(self, X: Any) -> tuple[Any, np.ndarray | None]:
-        """Return the table with columns of extreme size in range, and the exponents of the change.
-
-        A table whose columns are to be taken as they are is refused where that cannot be.
-        """
-        if self._standardises:
-            return in_range(X)
-        X = with_room(X)
-        exponents = column_exponents(X)
-        if exponents is not None:
-            names = getattr(self, "feature_names_in_", None)
-            refuse_out_of_range(X, exponents, owner=type(self).__name__, names=names)
-        return X, None
-
-    def _restore_units(self, exponents: np.ndarray) -> None:
-        """Give what was fitted to columns divided by 2^exponents the units of X."""
-        if hasattr(self, "coef_"):
-            self.coef_ = np.ldexp(self.coef_, -exponents[:, None])
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""

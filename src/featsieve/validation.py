@@ -16,21 +16,27 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.dask_chunks import measured, moments_of, refuse_masked
 from featsieve.arrays.namespace import (
     has_double_precision,
+    in_double,
     is_dask_array,
     is_dense,
     is_floating,
     is_foreign_array,
+    is_single,
     is_sparse,
+    largest_entries,
     namespace_of,
     native,
     to_numpy,
     without_gradient,
 )
-from featsieve.arrays.ranges import RANGES, in_range, largest_entries
 
 PACKAGE = str(Path(__file__).parent)
 # Bytes of a chunk that Dask's workers handle well: what the messages suggest.
 CHUNK_BYTES = 2**26
+# Products of sums of squares fit into double precision if the largest entry of a table lies within;
+# a float32 table is worked on in float64 if the largest entry of a column lies outside of ROOM.
+SMALLEST, LARGEST = 2.0**-200, 2.0**200
+ROOM = (2.0**-60, 2.0**40)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -203,15 +209,6 @@ def refuse_dask_frame(X: Any) -> None:
         )
 
 
-def as_table(X: Any, *, owner: str) -> Any:
-    """Return X as a checked table, or say what ``owner`` cannot use about it.
-
-    Columns of extreme size are brought into range (:mod:`featsieve.arrays.ranges`): who asks looks
-    at clusters, for which the units of such columns are of no use.
-    """
-    return in_range(check_table(X, owner=owner))[0]
-
-
 def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     """Return X as a numeric array or CSR matrix of finite numbers, or say what cannot be used.
 
@@ -224,7 +221,7 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
             estimator.n_features_in_ = X.shape[1]
         return X
     if is_foreign_array(X):
-        X = check_foreign_table(X, owner=owner)
+        X = check_range(check_foreign_table(X, owner=owner), owner=owner)
         return X if estimator is None else validate_data(estimator, X, skip_check_array=True)
     refuse_text(X)
     names = np.asarray(X.columns) if hasattr(X, "columns") else None
@@ -234,7 +231,7 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     )
     X = in_native_type(X)
     check_finite(X, owner=owner, names=names)
-    return X
+    return check_range(X, owner=owner, names=names)
 
 
 def in_native_type(X: Any) -> Any:
@@ -342,24 +339,28 @@ def _listed(columns: np.ndarray, names: np.ndarray | None) -> str:
     return f"{len(columns)} column{'s'[: len(columns) != 1]} ({', '.join(first)}{more})"
 
 
-def refuse_out_of_range(
-    X: Any, exponents: np.ndarray, *, owner: str, names: np.ndarray | None = None
-) -> None:
-    """Raise where columns are too large, or all that vary are too small, to be squared as is."""
-    low, high = RANGES["float64"]
-    columns = np.flatnonzero(exponents > high)
-    if len(columns) == 0:
-        if to_numpy(as_operator(X).varies)[exponents >= low].any():
-            return  # the small columns have no weight beside the others
-        columns = np.flatnonzero(exponents < low)
-    size = 10.0 ** round(float(exponents[columns].max()) * np.log10(2.0))
-    raise ValueError(
-        f"X has numbers of the order of {size:.0e} in {_listed(columns, names)}, and {owner} adds "
-        "up their squares as they are, which do not fit into double precision. Divide these "
-        "columns by "
-        f"{size:.0e}, or give all columns the same size first, for example with "
-        "sklearn.preprocessing.MaxAbsScaler, or use scale='unit' if the selector has it."
-    )
+def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
+    """Return a table of finite numbers whose squares can be added up, or say by what to divide.
+
+    float32 tables with very large or small columns are returned in float64, which has the room.
+    """
+    if not is_floating(X):
+        return X
+    largest = moments_of(X).largest if is_dask_array(X) else largest_entries(X)
+    used = largest[largest > 0.0]
+    size = float(used.max(initial=0.0))
+    if size >= LARGEST or 0.0 < size <= SMALLEST:
+        columns = np.flatnonzero(largest >= min(size, LARGEST))
+        raise ValueError(
+            f"X has numbers of the order of {size:.0e} in {_listed(columns, names)}, and {owner} "
+            "adds up squares, which do not fit into double precision. Divide the columns by "
+            f"{size:.0e}, or give all columns the same size first, for example with "
+            "sklearn.preprocessing.MaxAbsScaler."
+        )
+    if is_single(X) and (used.min(initial=1.0) < ROOM[0] or size > ROOM[1]):
+        X = in_double(X)
+        return measured(X) if is_dask_array(X) else X
+    return X
 
 
 def check_dask_array(X: Any, *, owner: str) -> Any:
@@ -388,7 +389,7 @@ def check_dask_array(X: Any, *, owner: str) -> Any:
     moments = moments_of(X)
     if moments.n_bad.any():
         raise ValueError(not_finite(moments.n_bad, nan=moments.has_nan, owner=owner))
-    return X
+    return check_range(X, owner=owner)
 
 
 def check_dask_rows(estimator: Any, X: Any) -> Any:

@@ -163,6 +163,18 @@ def is_floating(array: Array) -> bool:
     return namespace_of(array).isdtype(array.dtype, "real floating")
 
 
+def largest_entries(X: Any) -> np.ndarray:
+    """Return max_i |x_ij| of every column, dense or CSR: not finite if an entry is not."""
+    if is_sparse(X):
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data).astype(np.float64, copy=False))
+        return largest
+    if X.shape[0] == 0:
+        return np.zeros(X.shape[1])
+    xp = namespace_of(X)
+    return to_numpy(xp.maximum(xp.max(X, axis=0), -xp.min(X, axis=0))).astype(np.float64)
+
+
 def is_single(X: Any) -> bool:
     """Say whether a table of any kind holds float32."""
     return str(X.dtype).endswith("float32")

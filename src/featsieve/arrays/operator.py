@@ -46,6 +46,7 @@ LANCZOS_STEPS = 40
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
 LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
+SMALLEST_SPREAD = 1e-280
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,10 @@ class DataOperator(ABC):
         xp = self.xp
         n = self.shape[0]
         mean, spread = self._column_statistics()  # spread_j = sum_i (x_ij - mean_j)^2
-        # A column whose spread is what rounding of its mean would leave does not vary.
+        # A column whose spread is what rounding of its mean would leave does not vary, nor does
+        # one whose squares leave double precision.
         rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
-        varies = spread > rounding
+        varies = spread > xp.clip(rounding, min=SMALLEST_SPREAD)
         inverse_scale = xp.astype(varies, xp.float64)
         if self._scale != "none":
             length = xp.sqrt(spread / n if self._scale == "std" else spread)

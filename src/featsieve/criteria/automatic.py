@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from featsieve.arrays.ranges import in_range
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
 from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
@@ -46,7 +45,6 @@ def choose_count(
 
     X is the checked table that was fitted.
     """
-    X = in_range(X)[0]  # a meta-estimator has left that to its selector
     order = np.argsort(selector.ranking_)
     n_varying = int(check_varying(X).sum())
     sizes = check_sizes(sizes, len(order))

@@ -24,7 +24,7 @@ from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
 from featsieve.evaluation.checks import as_feature_indices
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
-from featsieve.validation import as_table, check_number, check_varying
+from featsieve.validation import check_number, check_table, check_varying
 
 # Values of the runs for a support (indices of features).
 Evaluation = Callable[[np.ndarray], np.ndarray]
@@ -59,12 +59,12 @@ class Criterion(ABC):
 
     def __call__(self, X: Any, support: Any, labels: Any) -> float:
         """Return the criterion of one selection; higher is better."""
-        X = as_table(X, owner=type(self).__name__)
+        X = check_table(X, owner=type(self).__name__)
         return float(np.mean(self.prepare(X, labels)(as_feature_indices(support, X.shape[1]))))
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
         """Return the function from a support (indices) to the values of the runs."""
-        X = as_table(X, owner=type(self).__name__)
+        X = check_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
         labels = as_numpy(labels)
         if labels.shape != (X.shape[0],):

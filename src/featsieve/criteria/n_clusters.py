@@ -19,7 +19,7 @@ from featsieve.graphs.views import (
     vote_accuracy,
 )
 from featsieve.tables import Table
-from featsieve.validation import as_table, check_number, check_varying
+from featsieve.validation import check_number, check_table, check_varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def suggest_n_clusters(
     """
     check_number("most", most, low=2, integer=True)
     check_number("n_neighbors", n_neighbors, low=1, integer=True)
-    X = as_table(X, owner="suggest_n_clusters")
+    X = check_table(X, owner="suggest_n_clusters")
     check_varying(X)
     random_state = check_random_state(random_state)
     X, _ = sample_rows(X, random_state)

@@ -17,7 +17,7 @@ from featsieve.graphs.views import (
     permuted_by,
     sample_view,
 )
-from featsieve.validation import as_table, check_number, check_varying, warn
+from featsieve.validation import check_number, check_table, check_varying, warn
 
 
 class NoStructureWarning(UserWarning):
@@ -120,7 +120,7 @@ def excess_modularity(
     """
     check_number("n_permutations", n_permutations, low=1, integer=True)
     check_number("n_neighbors", n_neighbors, low=1, integer=True)
-    X = as_table(X, owner="structure_score")
+    X = check_table(X, owner="structure_score")
     check_varying(X)
     labels = as_numpy(labels)
     if labels.shape != (X.shape[0],):

@@ -15,7 +15,7 @@ from featsieve.evaluation.metrics import (
     clustering_accuracy,
     normalized_mutual_information,
 )
-from featsieve.validation import as_table, check_number
+from featsieve.validation import check_number, check_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Return the points in float64 and the classes as integers; raise if they do not fit."""
     if getattr(X, "ndim", 2) == 2 and getattr(X, "shape", (1, 1))[1] == 0:
         raise ValueError("X has no columns: select at least one feature.")
-    points = as_table(X, owner="k-means").astype(np.float64, copy=False)
+    points = check_table(X, owner="k-means").astype(np.float64, copy=False)
     if is_sparse(points):
         if not points.has_canonical_format:  # an entry may be stored in several pieces
             points = points.copy()

@@ -9,7 +9,7 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.operator import BLOCK_ELEMENTS
 from featsieve.evaluation.checks import as_feature_indices
-from featsieve.validation import as_table
+from featsieve.validation import check_table
 
 
 def redundancy(X: Any, support: Any) -> float:
@@ -50,7 +50,7 @@ def redundancy(X: Any, support: Any) -> float:
     X = sp.csc_array(X) if is_sparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must be a table of samples and features; got the shape {X.shape}.")
-    selected = as_table(X[:, as_feature_indices(support, X.shape[1])], owner="redundancy")
+    selected = check_table(X[:, as_feature_indices(support, X.shape[1])], owner="redundancy")
     operator = as_operator(selected.astype(np.float64, copy=False), scale="unit")
     n, k = operator.shape
     if k == 1:

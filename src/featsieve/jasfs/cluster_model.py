@@ -20,7 +20,6 @@ from featsieve.arrays.namespace import (
     pick_columns,
     to_numpy,
 )
-from featsieve.arrays.ranges import LARGEST, in_range
 from featsieve.base import UnsupervisedSelector
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.protocol import Solution, Status
@@ -108,7 +107,7 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
         # a bound is a proof: in double precision, whatever that of the table
-        table = in_double(in_range(self._check_rows(X))[0])
+        table = in_double(self._check_rows(X))
         operator = as_operator(table, scale=self._column_scale)
         F = normalised_indicator(self.labels_, self.coef_.shape[1])
         problem = RowSparseRegression(
@@ -125,11 +124,6 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         """What scale="auto" means."""
         default = "unit" if self.solver == "joint" else "none"
         return default if self.scale == "auto" else self.scale
-
-    @property
-    def _standardises(self) -> bool:
-        """Whether the units of the columns do not matter."""
-        return self._column_scale == "unit"
 
     def _set_outcome(self, solution: Solution[Any]) -> None:
         """Set what the solver reports; warn where the iterations were too few."""
@@ -162,15 +156,6 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         scale = self._selected_scale = inverse_scale[self.support_]
         centers = moments[self.support_].T / np.where(scale > 0.0, scale, 1.0)
         self.cluster_centers_ = original_mean[self.support_] + centers
-
-    def _restore_units(self, exponents: np.ndarray) -> None:
-        """Give what was fitted to columns divided by 2^exponents the units of X."""
-        super()._restore_units(exponents)
-        chosen = exponents[self.support_]
-        # Centres lie among the entries; rounding must not take them past the largest number.
-        centers = np.clip(self.cluster_centers_, -LARGEST, LARGEST)
-        self.cluster_centers_ = np.ldexp(centers, chosen)
-        self._selected_scale = np.ldexp(self._selected_scale, -chosen)
 
 
 def _nearest_center(columns: Any, weights: np.ndarray, offset: np.ndarray) -> Any:

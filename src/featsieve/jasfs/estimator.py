@@ -322,7 +322,7 @@ class JASFS(ClusterModel):
     def _begin(self, X: Any) -> tuple[Start, int]:
         """Return the start of a fit that has yet to check X, and how many columns vary."""
         self._check_parameters()
-        X = self._in_range(self._check_input(X))[0]
+        X = self._check_input(X)
         return self._first_labels(X, *self._prepare(X)), int(self._varies.sum())
 
     def _limit(

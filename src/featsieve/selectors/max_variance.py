@@ -47,8 +47,6 @@ class MaxVariance(UnsupervisedSelector):
 
     n_features_to_select: int | float | str = field(default=0.1, kw_only=False)
 
-    _standardises = False
-
     def _fit(self, X: Any) -> None:
         """Compute the variances."""
         n_selected = self._n_to_select()

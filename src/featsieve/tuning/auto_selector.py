@@ -80,10 +80,6 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)
 
-    def _in_range(self, X: Any) -> tuple[Any, None]:
-        """Leave the table to the selector, and to the criterion."""
-        return X, None
-
     def _fit(self, X: Any) -> None:
         """Fit the selector, judge the sizes, keep the best."""
         sizes = check_sizes(self.sizes, X.shape[1])

@@ -20,7 +20,7 @@ from featsieve.arrays.namespace import (
 from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
-from featsieve.validation import as_table, check_number
+from featsieve.validation import check_number, check_table
 
 # Dense temporaries stay near this many elements (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
@@ -115,7 +115,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
         raise ValueError(f"redundant is an absolute correlation, at most 1; got {redundant!r}.")
     selector = _check_selector(selector)
     support, rank = np.array(selector.get_support()), _find(selector, "ranking_")
-    table = gathered(as_table(X, owner="explain"))
+    table = gathered(check_table(X, owner="explain"))
     validate_data(selector, X, skip_check_array=True, reset=False)  # the columns of the fit
     n, d = table.shape
     clusters = _clusters(selector, labels, n)

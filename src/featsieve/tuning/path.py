@@ -10,7 +10,7 @@ from sklearn.base import clone
 from featsieve.criteria.curve import check_sizes
 from featsieve.jasfs.estimator import JASFS
 from featsieve.jasfs.joint import rank, solve_joint
-from featsieve.validation import as_table, check_sized_selector
+from featsieve.validation import check_sized_selector, check_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def sparsity_path(
     selector = clone(selector)
     if isinstance(selector, JASFS) and selector.solver == "joint":
         return _joint_path(selector, X, sizes)
-    numbers = check_sizes(sizes, as_table(X, owner="sparsity_path").shape[1])
+    numbers = check_sizes(sizes, check_table(X, owner="sparsity_path").shape[1])
     selector.set_params(n_features_to_select=int(numbers[-1])).fit(X)
     labels = getattr(selector, "labels_", None)
     return SparsityPath(

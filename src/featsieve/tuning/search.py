@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve.arrays.ranges import in_range
 from featsieve.base import whole_fit
 from featsieve.criteria.automatic import labels_of_table
 from featsieve.criteria.clusterings import sample_rows
@@ -19,7 +18,7 @@ from featsieve.criteria.measures import Criterion, Modularity, as_criterion
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.graphs.views import sample_view
 from featsieve.progress import FitProgress
-from featsieve.validation import as_table, check_selector, check_varying
+from featsieve.validation import check_selector, check_table, check_varying
 
 
 class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
@@ -131,7 +130,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         check_selector(last)
         criterion = as_criterion(self.criterion)
-        table = as_table(X, owner=type(self).__name__)
+        table = check_table(X, owner=type(self).__name__)
         FitProgress(type(self).__name__, self.verbose).step("counting the clusters")
         count = suggest_n_clusters(table, random_state=0)
         if isinstance(criterion, Modularity) and criterion.graph is None and self.cv is None:
@@ -188,7 +187,7 @@ class LabelFreeScorer:
         if isinstance(estimator, Pipeline):
             selector = estimator[-1]
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        X = in_range(selector._check_rows(X))[0]
+        X = selector._check_rows(X)
         check_varying(X)
         labels = getattr(selector, "labels_", None) if self.fitted_rows else None
         if labels is None:

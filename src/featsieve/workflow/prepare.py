@@ -12,12 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.arrays.ranges import in_range
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
 from featsieve.tables import Table
-from featsieve.validation import check_option, refuse_text
+from featsieve.validation import check_option, check_range, refuse_text
 from featsieve.workflow.columns import (
     constant_columns,
     count_infinite,
@@ -128,16 +127,10 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
 
 
 def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
-    """Return the standardised table, and what was taken out, in the units of X.
-
-    Squares of columns beyond 1e60 or below 1e-60 would not fit: these change their units first.
-    """
-    table, shift = in_range(X.tocsr() if is_sparse(X) else X)
+    """Return the standardised table, and what was taken out, in the units of X."""
+    table = check_range(X.tocsr() if is_sparse(X) else X, owner="standardize")
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(table)
-    shift = np.zeros(X.shape[1], dtype=np.intp) if shift is None else shift
-    centre = None if is_sparse(X) else np.ldexp(scaler.mean_, shift)
-    varies = scaler.var_ > 0.0  # the scale of other columns is 1, whatever their units
-    return scaler.transform(table), centre, np.where(varies, np.ldexp(scaler.scale_, shift), 1.0)
+    return scaler.transform(table), None if is_sparse(X) else scaler.mean_, scaler.scale_
 
 
 def as_dataset(table: Any) -> Dataset:

@@ -13,7 +13,6 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.ranges import in_range
 from featsieve.criteria.selected_clusters import selected_clusters
 from featsieve.datasets import Dataset
 from featsieve.evaluation import (
@@ -277,7 +276,7 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
     """Say so if the clusters were found in distances that a few columns decide by their units."""
     if getattr(selector, "init_", None) != "raw":
         return ()
-    operator = as_operator(in_range(prepared.X)[0], scale="none")
+    operator = as_operator(prepared.X, scale="none")
     spread = np.sqrt(to_numpy(operator.column_norms()))
     varying = spread[spread > 0.0]
     widest = int(spread.argmax())

@@ -18,7 +18,7 @@ from featsieve.criteria.selected_clusters import (
 from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
-from featsieve.validation import as_table
+from featsieve.validation import check_table
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def gather(
     if columns is not None and own_names is None:  # fitted without names: they are for the reader
         feature_names = list(columns) if feature_names is None else feature_names
         X = np.asarray(X)
-    table = as_table(X, owner="The report")
+    table = check_table(X, owner="The report")
     n, d = table.shape
     if d != getattr(selector, "n_features_in_", None) or not hasattr(selector, "ranking_"):
         explain(selector, X)  # says what is wrong
