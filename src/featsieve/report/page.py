@@ -2,7 +2,7 @@
 
 import base64
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any, ClassVar
 
@@ -118,9 +118,7 @@ def render_markdown(page: Page) -> str:
     environment = template_environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["fenced"] = lambda text: text.replace("```", "'''")
-    compact = _without_figures(page)
-    template = environment.get_template("bench.md.j2")
-    text = template.render(page=compact, left_out=compact != page)
+    text = environment.get_template("bench.md.j2").render(page=page)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
 
 
@@ -143,16 +141,6 @@ def template_environment(**settings: Any) -> Any:
         raise ImportError("Reports need jinja2: pip install 'featsieve[report]'.") from error
     loader = jinja2.FunctionLoader(template_text)
     return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
-
-
-def _without_figures(page: Page) -> Page:
-    """Leave out what only the HTML page shows; a section of nothing else goes with it."""
-    sections = []
-    for section in page.sections:
-        kept = tuple(b for b in section.blocks if not isinstance(b, Gallery) or b.wide)
-        if kept or not section.blocks:
-            sections.append(replace(section, blocks=kept))
-    return replace(page, sections=tuple(sections))
 
 
 def _data_uri(svg: str) -> str:

@@ -195,6 +195,9 @@ def summarize(
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
     }
+    y = table.complete_y
+    if y is not None and table.class_names is not None:
+        y = np.array(table.class_names)[y]
     return summarize_selection(
         run.selector,
         run.prepared.X,
@@ -203,8 +206,7 @@ def summarize(
         frequency=run.frequency,
         stability=run.stability,
         structure=run.structure,
-        y=table.complete_y,
-        class_names=None if table.complete_y is None else table.class_names,
+        y=y,
         image_shape=image_shape,
         about=about,
     )

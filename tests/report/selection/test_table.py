@@ -3,8 +3,8 @@ import copy
 import pytest
 
 from featsieve import LaplacianScore
-from featsieve.report import summarize_selection
-from featsieve.report.selection.page import page_parts, reason, table_columns, table_note
+from featsieve.report import render_selection, summarize_selection
+from featsieve.report.selection.page import page_parts, reason, table_columns
 from tests.report.selection.cases import automatic, planted
 
 
@@ -28,14 +28,11 @@ def test_infinite_separations_have_a_sign():
     assert cells(summary, "Tells cluster")[1].endswith(", low")
 
 
-def test_the_note_says_what_is_left_out():
+def test_the_page_says_which_features_are_listed():
     summary = copy.deepcopy(automatic()[1])
-    assert table_note(summary) == "All 40 features can be shown."
-    summary["features"]["total"] = 9999
-    assert "40 best of 9,999" in table_note(summary)
-    assert "featsieve.explain returns a table of all" in table_note(summary)
-    summary["reproduce"]["more"]["files"] = {"features": "features.csv"}
-    assert table_note(summary).endswith("all are in the file features.csv.")
+    assert "All 40 features can be shown." in render_selection(summary)
+    summary["table"]["features"] = 9999
+    assert "The 40 best of 9,999 features can be shown" in render_selection(summary)
 
 
 def reason_of(summary=None, **facts):

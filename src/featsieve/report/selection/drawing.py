@@ -35,17 +35,6 @@ MARKERS = (
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A drawing with the points that can be read off it."""
-
-    name: str
-    title: str
-    caption: str
-    svg: str
-    points: list[tuple[float, float, str]]
-
-
-@dataclass(frozen=True)
 class Axes:
     """The ranges of a chart, and what is drawn in them."""
 
@@ -64,7 +53,7 @@ class Axes:
         for value in ticks(*self.y):
             y = self.at(self.x[0], value)[1]
             parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{RIGHT:g}"/>')
-            parts.append(_text(LEFT - 8, y + 4, tick_label(value), "tick end"))
+            parts.append(_text(LEFT - 8, y + 4, f"{value:.10g}", "tick end"))
         for value, label in ticks_x.items():
             parts.append(_text(self.at(value, self.y[0])[0], BOTTOM + 18, label, "tick"))
         parts.append(_text((LEFT + RIGHT) / 2, HEIGHT - 6, names[0], "label"))
@@ -79,14 +68,14 @@ class Axes:
         return line + _text(left + shift, TOP + 10, text, f"chosen-label {side}")
 
 
-def charts(summary: Mapping[str, Any]) -> list[Chart]:
+def charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the charts that a selection has."""
     curve = summary["curve"]
     drawn = curve is not None and all(isinstance(value, float) for value in curve["values"])
     return [*([_criterion(curve)] if drawn else ()), _ranking(summary["path"])]
 
 
-def _criterion(curve: Mapping[str, Any]) -> Chart:
+def _criterion(curve: Mapping[str, Any]) -> dict[str, Any]:
     """Draw the label-free criterion against the number of features, at equal distances."""
     sizes, values, errors = curve["sizes"], curve["values"], curve["errors"]
     low, high = curve["equivalent"]
@@ -131,10 +120,11 @@ def _criterion(curve: Mapping[str, Any]) -> Chart:
         f"{name} for {len(sizes)} numbers of features from {sizes[0]} to {sizes[-1]}; "
         f"{curve['chosen']} was chosen, {low} to {high} are nearly as good."
     )
-    return Chart("criterion", "The label-free criterion", caption, svg(content, label), points)
+    picture = {"svg": svg(content, label), "points": points}
+    return {"name": "criterion", "title": "The label-free criterion", "caption": caption} | picture
 
 
-def _ranking(path: Mapping[str, Any]) -> Chart:
+def _ranking(path: Mapping[str, Any]) -> dict[str, Any]:
     """Draw a bar for every feature along the ranking, those that are not selected faint."""
     values = [float(value or 0.0) for value in path["value"]]
     chosen = min(path["chosen"], len(values))
@@ -150,7 +140,7 @@ def _ranking(path: Mapping[str, Any]) -> Chart:
         (left, top), (right, _) = axes.at(rank - 0.42, value), axes.at(rank + 0.42, value)
         bars.append(f"M{left:g} {base:g}V{top:g}H{right:g}V{base:g}z")
         points.append((*axes.at(rank, value), f"{rank}. {name} {verb} {readable(value, 4)}"))
-    content = axes.frame(names, {v: tick_label(v) for v in ticks(*axes.x, 6) if v == round(v)})
+    content = axes.frame(names, {v: f"{v:.10g}" for v in ticks(*axes.x, 6) if v == round(v)})
     content += f'<path class="bar" d="{"".join(bars[:chosen])}"/>'
     if chosen < len(values):
         content += f'<path class="bar faint" d="{"".join(bars[chosen:])}"/>'
@@ -163,7 +153,8 @@ def _ranking(path: Mapping[str, Any]) -> Chart:
     if path["length"] > len(values):
         caption += f" Only the first {len(values)} of {path['length']:,} are drawn."
     label = f"{title}: {len(values)} features in the order of their ranks; {chosen} are selected."
-    return Chart("ranking", title, caption, svg(content, label), points)
+    picture = {"svg": svg(content, label), "points": points}
+    return {"name": "ranking", "title": title, "caption": caption} | picture
 
 
 def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -172,7 +163,7 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     if views is None:
         return []
     names = summary["clusters"]["names"] if summary["clusters"] else []
-    codes = np.array(views["cluster"] or [0] * len(views["rows"]))
+    codes = np.array(views["cluster"] or [0] * len(views["names"]))
     drawn = []
     for name in ("selected", "all"):
         view = views[name]
@@ -193,12 +184,11 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         sides = f"{MAP_WIDTH + 2 * PADDING} {MAP_HEIGHT + 2 * PADDING}"
         content = f'<g class="marks">{marks}</g><g class="centres">{centres}</g>'
         first, second = view["share"]
-        second_axis = f"second {second:.0%}" if second else "no second: spread at random"
         drawn.append(
             {
                 "name": name,
                 "title": f"{name.capitalize()} features ({view['n_features']:,})",
-                "note": f"Share of the variance: first axis {first:.0%}, {second_axis}",
+                "note": f"Share of the variance: first axis {first:.0%}, second {second:.0%}",
                 "svg": svg(content, label, box=f"{-PADDING} {-PADDING} {sides}", style="map"),
                 "x": x.tolist(),
                 "y": y.tolist(),
@@ -223,11 +213,6 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     step = next(unit * m for m in (1, 2, 2.5, 5, 10) if unit * m >= raw * 0.999)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
-
-
-def tick_label(value: float) -> str:
-    """Write the number of a tick."""
-    return f"{value:.10g}" if abs(value) < 1e7 else f"{value:.3g}"
 
 
 def padded(values: Sequence[float]) -> tuple[float, float]:

@@ -155,9 +155,8 @@ def sample_map(
     # An axis has no sign: the views are turned so that they look alike.
     signs = np.where((few * whole).sum(axis=0) < 0.0, -1.0, 1.0)
     return {
-        "rows": rows.tolist(),
         "of": n,
-        "names": names and [names[i] for i in rows],
+        "names": [names[i] if names else f"row {i + 1}" for i in rows],
         "selected": _view(few, few_shares, len(selection.chosen)),
         "all": _view(whole * signs, whole_shares, X.shape[1]),
         "cluster": None if clusters is None else clusters.codes[rows].tolist(),
@@ -179,14 +178,9 @@ def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
 
 def _view(coordinates: np.ndarray, shares: np.ndarray, n_features: int) -> dict[str, Any]:
     """Return coordinates on a fine grid, each axis as long as it needs to be."""
-    low = coordinates.min(axis=0)
-    spread = coordinates.max(axis=0) - low
-    flat = spread <= 1e-9 * max(spread.max(), 1e-300)
-    fine = (coordinates - low) / np.where(flat, 1.0, spread)
-    if flat.any():  # a line: samples are spread across it, to be seen
-        fine[:, flat] = np.random.default_rng(0).uniform(size=(len(fine), int(flat.sum())))
+    low, spread = coordinates.min(axis=0), np.ptp(coordinates, axis=0)
+    fine = (coordinates - low) / np.maximum(spread, 1e-9 * max(spread.max(), 1e-300))
     x, y = np.rint(RESOLUTION * fine).astype(int).T
-    shares = np.where(flat, 0.0, shares)
     return {"x": x.tolist(), "y": y.tolist(), "share": plains(shares, 4), "n_features": n_features}
 
 

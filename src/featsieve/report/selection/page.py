@@ -2,18 +2,17 @@
 
 import base64
 import hashlib
-import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from featsieve import defaults
-from featsieve.evaluation.judging import too_many_classes
 from featsieve.io.files import write_text
 from featsieve.report.page import template_environment, template_text
 from featsieve.report.selection.drawing import MARKERS, N_COLOURS, charts, mark, sample_views
 from featsieve.report.selection.summary import FORMAT, summarize_selection
-from featsieve.report.selection.values import counted, readable
+from featsieve.report.selection.values import readable
 
 
 def write_selection_report(
@@ -85,8 +84,7 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> import json
-    >>> from featsieve import LaplacianScore
+    >>>     >>> from featsieve import LaplacianScore
     >>> from featsieve.datasets import make_planted
     >>> from featsieve.report import render_selection, summarize_selection
     >>> X = make_planted(n_samples=60, n_features=30, n_informative=6, random_state=0).X
@@ -103,16 +101,14 @@ def render_selection(summary: Mapping[str, Any]) -> str:
     environment = template_environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     from markupsafe import Markup
 
-    environment.filters |= {"readable": readable, "setting": setting_text, "bar": bar}
-    parts = page_parts(summary)
+    environment.filters["readable"] = readable
     script = template_text("selection.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     page = environment.get_template("selection.html.j2").render(
-        **parts,
+        **page_parts(summary),
         css=Markup(template_text("selection.css")),
         script=Markup(script),
         script_hash=digest,
-        json=Markup(script_safe(parts["data"])),
     )
     return page + "\n"
 
@@ -121,8 +117,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows beside the summary, and the data for its interaction."""
     drawn, views, columns = charts(summary), sample_views(summary), table_columns(summary)
     names = summary["clusters"]["names"] if summary["clusters"] else []
-    features, judged = summary["features"], summary["evaluation"]
-    image, samples = summary["image"], summary["map"]
+    features, image, samples = summary["features"], summary["image"], summary["map"]
     groups = [names.index(c) if c in names else -1 for c in features["cluster"]]
     rows = list(zip(groups, *(column["cells"] for column in columns), strict=True))
     n_selected = sum(features["selected"])  # they come first
@@ -132,15 +127,12 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "columns": columns,
         "rows": rows[:n_selected],
         "n_listed": len(rows),
-        "table_note": table_note(summary),
         "views": views,
         "keys": [{"name": name, "mark": mark(group)} for group, name in enumerate(names)],
         "n_colours": N_COLOURS,
-        "meaningless": bool(judged)
-        and too_many_classes(len(judged["classes"]), sum(judged["sizes"])),
         "data": {
-            "file": _file_name(summary["title"]),
-            "charts": {chart.name: chart.points for chart in drawn},
+            "file": re.sub(r"\W+", "-", summary["title"].lower()).strip("-")[:60] or "selection",
+            "charts": {chart["name"]: chart["points"] for chart in drawn},
             "columns": [{key: c[key] for key in ("style", "full")} for c in columns],
             "rows": rows[n_selected:],
             "clusters": names,
@@ -148,10 +140,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
             "colours": N_COLOURS,
             "map": samples
             and {key: samples[key] for key in ("names", "cluster", "class", "classes")}
-            | {
-                "rows": None if len(samples["rows"]) == samples["of"] else samples["rows"],
-                "views": {view["name"]: {"x": view["x"], "y": view["y"]} for view in views},
-            },
+            | {"views": {view["name"]: {"x": view["x"], "y": view["y"]} for view in views}},
             "pixels": image and {key: image[key] for key in ("shape", "selected", "rank")},
         },
     }
@@ -221,23 +210,6 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     return f"{tells}, but its score is too low"
 
 
-def table_note(summary: Mapping[str, Any]) -> str:
-    """Say which features the table can show."""
-    rows = summary["features"]
-    listed = len(rows["name"])
-    if listed == rows["total"]:
-        return f"All {counted(listed, 'feature')} can be shown."
-    files = summary["reproduce"]["more"].get("files")
-    name = files.get("features") if isinstance(files, Mapping) else None
-    whole = f"all are in the file {name}" if name else "featsieve.explain returns a table of all"
-    return f"The {listed:,} best of {counted(rows['total'], 'feature')} can be shown; {whole}."
-
-
-def bar(text: str, full: float) -> int:
-    """Return how much of a cell its bar fills, in percent."""
-    return round(min(max(100.0 * float(text.rstrip("%").replace("∞", "inf")) / full, 0.0), 100.0))
-
-
 def _written(value: Any, form: str) -> str:
     """Write a number that may be missing (None) or infinite (a string)."""
     return format(value, form) if isinstance(value, int | float) else readable(value)
@@ -246,26 +218,3 @@ def _written(value: Any, form: str) -> str:
 def _side(separation: Any) -> str:
     """Say on which side of the others the feature is in its cluster."""
     return "" if separation is None else "high" if float(separation) > 0 else "low"
-
-
-def setting_text(value: Any) -> str:
-    """Write a setting."""
-    if isinstance(value, list):
-        return ", ".join(map(setting_text, value)) or "none"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {setting_text(entry)}" for key, entry in value.items()) or "none"
-    return "none" if value is None else str(value)
-
-
-def script_safe(data: Any) -> str:
-    r"""Return data as JSON that cannot end the element around it."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
-
-
-def _file_name(title: str) -> str:
-    """Return a title as the beginning of a file's name."""
-    letters = "".join(letter if letter.isalnum() else "-" for letter in title.lower())
-    return "-".join(part for part in letters.split("-") if part)[:60] or "selection"

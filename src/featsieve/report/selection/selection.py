@@ -15,7 +15,6 @@ from featsieve.criteria.selected_clusters import (
     layers,
     selected_clusters,
 )
-from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import check_table
@@ -101,25 +100,6 @@ def gather(
         clusters=clusters,
         facts=explain(selector, X, labels=clusters.codes if clusters and by_k_means else None),
     )
-
-
-def check_classes(
-    y: Any, class_names: Any, n_samples: int
-) -> tuple[np.ndarray, list[str]] | tuple[None, None]:
-    """Return the classes as codes 0, 1, ... with their names; None, None if there are none."""
-    if y is None:
-        return None, None
-    codes = as_classes("y", y, n_samples=n_samples)
-    values = np.unique(np.asarray(y)).tolist()
-    if class_names is None:
-        return codes, [str(value) for value in values]
-    names = [str(name) for name in class_names]
-    if not all(isinstance(v, int | float) and 0 <= v < len(names) for v in values):
-        raise ValueError(
-            f"class_names holds {len(names)} names, so y must hold integers from 0 to "
-            f"{len(names) - 1}; got {values[:5]!r}. Leave class_names out if y holds the names."
-        )
-    return codes, [names[int(value)] for value in values]
 
 
 def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:

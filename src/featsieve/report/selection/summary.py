@@ -3,30 +3,15 @@
 import json
 import platform
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from featsieve.evaluation import Stability
-from featsieve.report.selection.facts import (
-    class_facts,
-    criterion_curve,
-    method_facts,
-    number_facts,
-    selection_path,
-    stability_facts,
-    structure_facts,
-    table_facts,
-)
-from featsieve.report.selection.features import (
-    cluster_facts,
-    correlated_pairs,
-    feature_rows,
-    heat_map,
-    pixel_images,
-    sample_map,
-)
-from featsieve.report.selection.selection import Selection, check_classes, check_shape, gather
+from featsieve.evaluation.checks import as_classes
+from featsieve.report.selection import facts, features
+from featsieve.report.selection.selection import Selection, check_shape, gather
 from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import caveats, summary_sentences
 
@@ -47,7 +32,6 @@ def summarize_selection(
     stability: Stability | None = None,
     structure: float | None = None,
     y: Any = None,
-    class_names: Any = None,
     image_shape: Any = None,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -68,9 +52,8 @@ def summarize_selection(
     structure : float, optional
         From ``featsieve.structure_score``; measured on at most 1000 samples if not given.
     y : array-like of shape (n_samples,), optional
-        True classes. They judge the selection and colour a picture; nothing is chosen by them.
-    class_names : sequence of str, optional
-        Names of the classes 0, 1, ... of y.
+        True classes, as names or numbers. They judge the selection and colour a picture; nothing
+        is chosen by them.
     image_shape : tuple of two int, optional
         Rows and columns of the image whose pixels (row by row) the features are.
     about : mapping, optional
@@ -120,31 +103,32 @@ def summarize_selection(
         n_clusters=about.get("n_clusters"),
         pixels=shape,
     )
-    codes, classes = check_classes(y, class_names, selection.X.shape[0])
-    curve = criterion_curve(selection)
+    codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
+    classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
+    curve = facts.criterion_curve(selection)
     n_features = counted(len(selection.feature_names), "feature")
     title = f"{len(selection.chosen):,} of {n_features}, selected by {type(selector).__name__}"
     more = {str(key): value for key, value in about.items() if key not in KNOWN}
     summary: dict[str, Any] = {
         "format": FORMAT,
         "title": str(about.get("title") or title),
-        "table": table_facts(selection, about),
-        "method": method_facts(selection, about),
-        "number": number_facts(selection, curve),
-        "clusters": cluster_facts(selection),
-        "structure": structure_facts(selection, structure),
-        "stability": stability_facts(selection, stability),
+        "table": facts.table_facts(selection, about),
+        "method": facts.method_facts(selection, about),
+        "number": facts.number_facts(selection, curve),
+        "clusters": features.cluster_facts(selection),
+        "structure": facts.structure_facts(selection, structure),
+        "stability": facts.stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],
-        "features": feature_rows(selection, _frequency(selection, frequency)),
+        "features": features.feature_rows(selection, _frequency(selection, frequency)),
         "curve": curve,
-        "path": selection_path(selection),
-        "map": sample_map(selection, codes, classes),
-        "heatmap": heat_map(selection),
-        "redundancy": correlated_pairs(selection),
-        "image": None if shape is None else pixel_images(selection, shape),
+        "path": facts.selection_path(selection),
+        "map": features.sample_map(selection, codes, classes),
+        "heatmap": features.heat_map(selection),
+        "redundancy": features.correlated_pairs(selection),
+        "image": None if shape is None else features.pixel_images(selection, shape),
         "evaluation": None
         if codes is None or classes is None
-        else class_facts(selection, codes, classes),
+        else facts.class_facts(selection, codes, classes),
         "reproduce": {
             "command": about.get("command") and str(about["command"]),
             "versions": versions(),
@@ -159,14 +143,10 @@ def summarize_selection(
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, featsieve and what it computes with."""
-    import scipy
-    import sklearn
-
     import featsieve
 
     found = {"featsieve": featsieve.__version__, "python": platform.python_version()}
-    packages = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    return found | {name: package.__version__ for name, package in packages.items()}
+    return found | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
 
 
 def _frequency(selection: Selection, given: Any) -> np.ndarray | None:

@@ -128,14 +128,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     rule = within if curve["tolerance"] else "has the best value"
     rule = f"The number was chosen without labels, by {measure}. {chosen} {rule}"
     low, high = number["equivalent"]
-    if low == high:
-        return f"{rule}; no other number does as well."
-    if low == chosen:
-        return f"{rule}; {low} to {high} do nearly as well."
-    return (
-        f"{rule}. Smaller ones, from {low} on, lose more than that, but no more than the value "
-        f"varies by chance from run to run: {low} to {high} do nearly as well."
-    )
+    near = "no other number does as" if low == high else f"{low} to {high} do nearly as"
+    return f"{rule}; {near} well."
 
 
 def _clusters(clusters: Mapping[str, Any] | None) -> str:

@@ -255,7 +255,7 @@
   const maps = [...document.querySelectorAll("[data-plot=map]")];
   if (maps.length) {
     const map = data.map;
-    const names = (i) => (map.names ? map.names[i] : `row ${(map.rows ? map.rows[i] : i) + 1}`);
+    const names = (i) => map.names[i];
     const grouped = { cluster: [map.cluster, data.clusters], class: [map.class, map.classes] };
     const about = (i) => {
       let text = names(i);
