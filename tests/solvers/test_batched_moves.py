@@ -268,9 +268,10 @@ def batches_of(kinds, *, n_rows=None):
     kinds = np.asarray(kinds, dtype=np.int32)
     proposals = [(np.ones(b - a, dtype=int), kinds[a:b]) for a, b in parts.bounds]
     found = []
-    for chosen, least in batches(parts, proposals):
+    numbers = parts.scatter(np.arange(n))
+    for batch in batches(parts, proposals, numbers):
         stay = parts.scatter(np.zeros(n, dtype=int))
-        moved = parts.gather(parts.map(moved_labels, stay, chosen, shared=(least,)))
+        moved = parts.gather(parts.map(moved_labels, stay, proposals, numbers, shared=batch))
         found.append(np.flatnonzero(moved).tolist())
     return found
 

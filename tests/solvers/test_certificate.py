@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from featsieve.arrays import DenseOperator
 from featsieve.solvers import RowSparseRegression, certify
-from featsieve.solvers.certificate import ColumnRelaxation, SampleRelaxation, relaxation_of
+from featsieve.solvers.certificate import column_relaxation, sample_relaxation
 
 fast = settings(max_examples=20, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -108,12 +108,11 @@ def test_a_problem_without_ridge_and_a_support_beyond_the_limit_are_refused():
 def test_the_form_through_columns_is_the_form_through_samples(ridge):
     X, Y = draw(3, d=12, n=50, c=3)
     problem = RowSparseRegression(DenseOperator(X), Y, ridge=ridge, sparsity=0.1)
-    tall, wide = relaxation_of(problem), SampleRelaxation(problem)
-    assert isinstance(tall, ColumnRelaxation)
+    tall, wide = column_relaxation(problem), sample_relaxation(problem)
     rng = np.random.default_rng(0)
     few = np.where(np.arange(12) < 2, rng.random(12), 0.0)
     for s in (np.zeros(12), np.ones(12), few, np.clip(rng.normal(size=12), 0.0, 1.0)):
-        (h, slope), (same_h, same_slope) = tall.at(s), wide.at(s)
+        (h, slope), (same_h, same_slope) = tall(s), wide(s)
         assert h == pytest.approx(same_h, rel=1e-8)
         np.testing.assert_allclose(slope, same_slope, rtol=1e-8, atol=1e-8)
 

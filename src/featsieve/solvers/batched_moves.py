@@ -26,7 +26,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, counts, namespace_of, to_numpy
-from featsieve.arrays.row_parts import RowParts, Rows, columns_of
+from featsieve.arrays.row_parts import RowParts, Rows, added, columns_of
 from featsieve.graphs.landmarks import LandmarkGraph, linked_sums, mass_by_cluster
 from featsieve.solvers.protocol import Status
 
@@ -36,6 +36,7 @@ SMALLEST_EXPONENT = -80
 N_CLASSES = CLASSES * 100
 
 Links = tuple[Array, Array]
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # n_k, Z_A'M (columns x c) and T = B'M (m x c)
 Proposal = tuple[Array, Array]  # the best cluster of every row, and the class of its gain
 
 
@@ -50,29 +51,20 @@ class LandmarkPartition:
     n_clusters: int
     labels: Rows
 
+    @property
+    def mass(self) -> np.ndarray:
+        """That of the landmarks; one that no row is joined to has none, and no part in T."""
+        return np.where(self.graph.mass > 0.0, self.graph.mass, 1.0)
 
-@dataclass(frozen=True)
-class ClusterSums:
-    """What the objective is made of."""
-
-    sizes: np.ndarray  # n_k
-    table: np.ndarray  # (k, c): Z_A'M
-    graph: np.ndarray  # (m, c): B'M
-
-    def plus(self, other: "ClusterSums") -> "ClusterSums":
-        """Return the sums after some moves."""
-        return ClusterSums(
-            self.sizes + other.sizes, self.table + other.table, self.graph + other.graph
-        )
-
-    def within(self, problem: LandmarkPartition) -> np.ndarray:
+    def within(self, sums: Sums) -> np.ndarray:
         """Return 1_k'K 1_k."""
-        hat = np.einsum("jk,jk->k", self.table, problem.inverse @ self.table)
-        return hat + problem.weight * np.sum(self.graph**2 / _mass(problem)[:, None], axis=0)
+        _, table, graph = sums
+        hat = np.einsum("jk,jk->k", table, self.inverse @ table)
+        return hat + self.weight * np.sum(graph**2 / self.mass[:, None], axis=0)
 
-    def value(self, problem: LandmarkPartition) -> float:
+    def value(self, sums: Sums) -> float:
         """Return what is maximised."""
-        return float(np.sum(self.within(problem) / self.sizes))
+        return float(np.sum(self.within(sums) / sums[0]))
 
 
 @dataclass(frozen=True)
@@ -80,11 +72,17 @@ class BatchState:
     """A partition, with its sums and what the moves need of every row."""
 
     labels: Rows
-    sums: ClusterSums
+    sums: Sums
     value: float
     columns: Rows  # Z_A, or None where it is read again
     diagonal: Rows  # K_ii
+    numbers: Rows  # of the rows
     last: float = np.inf  # the relative rise of the last step
+
+    @property
+    def reads(self) -> bool:
+        """Whether Z_A is read again."""
+        return self.columns[0] is None
 
 
 class BatchedMoves:
@@ -92,74 +90,71 @@ class BatchedMoves:
 
     def init(self, problem: LandmarkPartition) -> BatchState:
         """Return the state of the given partition."""
-        graph, parts = problem.graph, problem.graph.parts
-        columns = parts.keep_columns(problem.support)
-        read_again = columns[0] is None
+        graph, parts, support = problem.graph, problem.graph.parts, problem.support
+        columns = parts.keep_columns(support)
+        again = columns[0] is None
         root = np.linalg.cholesky(problem.inverse)  # R with R R' = inverse
-        table = parts.map(
-            leverages,
-            columns,
-            graph.links,
-            shared=(problem.support, root, problem.weight, _mass(problem)),
-            table=read_again,
+        weights = (support, root, problem.weight, problem.mass)
+        diagonal = parts.map(leverages, columns, graph.links, shared=weights, table=again)
+        shared = (support, problem.n_clusters)
+        sizes, table = parts.total(
+            cluster_sums, columns, problem.labels, shared=shared, table=again
         )
-        sizes, sums = parts.total(
-            cluster_sums,
-            columns,
-            problem.labels,
-            shared=(problem.support, problem.n_clusters),
-            table=read_again,
-        )
-        found = ClusterSums(sizes, sums, graph.cluster_mass(problem.labels, problem.n_clusters))
-        return BatchState(problem.labels, found, found.value(problem), columns, table)
+        sums = (sizes, table, graph.cluster_mass(problem.labels, problem.n_clusters))
+        numbers = parts.scatter(np.arange(parts.bounds[-1][1]))
+        return BatchState(problem.labels, sums, problem.value(sums), columns, diagonal, numbers)
 
     def step(self, problem: LandmarkPartition, state: BatchState) -> BatchState:
         """Make the largest batch of promising moves that raises the objective noticeably."""
         graph, parts = problem.graph, problem.graph.parts
+        proposals = self.proposals(problem, state)
         best, best_value = None, state.value
-        for proposals, least in batches(parts, self.proposals(problem, state)):
+        for batch in batches(parts, proposals, state.numbers):
             changes = parts.total(
                 changed_sums,
                 state.columns,
                 graph.links,
                 state.labels,
                 proposals,
-                shared=(problem.support, problem.n_clusters, graph.n_landmarks, least),
-                table=state.columns[0] is None,
+                state.numbers,
+                shared=(problem.support, problem.n_clusters, graph.n_landmarks, *batch),
+                table=state.reads,
             )
-            tried = state.sums.plus(ClusterSums(*changes))
+            tried = added(state.sums, changes)
             # No cluster may become too small; one that is may stay as it is, or grow.
-            if np.any(tried.sizes < np.minimum(state.sums.sizes, defaults.SMALLEST_CLUSTER)):
+            if np.any(tried[0] < np.minimum(state.sums[0], defaults.SMALLEST_CLUSTER)):
                 continue
-            value = tried.value(problem)
+            value = problem.value(tried)
             if value > best_value:
-                best, best_value = (proposals, least, tried), value
+                best, best_value = (batch, tried), value
             if value - state.value >= defaults.BATCH_PROGRESS * value:
                 break
         if best is None:
             return replace(state, last=0.0)
-        proposals, least, sums = best
-        labels = parts.map(moved_labels, state.labels, proposals, shared=(least,), table=False)
+        batch, sums = best
+        labels = parts.map(
+            moved_labels, state.labels, proposals, state.numbers, shared=batch, table=False
+        )
         rise = (best_value - state.value) / best_value
         return replace(state, labels=labels, sums=sums, value=best_value, last=rise)
 
     def proposals(self, problem: LandmarkPartition, state: BatchState) -> Rows:
         """Return the best move of every row, as :func:`propose` does."""
-        graph, sums = problem.graph, state.sums
-        return graph.parts.map(
+        sizes, table, graph = state.sums
+        return problem.graph.parts.map(
             propose,
             state.columns,
-            graph.links,
+            problem.graph.links,
             state.labels,
             state.diagonal,
             shared=(
                 problem.support,
-                problem.inverse @ sums.table,
-                problem.weight * sums.graph / _mass(problem)[:, None],
-                sums.sizes,
-                sums.within(problem) / sums.sizes,
+                problem.inverse @ table,
+                problem.weight * graph / problem.mass[:, None],
+                sizes,
+                problem.within(state.sums) / sizes,
             ),
-            table=state.columns[0] is None,
+            table=state.reads,
         )
 
     def objective(self, problem: LandmarkPartition, state: BatchState) -> float:
@@ -173,34 +168,26 @@ class BatchedMoves:
         return Status.STATIONARY if state.last < defaults.BATCH_PROGRESS else None
 
 
-def batches(parts: RowParts, proposals: Rows) -> Iterator[tuple[Rows, int]]:
-    """Yield batches of the proposed moves: proposals, and the least class that is made of them."""
+def batches(parts: RowParts, proposals: Rows, numbers: Rows) -> Iterator[tuple[int, int]]:
+    """Yield batches of the proposed moves: their least class of gains, and the row they end at."""
     found = parts.total(count_gains, proposals, table=False)
     # at_least[g]: how many moves have a gain of class g or more
     at_least = np.cumsum(found[::-1])[::-1]
     if at_least[0] == 0:
         return
-    last = int(np.flatnonzero(at_least)[-1])
+    last, n = int(np.flatnonzero(at_least)[-1]), parts.bounds[-1][1]
     least = 0
-    while True:
-        yield proposals, least
-        if at_least[least] == at_least[last]:
-            break
+    yield least, n
+    while at_least[least] > at_least[last]:
         # at most half of the moves, or the last class where it has more
         few = at_least[:last] <= at_least[least] / 2
         least = int(np.argmax(np.append(few, True)))
-    numbers = parts.scatter(np.arange(parts.bounds[-1][1]))
-    rows = parts.gather(parts.map(rows_of, proposals, numbers, shared=(least,), table=False))
+        yield least, n
+    rows = parts.gather(parts.map(rows_of, proposals, numbers, shared=(least, n), table=False))
     n_moves = len(rows)
     while n_moves > 1:
         n_moves //= 2
-        fewer = parts.map(up_to, proposals, numbers, shared=(int(rows[n_moves]),), table=False)
-        yield fewer, least
-
-
-def _mass(problem: LandmarkPartition) -> np.ndarray:
-    """Return the mass of the landmarks; one that no row is joined to has none, and no part in T."""
-    return np.where(problem.graph.mass > 0.0, problem.graph.mass, 1.0)
+        yield least, int(rows[n_moves])
 
 
 # Functions of a part ------------------------------------------------------------------------------
@@ -290,16 +277,17 @@ def changed_sums(
     links: Links,
     labels: Array,
     proposal: Proposal,
+    numbers: Array,
     support: np.ndarray,
     n_clusters: int,
     n_landmarks: int,
     least: int,
+    end: int,
 ) -> tuple[np.ndarray, Array, np.ndarray]:
-    """Return what moves of at least some class of gains change in the sums."""
+    """Return what the moves of a batch change in the sums."""
     xp = part.xp
-    best, kinds = proposal
-    (rows,) = xp.nonzero(kinds >= least)
-    old, new = xp.take(labels, rows), xp.take(best, rows)
+    (rows,) = xp.nonzero(in_batch(proposal, numbers, least, end))
+    old, new = xp.take(labels, rows), xp.take(proposal[0], rows)
     change = indicator(part, new, n_clusters) - indicator(part, old, n_clusters)
     moved = columns_of(part.at_rows(rows), support) if kept is None else xp.take(kept, rows, axis=0)
     table = xp.astype(moved.T @ xp.astype(change, moved.dtype), xp.float64)
@@ -324,18 +312,19 @@ def count_gains(part: DataOperator, proposal: Proposal) -> np.ndarray:
     return counts(proposal[1] + 1, N_CLASSES + 1)[1:]  # class -1: no gain
 
 
-def rows_of(part: DataOperator, proposal: Proposal, numbers: Array, least: int) -> Array:
-    """Return the numbers of the rows whose moves have at least some class."""
-    return numbers[proposal[1] >= least]
+def in_batch(proposal: Proposal, numbers: Array, least: int, end: int) -> Array:
+    """Say which rows a batch moves: those of a class from ``least`` on, before row ``end``."""
+    return (proposal[1] >= least) & (numbers < end)
 
 
-def up_to(part: DataOperator, proposal: Proposal, numbers: Array, end: int) -> Proposal:
-    """Return the moves of the rows before some number alone."""
-    best, kinds = proposal
-    return best, part.xp.where(numbers < end, kinds, -part.xp.ones_like(kinds))
+def rows_of(part: DataOperator, proposal: Proposal, numbers: Array, least: int, end: int) -> Array:
+    """Return the numbers of the rows that a batch moves."""
+    return numbers[in_batch(proposal, numbers, least, end)]
 
 
-def moved_labels(part: DataOperator, labels: Array, proposal: Proposal, least: int) -> Array:
-    """Return the partition after the moves of at least some class of gains."""
-    best, kinds = proposal
-    return part.xp.where(kinds >= least, part.xp.astype(best, labels.dtype), labels)
+def moved_labels(
+    part: DataOperator, labels: Array, proposal: Proposal, numbers: Array, least: int, end: int
+) -> Array:
+    """Return the partition after the moves of a batch."""
+    moved = part.xp.astype(proposal[0], labels.dtype)
+    return part.xp.where(in_batch(proposal, numbers, least, end), moved, labels)

@@ -11,8 +11,8 @@ With more samples than columns nothing of size n is kept. By Woodbury's identity
 and likewise for h, which needs ||Y||^2 besides.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from featsieve.terms.row_sparsity import row_norms
 
 # So many times fewer live columns than all: only they are read.
 FEW = 4
+
+# s -> h(s) and its slopes dh/ds_j
+Relaxation = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,17 @@ def certify(
             f"The support has {len(support)} features, but the problem allows {problem.n_features}."
         )
     lam, k = problem.sparsity, problem.n_features
-    relaxation = relaxation_of(problem)
-    s = np.zeros(problem.operator.shape[1])
+    n, d = problem.operator.shape
+    relaxation = (column_relaxation if n > d else sample_relaxation)(problem)
+    s = np.zeros(d)
     s[np.asarray(support, dtype=np.intp)] = 1.0
-    h, slope = relaxation.at(s)
+    h, slope = relaxation(s)
     value = h + lam * len(support)  # on 0/1 vectors h is the loss itself
 
     def bound(s: np.ndarray, h: float, slope: np.ndarray) -> float:
         tangent = h - slope @ s
         price = lam + slope
-        if k is None:
-            return tangent + float(np.minimum(price, 0.0).sum())
-        cheapest = np.sort(price)[:k]
+        cheapest = price if k is None else np.sort(price)[:k]
         return tangent + float(np.minimum(cheapest, 0.0).sum())
 
     def project(s: np.ndarray) -> np.ndarray:
@@ -107,7 +109,7 @@ def certify(
     size = 1.0 / max(float(np.abs(slope).max()), 1e-300)
     for _ in range(max_iter):
         trial = project(s - size * (slope + lam))
-        trial_h, trial_slope = relaxation.at(trial)
+        trial_h, trial_slope = relaxation(trial)
         move = trial - s
         if np.abs(move).max() < 1e-9:
             break
@@ -122,35 +124,19 @@ def certify(
             best, price = lower, lam + slope
     best = min(best, value)  # but for rounding it is
     # Moving one feature against the sign of its price costs |price|: beyond the value, it is fixed.
-    certain = best + np.abs(price) > value
-    fixed_out = np.flatnonzero(certain & (price > 0.0)) if k is None else np.zeros(0, dtype=np.intp)
-    fixed_in = np.flatnonzero(certain & (price < 0.0)) if k is None else np.zeros(0, dtype=np.intp)
+    certain = (best + np.abs(price) > value) & (k is None)
+    excluded = np.flatnonzero(certain & (price > 0.0))
+    included = np.flatnonzero(certain & (price < 0.0))
     gap = (value - best) / max(abs(value), 1e-300)
-    return Certificate(value, best, gap, fixed_out, fixed_in)
+    return Certificate(value, best, gap, excluded, included)
 
 
-class Relaxation(Protocol):
-    """h and its gradient."""
-
-    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return h(s) and its slopes dh/ds_j."""
-
-
-def relaxation_of(problem: RowSparseRegression) -> Relaxation:
-    """Return the relaxation in the form that suits the shape of the table."""
-    n, d = problem.operator.shape
-    return ColumnRelaxation(problem) if n > d else SampleRelaxation(problem)
-
-
-class SampleRelaxation:
+def sample_relaxation(problem: RowSparseRegression) -> Relaxation:
     """Few samples: T(s) itself, from the n x n matrix I + Z diag(s) Z'/mu."""
+    operator, xp = problem.operator, problem.operator.xp
+    eye = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
 
-    def __init__(self, problem: RowSparseRegression) -> None:
-        self.problem = problem
-
-    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return h(s) and its slopes."""
-        problem, operator, xp = self.problem, self.problem.operator, self.problem.operator.xp
+    def at(s: np.ndarray) -> tuple[float, np.ndarray]:
         live = np.flatnonzero(s > 0.0)
         if FEW * len(live) <= len(s):
             root = operator.place(np.sqrt(s[live] / problem.ridge))
@@ -158,34 +144,27 @@ class SampleRelaxation:
             K = Z @ Z.T
         else:
             K = operator.sample_gram(operator.place(s / problem.ridge))
-        eye = xp.eye(operator.shape[0], dtype=xp.float64, device=operator.device)
         T = xp.linalg.solve(K + eye, problem.target)
         slope = to_numpy(row_norms(operator.rmatmul(T))) / (-2.0 * problem.ridge)
         return 0.5 * float(xp.sum(problem.target * T)), slope
 
+    return at
 
-class ColumnRelaxation:
+
+def column_relaxation(problem: RowSparseRegression) -> Relaxation:
     """Few columns: everything from Z'Z, Z'Y and ||Y||^2, which are read off the table once."""
+    operator, xp, ridge = problem.operator, problem.operator.xp, problem.ridge
+    gram, moments, energy = operator.gram(), problem.correlation(), problem.energy()
 
-    def __init__(self, problem: RowSparseRegression) -> None:
-        self.problem = problem
-        self.gram, self.moments = problem.operator.gram(), problem.correlation()
-        self.energy = problem.energy()
-
-    def at(self, s: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return h(s) and its slopes."""
-        operator, xp = self.problem.operator, self.problem.operator.xp
-        ridge, moments = self.problem.ridge, self.moments
+    def at(s: np.ndarray) -> tuple[float, np.ndarray]:
         live = np.flatnonzero(s > 0.0)
-        explained = 0.0
-        if len(live):
-            place, root = operator.place(live), operator.place(np.sqrt(s[live]))
-            scaled = xp.take(self.gram, place, axis=1) * root[None, :]  # G D^(1/2)
-            inner = xp.take(scaled, place, axis=0) * root[:, None]
-            eye = xp.eye(len(live), dtype=xp.float64, device=operator.device)
-            right = xp.take(self.moments, place, axis=0) * root[:, None]
-            W = xp.linalg.solve(inner + ridge * eye, right)
-            moments = moments - scaled @ W
-            explained = float(xp.sum(right * W))
-        slope = to_numpy(row_norms(moments)) / (-2.0 * ridge)
-        return 0.5 * (self.energy - explained), slope
+        place, root = operator.place(live), operator.place(np.sqrt(s[live]))
+        scaled = xp.take(gram, place, axis=1) * root[None, :]  # G D^(1/2)
+        inner = xp.take(scaled, place, axis=0) * root[:, None]
+        eye = xp.eye(len(live), dtype=xp.float64, device=operator.device)
+        right = xp.take(moments, place, axis=0) * root[:, None]
+        W = xp.linalg.solve(inner + ridge * eye, right)
+        slope = to_numpy(row_norms(moments - scaled @ W)) / (-2.0 * ridge)
+        return 0.5 * (energy - float(xp.sum(right * W))), slope
+
+    return at
