@@ -27,7 +27,6 @@ WEIGHTED = (
     "gram",
     "sample_gram",
     "column_norms",
-    "lipschitz",
 )
 
 

@@ -42,7 +42,6 @@ CACHE_ELEMENTS = 2**16
 DEVICE_ELEMENTS = 2**26
 # A graph with this share of all possible edges is multiplied as a dense matrix.
 FULL_SHARE = 0.1
-LANCZOS_STEPS = 40
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
 LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
@@ -361,33 +360,6 @@ class DataOperator(ABC):
         step = max(1, (n_elements or self.block_elements) // max(d, 1))
         for start in range(0, n, step):
             yield self.rows(start, min(start + step, n))
-
-    def lipschitz(self) -> float:
-        """Return (an upper estimate of) ||Z||_2^2, the curvature of the least-squares loss."""
-        return self._once("lipschitz", self._lipschitz)
-
-    def _lipschitz(self) -> float:
-        xp = self.xp
-        n, d = self.shape
-        if min(n, d) <= 500:
-            small = self.gram() if d <= n else self.sample_gram()
-            return max(float(xp.linalg.eigvalsh(small)[-1]), 0.0)
-        # Lanczos on Z'Z with full reorthogonalisation: the largest Ritz value grows to ||Z||^2 from
-        # below, fast even where the spectrum is flat; 1 % on top makes it an upper bound.
-        q = xp.asarray(np.random.default_rng(0).standard_normal((d, 1)), device=self.device)
-        basis = q / xp.linalg.vector_norm(q)
-        images = []
-        for _ in range(LANCZOS_STEPS):
-            images.append(self.rmatmul(self.matmul(basis[:, -1:])))
-            residual = images[-1]
-            for _ in range(2):
-                residual = residual - basis @ (basis.T @ residual)
-            length = float(xp.linalg.vector_norm(residual))
-            if length <= 1e-12 * float(xp.linalg.vector_norm(images[0])):
-                break
-            basis = xp.concat([basis, residual / length], axis=1)
-        projected = basis[:, : len(images)].T @ xp.concat(images, axis=1)
-        return 1.01 * float(xp.max(xp.linalg.eigvalsh(0.5 * (projected + projected.T))))
 
 
 class RawOperator(DataOperator):
