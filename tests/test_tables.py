@@ -3,8 +3,6 @@
 import copy
 import csv
 import operator
-import os
-import stat
 
 import numpy as np
 import pandas as pd
@@ -133,30 +131,3 @@ def test_csv_comes_back_with_all_digits(table, tmp_path):
     assert [float(row[2] or NAN) for row in cells[1:]][2] == 1.0 / 3.0
     assert list(pd.read_csv(path)["feature"]) == table["feature"].tolist()
     assert pl.read_csv(path)["score"].to_list() == [0.1, None, 1.0 / 3.0, -np.inf]
-
-
-def test_an_interrupted_csv_leaves_the_old_file(table, tmp_path):
-    class Interrupts:
-        def __str__(self):
-            raise KeyboardInterrupt
-
-    path = tmp_path / "table.csv"
-    table.to_csv(str(path))
-    before = path.read_bytes()
-    table["broken"] = np.array(["fine", "fine", Interrupts(), "fine"], dtype=object)
-    with pytest.raises(KeyboardInterrupt):
-        table.to_csv(path)
-    assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["table.csv"]
-    with pytest.raises(FileNotFoundError):
-        table.to_csv(tmp_path / "missing" / "table.csv")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
-def test_a_csv_is_as_readable_as_any_other_file_and_follows_links(table, tmp_path):
-    plain, path, link = tmp_path / "plain", tmp_path / "table.csv", tmp_path / "link.csv"
-    plain.touch()
-    link.symlink_to(path)
-    table.to_csv(link)
-    assert link.is_symlink()
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)

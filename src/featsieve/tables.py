@@ -3,7 +3,6 @@
 import csv
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -73,10 +72,6 @@ class Table(dict[str, np.ndarray]):
         """Number of rows."""
         return len(next(iter(self.values()), ()))
 
-    def copy(self) -> "Table":
-        """Return a table of the same columns; ``copy.deepcopy`` copies these as well."""
-        return Table(self)
-
     def select(self, *names: str) -> "Table":
         """Return the named columns, in that order."""
         return Table({name: self[name] for name in names})
@@ -110,27 +105,15 @@ class Table(dict[str, np.ndarray]):
         return pandas.DataFrame(dict(self))
 
     def to_csv(self, path: str | os.PathLike[str] | TextIO) -> None:
-        """Write a CSV file (UTF-8, with a header): all digits, and nothing for NaN.
-
-        The file appears under its name when it is complete: an interruption leaves what was there.
-        An open text file is written to directly.
-        """
-        if not isinstance(path, str | os.PathLike):
-            writer = csv.writer(path, lineterminator="\n")
-            writer.writerow(self)
-            columns = ([_cell(cell) for cell in values.tolist()] for values in self.values())
-            writer.writerows(zip(*columns, strict=True))
-            return
-        if not Path(path).absolute().parent.is_dir():
-            raise FileNotFoundError(f"There is no folder {Path(path).parent}: make it first.")
-        target = Path(path).resolve()  # of a link, the file it points to
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with open(unfinished, "w", encoding="utf-8", newline="") as file:
+        """Write a CSV file (UTF-8, with a header): all digits, and nothing for NaN."""
+        if isinstance(path, str | os.PathLike):
+            with open(path, "w", encoding="utf-8", newline="") as file:
                 self.to_csv(file)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+            return
+        writer = csv.writer(path, lineterminator="\n")
+        writer.writerow(self)
+        columns = ([_cell(cell) for cell in values.tolist()] for values in self.values())
+        writer.writerows(zip(*columns, strict=True))
 
     def __repr__(self) -> str:
         shown = self.rows(slice(MOST_ROWS))

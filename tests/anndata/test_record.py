@@ -69,9 +69,5 @@ def test_what_is_recorded():
 
 
 def test_parameters_become_plain():
-    kept = storable({"a": None, "b": np.float32(0.5), "c": (1, 2.5), "d": ["x", 1], "e": True})
-    assert kept.keys() == {"b", "c", "d", "e"}
-    assert type(kept["b"]) is float
-    np.testing.assert_array_equal(kept["c"], [1.0, 2.5])
-    assert kept["d"] == "['x', 1]"
-    assert kept["e"] is True
+    kept = storable({"a": None, "b": 0.5, "d": ["x", 1], "e": True})
+    assert kept == {"b": 0.5, "d": "['x', 1]", "e": True}

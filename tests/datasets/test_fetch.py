@@ -58,11 +58,3 @@ def test_without_a_checksum_nothing_is_downloaded(net, cache):
     with pytest.raises(ValueError, match=r"no known checksum.*the toy shop"):
         fetch(toy_entry(CONTENT, url=f"{net.url}/toy.npz", sha256=None))
     assert net.requests == []
-
-
-def test_a_download_without_end_is_ended(net, cache, monkeypatch):
-    monkeypatch.setattr("featsieve.datasets.load.LARGEST_DOWNLOAD", 100_000)
-    entry = toy_entry(CONTENT, url=f"{net.url}/toy.npz")
-    with pytest.raises(OSError, match=r"not be downloaded: more than 97\.7 KiB .*by hand"):
-        fetch(entry)
-    assert files_in(cache) == []

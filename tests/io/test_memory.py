@@ -64,14 +64,11 @@ def test_the_machine(system):
     assert system(proc__meminfo="MemTotal: 7 kB") == total
 
 
-def test_groups_of_version_2(system):
-    root = "sys__fs__cgroup__"
-    system(proc__meminfo="MemAvailable: 99999 kB", proc__self__cgroup="0::/user/job")
-    assert system(**{f"{root}memoryDOTmax": "max", f"{root}memoryDOTcurrent": 1}) == 99999 * 1024
-    job = f"{root}user__job__memoryDOT"
-    assert system(**{f"{job}max": 9000, f"{job}current": 100}) == 8900
-    # the limit of a group around counts, and copies of files are given up
-    user = f"{root}user__memoryDOT"
-    files = {f"{user}max": 2000, f"{user}current": 1500, f"{user}stat": "a 1\ninactive_file 100"}
-    assert system(**files) == 600
-    assert system(**{f"{user}current": 2500}) == 0
+def test_the_container(system):
+    group = "sys__fs__cgroup__memoryDOT"
+    system(proc__meminfo="MemAvailable: 99999 kB")
+    assert system(**{f"{group}max": "max", f"{group}current": 1}) == 99999 * 1024
+    assert system(**{f"{group}max": 9000, f"{group}current": 100}) == 8900
+    # copies of files are given up
+    assert system(**{f"{group}current": 8500, f"{group}stat": "a 1\ninactive_file 100"}) == 600
+    assert system(**{f"{group}current": 9500}) == 0

@@ -14,13 +14,7 @@ from featsieve import selectors
 from featsieve.anndata.expression import expression, gene_mask, warn_of_counts
 from featsieve.criteria.selected_clusters import layers
 from featsieve.tuning import LabelFreeSearchCV
-from featsieve.validation import (
-    check_finite,
-    check_option,
-    check_selector,
-    resolve_n_features,
-    warn,
-)
+from featsieve.validation import check_finite, check_option, check_selector
 
 # Settings that belong to a method given by its name; an estimator has its own.
 DEFAULTS = {"n_genes": "auto", "n_clusters": "auto", "random_state": 0, "verbose": 0}
@@ -132,14 +126,13 @@ def select_genes(
             f"adata must be an AnnData object; got {type(adata).__name__}. For a plain table fit a "
             "selector: featsieve.JASFS().fit(X)."
         )
-    if inplace and adata.isbacked and (subset or adata.is_view):
-        what = "a view of a file" if adata.is_view else "subset=True on a file"
+    if inplace and (adata.is_view or (adata.isbacked and subset)):
+        what = "a view" if adata.is_view else "subset=True on a file"
         raise ValueError(
-            f"anndata cannot change {what} in place: load it first with adata = adata.to_memory(), "
-            "or pass inplace=False and use the columns that come back."
+            f"anndata cannot change {what} in place: copy it first, with adata = adata.copy() (of "
+            "a file adata.to_memory()), or pass inplace=False and use the columns that come back."
         )
     mask = gene_mask(adata, mask_var)
-    _check_n_genes(n_genes, int(mask.sum()))
     sieve = _estimator(
         selector,
         n_genes=n_genes,
@@ -158,12 +151,6 @@ def select_genes(
     frame = _gene_columns(adata.var_names, fitted, mask, selected=selected, prefix=prefix)
     if not inplace:
         return frame[frame[selected]] if subset else frame
-    if adata.is_view:
-        warn(
-            "adata is a view of another AnnData object: a copy of its data is made, and annotated "
-            "in its place. Pass adata.copy() to say that this is meant."
-        )
-        adata._init_as_actual(adata.copy())
     for name, column in frame.items():
         adata.var[name] = column.to_numpy()
     if highly_variable:
@@ -176,21 +163,6 @@ def select_genes(
     if subset:
         adata._inplace_subset_var(frame[selected].to_numpy())
     return None
-
-
-def _check_n_genes(n_genes: Any, n_looked_at: int) -> None:
-    """Raise unless n_genes is "auto", a count or a fraction."""
-    if isinstance(n_genes, str) and n_genes == "auto":
-        return
-    try:
-        known = resolve_n_features(n_genes, n_looked_at) is not None
-    except (TypeError, ValueError):
-        known = False
-    if not known:
-        raise ValueError(
-            f"n_genes must be an integer between 1 and {n_looked_at} (the genes looked at), a "
-            f"fraction in (0, 1], or 'auto'; got {n_genes!r}."
-        )
 
 
 def _estimator(selector: Any, **given: Any) -> Any:
@@ -242,8 +214,7 @@ def _write_clusters(adata: Any, fitted: Any, name: str) -> None:
 
     labels = getattr(fitted, "labels_", None)
     if labels is None:
-        if name in adata.obs:
-            del adata.obs[name]
+        adata.obs.drop(columns=name, errors="ignore", inplace=True)
         return
     clusters = [str(value) for value in np.unique(labels)]
     adata.obs[name] = pd.Categorical([str(value) for value in labels], categories=clusters)
@@ -283,17 +254,10 @@ def _about_fit(fitted: Any) -> dict[str, Any]:
 
 
 def storable(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as numbers, words and arrays; None is left out, all else is described."""
-    kept: dict[str, Any] = {}
-    for name, value in params.items():
-        if isinstance(value, bool | int | float | str):
-            kept[name] = value
-        elif isinstance(value, np.generic):
-            kept[name] = value.item()
-        elif isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
-            kept[name] = value
-        elif isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value):
-            kept[name] = np.array(value)
-        elif value is not None:
-            kept[name] = repr(value)
-    return kept
+    """Return parameters as numbers and words; None is left out, all else is described."""
+    plain = (bool, int, float, str)
+    return {
+        name: value if isinstance(value, plain) else repr(value)
+        for name, value in params.items()
+        if value is not None
+    }

@@ -10,13 +10,11 @@ import numpy as np
 from featsieve.datasets.embedded import load_embedded
 from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
 from featsieve.io.dataset import Dataset
-from featsieve.io.guard import in_bytes
 from featsieve.io.optional import load_optional
-from featsieve.io.table import read_table, read_trusted, split_labels, table_format
+from featsieve.io.table import read_table, split_labels, table_format
 
 DATA_VARIABLE = "FEATSIEVE_DATA"
 CACHE_VARIABLE = "FEATSIEVE_CACHE"
-LARGEST_DOWNLOAD = 2**30  # bytes: many times the size of any registered file
 
 
 def load_dataset(
@@ -125,26 +123,6 @@ def cache_folder() -> Path:
     return Path(load_optional("pooch", "The cache of downloads").os_cache("featsieve"))
 
 
-class _Limit:
-    """Counts a download as a progress bar does, and ends one that is longer than any data set."""
-
-    total = 0
-    count = 0
-
-    def update(self, count: int) -> None:
-        """Count some bytes that have come."""
-        self.count += count
-        if self.count > LARGEST_DOWNLOAD:
-            raise OSError(f"more than {in_bytes(LARGEST_DOWNLOAD)} came, which it does not have")
-
-    def reset(self) -> None:
-        """Begin again, as pooch does when all has come."""
-        self.count = 0
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 def fetch(entry: DatasetInfo) -> Path:
     """Return the file of a data set from the cache, downloading it if it is not there.
 
@@ -166,7 +144,7 @@ def fetch(entry: DatasetInfo) -> Path:
             known_hash=f"sha256:{entry.sha256}",
             fname=entry.file,
             path=folder,
-            downloader=pooch.HTTPDownloader(timeout=60, progressbar=_Limit()),
+            downloader=pooch.HTTPDownloader(timeout=60),
         )
     except ValueError as error:  # pooch names the checksum it expected and the one it got
         raise ValueError(
@@ -205,7 +183,7 @@ def _checked(entry: DatasetInfo, path: Path) -> Dataset:
             "featsieve.datasets.read_table(path)."
         )
     # A file with the registered checksum is trusted: no child process.
-    table = read_table(path) if entry.sha256 is None else read_trusted(path)
+    table = read_table(path, trusted=entry.sha256 is not None)
     found = (*table.X.shape, table.n_classes)
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
     if found != expected:

@@ -143,25 +143,17 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
         raise TableError(
             f"the labels must be one column, one label per sample; they have shape {labels.shape}"
         )
-    labels = labels.ravel()
-    missing = labels != labels  # NaN
-    if labels.dtype == object:
-        missing = np.array([label is None or label != label for label in labels], dtype=bool)
-    known = labels[~missing]
-    codes = np.full(len(labels), -1)
-    if known.dtype == object:
-        found = known.tolist()
-        if any(isinstance(label, str) for label in found):  # then all are taken as text
-            words = [str(label) for label in found]
-            names = sorted(set(words))
-            order = {name: k for k, name in enumerate(names)}
-            codes[~missing] = [order[word] for word in words]
-            return codes, names
-        known = np.array(found)
-    classes, codes[~missing] = np.unique(known, return_inverse=True)
-    if classes.dtype.kind == "f" and np.all(np.abs(classes) < 2**53) and np.all(classes % 1 == 0):
-        classes = classes.astype(np.int64)  # MATLAB's whole numbers are fractions
-    return codes, [str(label) for label in classes.tolist()]
+    missing = np.array([label is None or label != label for label in labels.flat], dtype=bool)
+    known = labels.ravel()[~missing].tolist()
+    if any(isinstance(label, str) for label in known):  # then all are taken as text
+        known = [str(label) for label in known]
+    classes = sorted(set(known))
+    places = {label: k for k, label in enumerate(classes)}
+    codes = np.full(labels.size, -1)
+    codes[~missing] = [places[label] for label in known]
+    if all(isinstance(v, float) and v.is_integer() and abs(v) < 2**53 for v in classes):
+        classes = [int(label) for label in classes]  # MATLAB's whole numbers are fractions
+    return codes, [str(label) for label in classes]
 
 
 def make_dataset(

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from featsieve.io.guard import TooLargeError, in_bytes
@@ -46,30 +45,19 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
 
 
 def free_memory() -> int:
-    """Return how many bytes this process can still get, as far as that can be told."""
-    return max(0, min([*_of_machine(), *_of_groups()], default=UNKNOWN_MEMORY))
-
-
-def _of_machine() -> Iterator[int]:
-    """Yield what the machine has left; where that is not told, all that it has."""
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text("proc/meminfo"), re.M)
-    if found is not None:
-        yield int(found[1]) * 1024
-    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _of_groups() -> Iterator[int]:
-    """Yield what every control group around this process (a container is one) has left."""
-    found = re.search(r"^0::/(.*)$", _text("proc/self/cgroup"), re.M)
-    steps = found[1].split("/") if found else []
-    for depth in range(len(steps) + 1):  # from the root, which a container may call its own
-        folder = "/".join(("sys/fs/cgroup", *steps[:depth]))
-        most, taken = _text(f"{folder}/memory.max"), _text(f"{folder}/memory.current")
-        if most.strip().isdecimal() and taken.strip().isdecimal():
-            # copies of files are given up if needed
-            copies = re.search(r"^inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
-            yield int(most) - int(taken) + (int(copies[1]) if copies else 0)
+    """Return how many bytes the machine, and the container around this process, have left."""
+    found = []
+    available = re.search(r"^MemAvailable:\s+(\d+) kB", _text("proc/meminfo"), re.M)
+    if available is not None:
+        found.append(int(available[1]) * 1024)
+    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):  # all that it has
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    most, taken = (_text(f"sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    if most.isdecimal() and taken.isdecimal():
+        # copies of files are given up if needed
+        copies = re.search(r"^inactive_file (\d+)$", _text("sys/fs/cgroup/memory.stat"), re.M)
+        found.append(int(most) - int(taken) + (int(copies[1]) if copies else 0))
+    return max(0, min(found, default=UNKNOWN_MEMORY))
 
 
 def _text(name: str) -> str:

@@ -14,9 +14,10 @@ from featsieve.io.memory import memory_limit
 from featsieve.io.names import did_you_mean
 from featsieve.io.results import recover
 
-# Of which columns that are not asked for are not kept in memory.
-OF_COLUMNS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".h5ad")
-
+SMALLER = (
+    "read fewer columns (columns of featsieve.datasets.read_table), or fit a Dask array of it "
+    "(dask.array.from_zarr, dask.dataframe.read_parquet)"
+)
 # Between the path of a file and the name of the column with the classes.
 SEPARATOR = "#"
 
@@ -159,18 +160,13 @@ def read_table(
     return _read(path, ending, Request(**asked), trusted=trusted)
 
 
-def read_trusted(path: Path) -> Dataset:
-    """Read a table file whose content is known, by its checksum: without a child process."""
-    return _read(path, known_format(path, "read"), Request(), trusted=True)
-
-
 def _read(path: Path, ending: str, request: Request, *, trusted: bool = False) -> Dataset:
     """Return the data set in a file."""
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
     asked = asdict(request)
-    with explain_errors(path, kind=ending, smaller=_smaller(ending)):
+    with explain_errors(path, kind=ending, smaller=SMALLER):
         if trusted:
             parts = read_parts(path, ending=ending, request=asked)
         else:
@@ -179,18 +175,9 @@ def _read(path: Path, ending: str, request: Request, *, trusted: bool = False) -
         return dataset_from_parts(parts)
 
 
-def _smaller(ending: str) -> str:
-    """Say what takes less memory than reading all of a file of some kind."""
-    fewer = "read fewer columns (columns of featsieve.datasets.read_table), or "
-    convert = "" if ending == ".parquet" else "convert it to Parquet and "
-    choose = fewer if ending in OF_COLUMNS else ""
-    return f"{choose}{convert}open it with featsieve.datasets.open_table"
-
-
 def _others_like(path: Path) -> str:
     """Return the tables in the same folder with a name like one that is not there."""
-    try:
-        names = sorted(other.name for other in path.parent.iterdir() if table_format(other))
-    except OSError:
-        return "" if path.parent.is_dir() else f", and no folder {path.parent}"
+    if not path.parent.is_dir():
+        return f", and no folder {path.parent}"
+    names = sorted(name for name in os.listdir(path.parent) if table_format(name))
     return did_you_mean(path.name, names)
