@@ -75,6 +75,3 @@ def test_the_page_of_a_part_says_that_it_is_one(folder, tmp_path):
     write_bench_report(part, tmp_path / "part.html", markdown=tmp_path / "part.md", planned=planned)
     text = (tmp_path / "part.md").read_text(encoding="utf-8")
     assert "unfinished: do not quote" in text
-    assert "Left out of the oracle track" in text
-    oracle = text.split("## Oracle track")[1].split("\n## ")[0]
-    assert re.search(r"\| NDFS \|( unfinished \|){3}", oracle)

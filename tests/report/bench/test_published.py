@@ -3,6 +3,7 @@ import pytest
 from featsieve.report.bench.published import NAMES, load_published
 
 PAPER = load_published()
+METHODS, COUNTS = tuple(NAMES.values()), PAPER.tables["n_features"]
 # Sums of means and of deviations, taken from the printed tables with another program (awk).
 ROW_SUMS = {
     "acc": {
@@ -29,7 +30,7 @@ COUNT_SUMS = [2580, 1110, 1990, 2582, 3300, 2538, 2917, 2650]
 
 @pytest.mark.parametrize("metric", ["acc", "nmi"])
 def test_rows_and_columns_add_up_to_the_printed_tables(metric):
-    scores = PAPER.scores[metric]
+    scores = PAPER.tables[metric]
     assert len(scores) == 88
     for method, sums in ROW_SUMS[metric].items():
         for part in (0, 1):
@@ -37,26 +38,26 @@ def test_rows_and_columns_add_up_to_the_printed_tables(metric):
             assert total == pytest.approx(sums[part], abs=1e-6)
     for name, sums in zip(PAPER.datasets, COLUMN_SUMS[metric], strict=True):
         for part in (0, 1):
-            total = sum(scores[name, method][part] for method in PAPER.methods)
+            total = sum(scores[name, method][part] for method in METHODS)
             assert total == pytest.approx(sums[part], abs=1e-6)
 
 
 def test_numbers_of_features():
-    assert len(PAPER.n_features) == 80
+    assert len(COUNTS) == 80
     for name, total in zip(PAPER.datasets, COUNT_SUMS, strict=True):
-        assert total == sum(v for key, v in PAPER.n_features.items() if key[0] == name)
-    assert PAPER.n_features["ORL", "JASFS"] == 267
-    assert ("brain", "Baseline") not in PAPER.n_features
+        assert total == sum(v for key, v in COUNTS.items() if key[0] == name)
+    assert COUNTS["ORL", "JASFS"] == 267
+    assert ("brain", "Baseline") not in COUNTS
 
 
 def test_printed_accuracies_can_be_means_of_ten_runs():
     # A mean of ten accuracies over n samples is a multiple of 1 / (10 n); a slip of a digit in the
     # transcription would rarely be one.
-    for (name, method), (mean, _) in PAPER.scores["acc"].items():
+    for (name, method), (mean, _) in PAPER.tables["acc"].items():
         runs = 10 * PAPER.shapes[name][0]
         nearest = round(mean / 100 * runs) / runs
         assert abs(100 * nearest - mean) < 0.00501, (name, method)
 
 
 def test_every_row_of_the_paper_has_a_selector():
-    assert tuple(NAMES.values()) == PAPER.methods
+    assert {method for _, method in PAPER.tables["acc"]} == set(NAMES.values())

@@ -1,5 +1,4 @@
 import itertools
-import json
 import math
 
 import numpy as np
@@ -7,9 +6,9 @@ import pytest
 
 from featsieve.report.bench.scores import (
     expected_best,
-    oracle_rows,
     pooled_std,
     search_budgets,
+    track_rows,
     track_scores,
 )
 from featsieve.report.bench.summary import summarise_bench
@@ -48,7 +47,7 @@ def test_every_seed_searches_for_itself():
     )
     score = track_scores(rows, "oracle")[KEY]
     assert score.mean == pytest.approx(0.7)  # of 0.9 and 0.5, not 0.9
-    assert sorted(oracle_rows(rows, "acc")["acc_mean"]) == [0.5, 0.9]
+    assert sorted(track_rows(rows, "oracle")["acc_mean"]) == [0.5, 0.9]
 
 
 def test_label_free_and_default_never_look_at_scores():
@@ -79,7 +78,7 @@ def test_failed_cells_and_missing_scores_are_left_out():
     scores = track_scores(rows, "oracle")
     assert set(scores) == {KEY}
     assert scores[KEY].mean == 0.4
-    assert search_budgets(rows)[KEY].supports == 1
+    assert search_budgets(rows).loc[KEY, "selections"] == 1
 
 
 def test_all_features_have_the_same_score_in_every_track():
@@ -105,14 +104,9 @@ def test_budget_counts_rankings_and_selections():
                  n_features=i, own_count=True)
         for i, v in enumerate((1e-3, 1e-2))
     ]  # fmt: skip
-    per_count = [
-        grid_row(0.1, 0.1, method="MCFS", params=json.dumps({"n_features_to_select": count}),
-                 n_features=count)
-        for count in (50, 100)
-    ]  # fmt: skip
-    budgets = search_budgets(frame(random + published + per_count))
-    found = {key[1]: (b.rankings, b.supports) for key, b in budgets.items()}
-    assert found == {"Random": (9, 27), "JASFS": (2, 2), "MCFS": (1, 2)}
+    budgets = search_budgets(frame(random + published))
+    assert list(budgets.loc["breast3", "Random"]) == [9, 27]
+    assert list(budgets.loc["breast3", "JASFS"]) == [2, 2]
 
 
 def test_seeds_are_averaged_with_their_deviations():
@@ -170,35 +164,33 @@ def test_expected_best_of_many_agrees_with_binomial_coefficients():
         assert expected_best(values, m) == pytest.approx(exact, rel=1e-12)
 
 
+def survival_of(rows):
+    return summarise_bench(frame(rows)).survival.set_index("method")
+
+
 def test_who_exceeds_random_selections_with_its_own_budget():
     few = [score("UDFS", v, n_features=k) for v, k in ((0.32, 50), (0.301, 100))]
-    rows = frame([*random_rows(0.633), *few, score("NDFS", 0.64), score("RUFS", 0.3)])
-    (entry,) = summarise_bench(rows).survival
-    assert entry.allowed == {"NDFS": 1, "UDFS": 2, "RUFS": 1}
+    found = survival_of([*random_rows(0.633), *few, score("NDFS", 0.64), score("RUFS", 0.3)])
+    assert found["allowed"].to_dict() == {"NDFS": 1, "UDFS": 2, "RUFS": 1}
     # one selection: the mean of all; two: the only good one is among them with 2/294
-    assert entry.margins["NDFS"] == pytest.approx(0.64 - (0.3 + 0.333 / 294))
-    assert entry.margins["UDFS"] == pytest.approx(0.32 - (0.3 + 0.333 * 2 / 294))
-    assert entry.judged == ("UDFS", "NDFS", "RUFS")
-    assert entry.not_above == ["RUFS"]
+    assert found["margin"]["NDFS"] == pytest.approx(0.64 - (0.3 + 0.333 / 294))
+    assert found["margin"]["UDFS"] == pytest.approx(0.32 - (0.3 + 0.333 * 2 / 294))
+    assert list(found.index[found["margin"] <= 0]) == ["RUFS"]
 
 
 def test_who_exceeds_the_best_of_all_random_selections():
-    rows = frame([*random_rows(0.633), score("NDFS", 0.64), score("UDFS", 0.633),
-                  score("RUFS", 0.5)])  # fmt: skip
-    (entry,) = summarise_bench(rows).survival
-    assert entry.n_random == 294
-    assert entry.not_above_all == ("UDFS", "RUFS")  # equal is not above
+    others = [score("NDFS", 0.64), score("UDFS", 0.633), score("RUFS", 0.5)]
+    found = survival_of([*random_rows(0.633), *others])
+    assert set(found["random"]) == {294}
+    assert set(found.index[~found["above_all"]]) == {"UDFS", "RUFS"}  # equal is not above
 
 
 def test_seeds_of_the_control_are_averaged_like_those_of_the_oracle():
     random = random_rows(0.7, n=20, seed=0) + random_rows(0.5, n=20, seed=1)
     methods = [score("NDFS", 0.6, n_features=k) for k in range(1, 21)]
-    (entry,) = summarise_bench(frame(random + methods)).survival
-    assert entry.margins["NDFS"] == pytest.approx(0.0)  # all of both: 0.7 and 0.5
+    found = survival_of(random + methods)
+    assert found["margin"]["NDFS"] == pytest.approx(0.0)  # all of both: 0.7 and 0.5
 
 
-def test_an_unfinished_control_is_no_control():
-    rows = frame([*random_rows(0.6), score("NDFS", 0.64)])
-    about = {"dataset": "breast3", "method": "Random", "experiment": "grid"}
-    planned = dict.fromkeys([*rows["cell"], "to come"], about)
-    assert summarise_bench(rows, planned=planned).survival == ()
+def test_without_a_random_control_nothing_is_compared_with_chance():
+    assert len(survival_of([score("NDFS", 0.64)])) == 0

@@ -20,7 +20,7 @@ def test_ranks_agree_with_scipy():
     table = np.random.default_rng(0).random((4, 4))
     rows = frame([default(m, d, table[i, j]) for i, d in enumerate(sets)
                   for j, m in enumerate(names)])  # fmt: skip
-    ranks = summarise_bench(rows).track("default").ranks["acc"]
+    ranks = summarise_bench(rows).tracks["default"].ranks["acc"]
     expected = rankdata(-table, axis=1).mean(axis=0)
     found = dict(zip(ranks.names, ranks.average_ranks, strict=True))
     assert [found[name] for name in names] == pytest.approx(expected)
@@ -33,7 +33,7 @@ def test_a_failure_is_ranked_last_and_what_was_not_run_is_not_ranked():
     rows += [default("AUFS", d, 0.9) for d in sets[:2]]
     rows += [row(experiment="default", method="AUFS", dataset="nci", status="failed", reason="no")]
     rows += [default("USFS", "brain", 0.95)]
-    track = summarise_bench(frame(rows)).track("default")
+    track = summarise_bench(frame(rows)).tracks["default"]
     ranks = track.ranks["acc"]
     found = dict(zip(ranks.names, ranks.average_ranks, strict=True))
     assert found["AUFS"] == pytest.approx((1 + 1 + 4) / 3)
@@ -52,31 +52,11 @@ def test_a_method_whose_whole_grid_fails_is_last_without_labels_too():
     rows.append(row(method="RUFS", dataset="nci", status="timeout", reason="slow"))
     summary = summarise_bench(frame(rows))
     for name in ("label-free", "oracle"):
-        track = summary.track(name)
+        track = summary.tracks[name]
         assert track.unranked == ()
         assert track.missing == {("nci", "RUFS"): "timeout"}
         ranks = dict(zip(track.ranks["acc"].names, track.ranks["acc"].average_ranks, strict=True))
         assert ranks["RUFS"] == pytest.approx((1 + 1 + 3) / 3)
-
-
-def test_unfinished_grids_are_left_out_of_the_oracle_and_its_ranks():
-    sets, names = ("brain", "lung", "nci"), ("UDFS", "NDFS", "RUFS", "AUFS")
-    rows = frame(
-        [
-            row(method=m, dataset=d, acc_mean=0.5 + 0.1 * i, nmi_mean=0.5, n_features=5)
-            for i, m in enumerate(names) for d in sets
-        ]
-    )  # fmt: skip
-    about = {"dataset": "nci", "method": "AUFS", "experiment": "grid"}
-    planned = dict.fromkeys([*rows["cell"], "to come"], about)
-    summary = summarise_bench(rows, planned=planned)
-    track = summary.track("oracle")
-    assert ("nci", "AUFS") not in track.scores["acc"]
-    assert ("lung", "AUFS") in track.scores["acc"]
-    assert track.missing == {("nci", "AUFS"): "unfinished"}
-    assert track.unranked == ("AUFS",)
-    assert set(track.ranks["acc"].names) == {"UDFS", "NDFS", "RUFS"}
-    assert "AUFS" in summarise_bench(rows).track("oracle").ranks["acc"].names
 
 
 def test_planted_shares_of_the_oracle_are_those_of_its_choice():
@@ -87,9 +67,9 @@ def test_planted_shares_of_the_oracle_are_those_of_its_choice():
             for acc, p in ((0.5, 1.0), (0.9, 0.25), (0.7, 0.5))
         ]
     )  # fmt: skip
-    planted = summarise_bench(rows).track("oracle").planted
-    assert planted["planted_precision"] == {("breast3", "NDFS"): 0.25}
-    assert planted["planted_recall"] == {("breast3", "NDFS"): 0.125}
+    track = summarise_bench(rows).tracks["oracle"]
+    assert track.means("planted_precision") == {("breast3", "NDFS"): 0.25}
+    assert track.means("planted_recall") == {("breast3", "NDFS"): 0.125}
 
 
 def test_no_rows_is_an_error_that_names_the_command():
@@ -124,7 +104,7 @@ def test_datasets_in_the_papers_order_with_its_shapes():
     rows = frame([row(dataset=name) for name in ("zebra", "palm", "brain", "apple")])
     facts = datasets_of(rows)
     assert [fact.name for fact in facts] == ["brain", "palm", "apple", "zebra"]
-    assert [fact.differs for fact in facts] == [False, True, False, False]
+    assert [fact.published == fact.shape for fact in facts] == [True, False, False, False]
 
 
 def test_notes_of_the_registry_make_published_numbers_doubtful():

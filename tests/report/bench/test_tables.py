@@ -22,7 +22,7 @@ def test_best_is_bold_also_where_it_is_a_control_and_ties_share_it():
         ]
     )
     summary = summarise_bench(rows)
-    table = bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c")
+    table = bench_tables.score_table(summary, summary.tracks["oracle"], "acc", caption="c")
     found = entries(table)
     assert found["Random"][0].text == "70.00 ± 2.00"
     assert [found[name][0].best for name in ("Random", "NDFS", "UDFS")] == [True, True, False]
@@ -40,7 +40,7 @@ def test_published_numbers_stand_beside_the_oracle_only():
         ]
     )  # fmt: skip
     summary = summarise_bench(rows)
-    default, oracle = summary.tracks
+    default, oracle = summary.tracks.values()
     found = entries(bench_tables.score_table(summary, oracle, "acc", caption="c"))
     assert found["NDFS"][0].note == "60.00 ± 2.67"
     assert found["JASFS (published)"][0].note == "63.37 ± 1.20"
@@ -55,14 +55,14 @@ def test_published_numbers_of_other_data_have_a_dagger():
     rows = frame([grid("NDFS", 0.5, name, n_features=50) for name in ("breast3", "lung", "palm")])
     summary = summarise_bench(rows)
     for table in (
-        bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c"),
-        bench_tables.count_table(summary, summary.tracks[0], caption="c"),
+        bench_tables.score_table(summary, summary.tracks["oracle"], "acc", caption="c"),
+        bench_tables.count_table(summary, summary.tracks["oracle"], caption="c"),
     ):
         notes = [entry.note for entry in entries(table)["NDFS"][:3]]
         assert [note.endswith(" †") for note in notes] == [False, True, True]
         assert table.note.startswith("†")
     same = summarise_bench(rows[rows["dataset"] == "breast3"])
-    assert bench_tables.score_table(same, same.tracks[0], "acc", caption="c").note == ""
+    assert bench_tables.score_table(same, same.tracks["oracle"], "acc", caption="c").note == ""
 
 
 def test_what_failed_says_so():
@@ -75,7 +75,7 @@ def test_what_failed_says_so():
         ]
     )
     summary = summarise_bench(rows)
-    table = bench_tables.score_table(summary, summary.tracks[0], "acc", caption="c")
+    table = bench_tables.score_table(summary, summary.tracks["oracle"], "acc", caption="c")
     assert table.head == ("Method", "breast3", "lung")
     missing = entries(table)["UDFS"][1]
     assert (missing.text, missing.missing) == ("timeout", True)

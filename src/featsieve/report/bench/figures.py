@@ -5,8 +5,8 @@ page and light on a dark one.
 """
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -74,33 +74,19 @@ def method_styles(methods: Iterable[Any]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-class _Drawing:
-    """Axes, and the SVG of the finished drawing."""
-
-    axes: Any
-    svg = ""
-
-
-@contextmanager
-def _axes(width: float, height: float, **how: Any) -> Iterator[_Drawing]:
-    """Give axes to draw on in the block; the SVG is there at its end."""
+def _draw(paint: Callable[[Any], None], width: float, height: float, **how: Any) -> str:
+    """Let a function paint on axes, and return an SVG element whose ink follows the theme."""
     try:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
     except ImportError as error:
         raise ImportError("Figures need matplotlib: pip install 'featsieve[report]'.") from error
-    drawn = _Drawing()
+    buffer = io.StringIO()
     with matplotlib.rc_context(_RC):
         figure = Canvas(figsize=(width, height), layout="constrained")
-        drawn.axes = figure.add_subplot(**how)
-        yield drawn
-        drawn.svg = to_svg(figure)
-
-
-def to_svg(figure: Any) -> str:
-    """Write a figure as one SVG element whose ink follows the reader's theme."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        paint(figure.add_subplot(**how))
+        metadata = {"Date": None, "Creator": None}
+        figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
     text = buffer.getvalue()
     text = text[text.index("<svg") :].strip()
     light = dark = ""
@@ -115,29 +101,32 @@ def to_svg(figure: Any) -> str:
 
 def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Draw the line and marker of each method, for a key beside the figures."""
-    found = []
-    for name in names:
-        with _axes(0.5, 0.2, position=(0, 0, 1, 1)) as drawn:
-            drawn.axes.axis("off")
-            drawn.axes.plot([0, 1, 2], [0, 0, 0], markevery=[1], **styles[name])
-            drawn.axes.set(xlim=(0, 2), ylim=(-1, 1))
-        found.append((name, drawn.svg))
-    return tuple(found)
+
+    def paint(axes: Any, name: str) -> None:
+        axes.axis("off")
+        axes.plot([0, 1, 2], [0, 0, 0], markevery=[1], **styles[name])
+        axes.set(xlim=(0, 2), ylim=(-1, 1))
+
+    place = (0, 0, 1, 1)
+    return tuple((n, _draw(partial(paint, name=n), 0.5, 0.2, position=place)) for n in names)
 
 
 def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> Figure:
     """Draw a score (percent, a column per method) against the number of features."""
     word = METRICS[metric]
-    with _axes(*PANEL) as drawn:
+
+    def paint(axes: Any) -> None:
         for method in curves:
             line = curves[method].dropna()
-            drawn.axes.plot(line.index, line, **styles[method])
-        drawn.axes.set(xlabel="number of features", ylabel=f"{word} (%)", title=dataset)
+            axes.plot(line.index, line, **styles[method])
+        axes.set(xlabel="number of features", ylabel=f"{word} (%)", title=dataset)
         ticks = [int(count) for count in curves.index]
-        drawn.axes.set_xticks(ticks if len(ticks) <= 10 else ticks[:: len(ticks) // 8])
+        axes.set_xticks(ticks if len(ticks) <= 10 else ticks[:: len(ticks) // 8])
+
     highest = curves.max()
     caption = f"Highest over all numbers: {highest.idxmax()}, {highest.max():.1f} %."
-    return Figure(f"{word} against the number of features, {dataset}", caption, drawn.svg)
+    title = f"{word} against the number of features, {dataset}"
+    return Figure(title, caption, _draw(paint, *PANEL))
 
 
 def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
@@ -147,8 +136,8 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     values = [float(ranks.average_ranks[i]) for i in ranks.order]
     k, difference = len(names), ranks.critical_difference
     above = {"textcoords": "offset points"}
-    with _axes(5.0, 1.4 + 0.26 * k) as drawn:
-        axes = drawn.axes
+
+    def paint(axes: Any) -> None:
         axes.grid(visible=False, axis="y")
         for place, (i, name, rank) in enumerate(zip(ranks.order, names, values, strict=True)):
             band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
@@ -170,6 +159,7 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         axes.set_ylim(k - 0.4, -2.1)
         axes.set_xticks(range(1, k + 1))
         axes.set_xlabel(f"average rank by {word} over {ranks.n_datasets} data sets (1 is best)")
+
     listed = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, values, strict=True))
     apart = "differ" if ranks.significant else "do not differ beyond chance"
     caption = (
@@ -177,4 +167,5 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         f"(Friedman χ² = {ranks.friedman:.1f}, p = {ranks.friedman_p:.2g}; Iman-Davenport "
         f"p = {ranks.iman_davenport_p:.2g})."
     )
-    return Figure(f"Average ranks by {word}, {track.name} track", caption, drawn.svg)
+    title = f"Average ranks by {word}, {track.name} track"
+    return Figure(title, caption, _draw(paint, 5.0, 1.4 + 0.26 * k))

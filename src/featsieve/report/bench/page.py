@@ -1,20 +1,27 @@
-"""The report of a benchmark: what it says in short, where it comes from, and the page on disk."""
+"""The report of a benchmark: its sections in their order, and the page on disk."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featsieve.io.files import whole_file, write_text
-from featsieve.report.bench import sections, tables
-from featsieve.report.bench.figures import method_styles
-from featsieve.report.bench.scores import RANDOM
-from featsieve.report.bench.sections import TRACK_TITLES, and_list
+from featsieve.report.bench import tables
+from featsieve.report.bench.figures import (
+    Styles,
+    curve_figure,
+    key_images,
+    method_styles,
+    rank_figure,
+)
+from featsieve.report.bench.scores import METRICS, by_method, finished, track_rows
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.page import (
+    Block,
     Code,
     Entry,
+    Gallery,
     Page,
     PageTable,
     Points,
@@ -27,6 +34,50 @@ from featsieve.report.page import (
 if TYPE_CHECKING:
     import pandas as pd
 
+TRACK_TITLES = {
+    "default": "Default track: the constructor's defaults",
+    "label-free": "Label-free track: tuned without labels",
+    "oracle": "Oracle track: best of the grid by labels",
+}
+TRACK_MEANING = {
+    "default": "Every method with its constructor's defaults, at 10 % of the columns unless the "
+    "method decides the number itself; only the number of clusters is given. Nothing was tuned: "
+    "this is what a user gets who calls fit and looks no further.",
+    "label-free": "From the same grid as the oracle, parameters and number of features are chosen "
+    "by the modularity of k-means clusters of the selected columns on the neighbour graph of the "
+    "whole table (the view of that graph comes from the pseudo-labels with which JASFS would "
+    "start): the fewest features within 0.01 of the best value. No class is looked at, but "
+    "k-means is given the true number of classes; another criterion may choose better or worse.",
+    "oracle": "The best grid point and number of features, picked with the true classes: for the "
+    "tables of ACC by ACC, for those of NMI by NMI, as papers do. Nobody with unlabelled data can "
+    "do this, and the more a search tries the higher its best by chance alone: compare with the "
+    "random control, whose best was picked in the same way.",
+}
+PAPER_NOTES = (
+    "“Published” are the numbers that the paper prints, from the authors' implementations; they "
+    "are not ours, and the row of JASFS belongs to the published algorithm. The paper searches "
+    "seven values of every weight (294 points for JASFS, 343 for a method with three weights) at "
+    "eight numbers of features; what was searched here is in the table of search budgets. A "
+    "smaller search finds a lower best.",
+    "In the paper's table of NMI the rows of UDFS and RUFS are equal, mean and deviation, on "
+    "jaffe, lung, nci and ORL; they are shown as printed.",
+)
+# Column -> how it is shown in the tracks without labels.
+EXTRA_TABLES: dict[str, dict[str, Any]] = {
+    "acc_practical": {
+        "caption": "ACC (%) of the best of 20 k-means++ starts (practical protocol)",
+    },
+    "acc_own": {"caption": "ACC (%) of the selector's own labels"},
+    "redundancy": {
+        "caption": "Redundancy: mean absolute correlation of pairs of selected columns. Lowest in "
+        "bold.",
+        "scale": 1.0,
+        "digits": 3,
+        "lowest": True,
+        "note": "It depends on the number of features: see the table of these.",
+    },
+}
+
 
 def write_bench_report(
     rows: "pd.DataFrame",
@@ -34,7 +85,7 @@ def write_bench_report(
     *,
     markdown: str | os.PathLike[str] | None = None,
     title: str = "",
-    planned: Mapping[str, Mapping[str, Any]] | None = None,
+    planned: Collection[str] | None = None,
 ) -> None:
     """Write the report of a benchmark as one self-contained HTML page.
 
@@ -48,10 +99,8 @@ def write_bench_report(
         Where to write the same as Markdown, without figures.
     title : str, default=""
         By default made of the plan's name.
-    planned : mapping of str to mapping, default=None
-        What each planned cell is ("dataset", "method", "experiment"), by its identity, so that the
-        page of an unfinished run says so: methods whose grids are not complete are left out of the
-        oracle track.
+    planned : collection of str, default=None
+        Identities of all planned cells, so that the page of an unfinished run says so.
 
     Raises
     ------
@@ -75,23 +124,22 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     styles = method_styles(summary.methods)
     found = [
         _overview(summary),
-        *(sections.track_section(summary, styles, track=track) for track in summary.tracks),
-        sections.survival_section(summary),
-        sections.curve_section(summary, styles),
-        sections.time_section(summary),
-        sections.planted_section(summary),
+        *(_track(summary, track, styles) for track in summary.tracks.values()),
+        _survival(summary),
+        _curves(summary, styles),
+        _time(summary),
+        _planted(summary),
         _failures(summary),
         _origin(summary),
     ]
     controls = sum(fact.control for fact in summary.methods)
-    progress = summary.progress
-    of_planned = "" if progress.planned is None else f" of {progress.planned}"
+    of_planned = "" if summary.planned is None else f" of {summary.planned}"
     facts = [
         f"{len(summary.datasets)} data sets",
         f"{len(summary.methods) - controls} methods and {controls} controls",
-        f"{progress.done}{of_planned} cells done",
+        f"{summary.done}{of_planned} cells done",
     ]
-    if not progress.complete:
+    if not summary.complete:
         facts.append("unfinished: do not quote")
     title = title or f"Benchmark report: {', '.join(summary.words('plan')) or 'bench'}"
     return Page(title, tuple(facts), tuple(section for section in found if section is not None))
@@ -99,86 +147,59 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
 
 def _overview(summary: BenchSummary) -> Section:
     """Say what was found, in a few sentences."""
-    progress = summary.progress
     points = []
-    if not progress.complete:
-        words = progress.unfinished_words()
-        tail = f" Left out of the oracle track and its ranks: {words}." if words else ""
+    if not summary.complete:
         points.append(
-            f"This run is unfinished: {progress.ended} of {progress.planned} cells have ended. Do "
-            f"not quote these numbers.{tail}"
+            f"This run is unfinished: {summary.ended} of {summary.planned} cells have ended. Do "
+            "not quote these numbers."
         )
-    points += [_track_sentence(summary, track) for track in summary.tracks if track.ranks]
+    points += [_leaders(summary, track) for track in summary.tracks.values() if track.ranks]
     points += [*_label_gap(summary), *_chance(summary)]
-    if progress.ended > progress.done:
-        count = progress.ended - progress.done
+    if summary.ended > summary.done:
+        count = summary.ended - summary.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
-    most = max((s.n_runs for t in summary.tracks for s in t.scores["acc"].values()), default=0)
-    runs = f"{most} runs" if most else "several runs"
+    scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
+    most = max((score.n_runs for score in scores), default=0)
     paragraph = (
         "Scores are percent: mean ± standard deviation of k-means from random starts on the "
-        f"selected features ({runs}, the same seeds for every method; of a method that was fitted "
-        "with several seeds, of all fits together). The three tracks below answer different "
+        f"selected features ({most} runs, the same seeds for every method; of a method that was "
+        "fitted with several seeds, of all fits together). The three tracks below answer different "
         "questions and are never mixed."
     )
     blocks = (Points(tuple(points)), tables.dataset_table(summary))
     return Section("overview", "What was found", (paragraph,), blocks)
 
 
-def _chance(summary: BenchSummary) -> list[str]:
-    """Count the results that random selections reach as well."""
-    entries = summary.survival
-    if not entries:
-        return []
-    total = sum(len(entry.judged) for entry in entries)
-    tail = (
-        ", which are as many as the largest search had, or more."
-        if all(entry.enough for entry in entries)
-        else "; these are fewer than the largest search had."
-    )
-    return [
-        f"Chance with the same search: {sum(len(entry.not_above) for entry in entries)} of {total} "
-        "oracle results (method and data set) do not exceed in ACC what the best of as many random "
-        "selections is expected to reach.",
-        f"{sum(len(entry.not_above_all) for entry in entries)} of {total} do not exceed the best "
-        f"of all random selections{tail}",
-    ]
-
-
-def _track_sentence(summary: BenchSummary, track: Track) -> str:
+def _leaders(summary: BenchSummary, track: Track) -> str:
     """Say who leads a track, and where the random control stands."""
     ranks = track.ranks["acc"]
-    names = [ranks.names[i] for i in ranks.order]
-    values = dict(zip(ranks.names, ranks.average_ranks, strict=True))
-    best = float(ranks.average_ranks.min())
-    leaders = [name for name in names if np.isclose(values[name], best)]
+    values = {ranks.names[i]: float(ranks.average_ranks[i]) for i in ranks.order}
+    best = min(values.values())
+    leaders = [name for name, value in values.items() if np.isclose(value, best)]
     same = {n for group in ranks.groups if set(leaders) & set(group) for n in group}
-    apart = [name for name in names if name not in same and name not in leaders]
+    apart = [name for name in values if name not in same and name not in leaders]
     it, verb = ("it", "has") if len(leaders) == 1 else ("them", "share")
     tail = (
         f"Nemenyi's test tells {it} apart from {and_list(apart) if apart else 'no other'}"
         if ranks.significant
         else "no difference between methods is beyond chance"
     )
-    control = next((fact.name for fact in summary.methods if fact.selector == RANDOM), "")
-    chance = f" The random control has rank {values[control]:.2f}." if control in values else ""
+    control = values.get(summary.random or "")
+    chance = f" The random control has rank {control:.2f}." if control else ""
     return (
         f"{TRACK_TITLES[track.name].split(':')[0]}: {and_list(leaders)} {verb} the best average "
-        f"rank by ACC ({best:.2f} of {len(names)}, {ranks.n_datasets} data sets); {tail}.{chance}"
+        f"rank by ACC ({best:.2f} of {len(values)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 
 
 def _label_gap(summary: BenchSummary) -> list[str]:
     """Say what the labels add to a search."""
-    free, oracle = summary.track("label-free"), summary.track("oracle")
-    if free is None or oracle is None:
-        return []
     real = {fact.name for fact in summary.methods if not fact.control}
-    gaps = [
-        oracle.scores["acc"][key].mean - score.mean
-        for key, score in free.scores["acc"].items()
-        if key in oracle.scores["acc"] and key[1] in real
-    ]
+    oracle, free = (
+        summary.tracks[name].scores["acc"] if name in summary.tracks else {}
+        for name in ("oracle", "label-free")
+    )
+    gaps = [oracle[key].mean - free[key].mean for key in free if key in oracle and key[1] in real]
     if not gaps:
         return []
     return [
@@ -188,16 +209,157 @@ def _label_gap(summary: BenchSummary) -> list[str]:
     ]
 
 
+def _chance(summary: BenchSummary) -> list[str]:
+    """Count the results that random selections reach as well."""
+    if not len(summary.survival):
+        return []
+    controls = [fact.name for fact in summary.methods if fact.control]
+    judged = summary.survival[~summary.survival["method"].isin(controls)]
+    tail = (
+        ", which are as many as the largest search had, or more."
+        if _enough(summary)
+        else "; these are fewer than the largest search had."
+    )
+    return [
+        f"Chance with the same search: {(judged['margin'] <= 0).sum()} of {len(judged)} "
+        "oracle results (method and data set) do not exceed in ACC what the best of as many random "
+        "selections is expected to reach.",
+        f"{(~judged['above_all']).sum()} of {len(judged)} do not exceed the best "
+        f"of all random selections{tail}",
+    ]
+
+
+def _enough(summary: BenchSummary) -> bool:
+    """Whether there are as many random selections as the largest search had, or more."""
+    return bool((summary.survival["random"] >= summary.survival["allowed"]).all())
+
+
+def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
+    """Show one track: tables, ranks, and what else belongs to it."""
+    oracle = track.name == "oracle"
+    paper = oracle and any(
+        fact.published and data.published for fact in summary.methods for data in summary.datasets
+    )
+    beside = ": ours, and with it the published number" if paper else ""
+    blocks: list[Block] = []
+    for metric, word in METRICS.items():
+        caption = f"{word} (%), {track.name} track{beside}. Best in bold."
+        blocks.append(tables.score_table(summary, track, metric, caption=caption))
+    caption = f"Number of features behind the ACC above{beside}"
+    blocks.append(tables.count_table(summary, track, caption=caption))
+    if track.ranks:
+        caption = (
+            "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
+            "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
+        )
+        drawn = [rank_figure(track, metric, styles=styles) for metric in track.ranks]
+        blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
+    if oracle:
+        blocks.append(tables.budget_table(summary))
+    else:
+        extras = {column: track.means(column) for column in EXTRA_TABLES}
+        blocks += [
+            tables.value_table(summary, values, **EXTRA_TABLES[column])
+            for column, values in extras.items()
+            if values
+        ]
+    paragraphs = [TRACK_MEANING[track.name], *(PAPER_NOTES if paper else ())]
+    if track.unranked:
+        names = and_list(track.unranked)
+        paragraphs.append(f"Not ranked, because not run (to the end) on all data sets: {names}.")
+    return Section(track.name, TRACK_TITLES[track.name], tuple(paragraphs), tuple(blocks))
+
+
+def _survival(summary: BenchSummary) -> Section | None:
+    """Show what survives a control with the same budget."""
+    if not len(summary.survival):
+        return None
+    number = tables.span(summary.survival["random"])
+    enough = (
+        "as many as the largest search or more"
+        if _enough(summary)
+        else "on some of them fewer than the largest search, whose bar is therefore too low"
+    )
+    paragraph = (
+        f"The random control has {number} random selections on a data set, {enough}. A search with "
+        "labels over few selections finds less by chance than one over many: every method is "
+        "therefore compared with the expected best of as many random selections as it had itself. "
+        "A method that does not exceed that has shown nothing on that data set that chance and a "
+        "search with labels would not have shown; it may still be fast, small or stable."
+    )
+    title = "What survives: the oracle against chance"
+    return Section("survival", title, (paragraph,), (tables.margin_table(summary),))
+
+
+def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
+    """Show scores against the number of features."""
+    rows = finished(track_rows(summary.rows, "curve"))
+    if not len(rows):
+        return None
+    order = [fact.name for fact in summary.methods if fact.name in set(rows["method"])]
+    blocks = []
+    for metric, word in METRICS.items():
+        curves = 100 * rows.pivot_table(f"{metric}_mean", "n_features", ["dataset", "method"])
+        drawn = [
+            curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
+            for fact in summary.datasets
+            if fact.name in curves
+        ]
+        caption = "Higher and further left is better. Dashed and grey: controls."
+        title = f"{word} against the number of features"
+        blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, order)))
+    paragraph = (
+        "As in the paper, every method at the grid point that is best by ACC. The labels were "
+        "used for that, so these curves belong to the oracle track."
+    )
+    title = "ACC and NMI against the number of features"
+    return Section("curves", title, (paragraph,), tuple(blocks))
+
+
+def _time(summary: BenchSummary) -> Section | None:
+    """Show running times: of several seeds the median."""
+    timed = track_rows(summary.rows, "time")
+    if not len(timed):
+        return None
+    seconds = by_method(timed)["fit_seconds"].median().dropna().to_dict()
+    caption = "Seconds of one whole fit. Fastest in bold."
+    table = tables.value_table(summary, seconds, caption=caption, scale=1.0, digits=3, lowest=True)
+    paragraph = (
+        "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
+        "towards the whole fit. Every cell of this section ran alone. Times are of the machine "
+        "named at the end of this page."
+    )
+    return Section("time", "Running time", (paragraph,), (table,))
+
+
+def _planted(summary: BenchSummary) -> Section | None:
+    """Show whether planted features were found."""
+    blocks = []
+    for track in summary.tracks.values():
+        precision, recall = track.means("planted_precision"), track.means("planted_recall")
+        if precision:
+            caption = f"Precision (%), below it recall (%), {track.name} track. Highest precision "
+            how: dict[str, Any] = {"caption": f"{caption}in bold.", "note_label": "recall"}
+            blocks.append(tables.value_table(summary, precision, digits=1, notes=recall, **how))
+    if not blocks:
+        return None
+    paragraph = (
+        "Some tables were made with known informative features. Precision is the share of the "
+        "selection that was planted, recall the share of the informative features that was "
+        "selected. A selection smaller than what was planted cannot have full recall."
+    )
+    return Section("planted", "Was the truth found?", (paragraph,), tuple(blocks))
+
+
 def _failures(summary: BenchSummary) -> Section | None:
     """Say what went wrong."""
-    table = tables.failure_table(summary)
-    if not table.rows:
+    if summary.ended == summary.done:
         return None
     paragraph = (
         "A cell is one fit of one method with one setting. What failed, ran out of time or was "
         "skipped is not in the tables above; in the ranks a failure counts as last."
     )
-    return Section("failures", "Failures", (paragraph,), (table,))
+    return Section("failures", "Failures", (paragraph,), (tables.failure_table(summary),))
 
 
 def _origin(summary: BenchSummary) -> Section:
@@ -212,7 +374,7 @@ def _origin(summary: BenchSummary) -> Section:
         f"featsieve bench run {plan} --out results && featsieve bench report results"
         for plan in summary.words("plan") or ["PLAN"]
     )
-    sources = versions.get("source", ())
+    sources = versions.get("source", [])
     paragraphs = [
         "The same rows give the same page. To run it again (--data names the folder of data sets; "
         "a run that was stopped goes on where it was):"
@@ -226,3 +388,9 @@ def _origin(summary: BenchSummary) -> Section:
         )
     table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
     return Section("origin", "Where this comes from", tuple(paragraphs), (table, Code(commands)))
+
+
+def and_list(names: Sequence[str]) -> str:
+    """Join names as a sentence does."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

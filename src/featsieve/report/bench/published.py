@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-# The paper's grid of JASFS: six values of lambda, seven of alpha, seven of beta.
-JASFS_POINTS = 294
 # Class of featsieve -> name in the paper's tables. The row of JASFS belongs to the published
 # algorithm, ``solver="paper"``, only.
 NAMES = {
@@ -21,13 +19,15 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper's tables say; scores and counts by (data set, method)."""
+    """What the paper's tables say; ``tables`` by "acc", "nmi" (mean, std) and "n_features"."""
 
-    datasets: tuple[str, ...]
-    methods: tuple[str, ...]
-    shapes: Mapping[str, tuple[int, int, int]]
-    scores: Mapping[str, Mapping[tuple[str, str], tuple[float, float]]]  # by metric: mean, std
-    n_features: Mapping[tuple[str, str], int]
+    shapes: Mapping[str, tuple[int, ...]]
+    tables: Mapping[str, Mapping[tuple[str, str], Any]]  # then by data set and method
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets, in the paper's order."""
+        return tuple(self.shapes)
 
 
 @functools.cache
@@ -35,15 +35,13 @@ def load_published() -> Published:
     """Read the paper's tables of ACC, NMI and No.fea."""
     text = resources.files("featsieve.report.bench").joinpath("published.toml").read_text("utf-8")
     content = tomllib.loads(text)
-    names = tuple(content["datasets"])
-    tables: dict[str, Any] = {
+    shapes = {name: tuple(shape) for name, shape in content["shapes"].items()}
+    tables = {
         key: {
-            (name, method): tuple(entry) if isinstance(entry, list) else entry
+            (name, method): entry
             for method, row in content[key].items()
-            for name, entry in zip(names, row, strict=True)
+            for name, entry in zip(shapes, row, strict=True)
         }
         for key in ("acc", "nmi", "n_features")
     }
-    counts = tables.pop("n_features")
-    shapes = {name: tuple(shape) for name, shape in content["shapes"].items()}
-    return Published(names, tuple(content["acc"]), shapes, tables, counts)
+    return Published(shapes, tables)

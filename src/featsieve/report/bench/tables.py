@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from featsieve.report.bench.published import load_published
-from featsieve.report.bench.scores import Key
+from featsieve.report.bench.scores import Key, search_budgets
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
@@ -28,7 +28,7 @@ def method_table(
     ``tails`` are further cells at the end of a method's row, under ``tail_head``.
     """
     names = [fact.name for fact in summary.datasets if fact.name in {name for name, _ in entries}]
-    methods = {method for _, method in entries}
+    methods = {method for _, method in entries} | set(tails or ())
     rows = []
     for fact in summary.methods:
         if fact.name in methods:
@@ -45,39 +45,27 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
 
     In the oracle track the paper's number stands below ours.
     """
-    scores, ranks = track.scores[metric], track.ranks.get(metric)
-    shown = {key: round(100 * score.mean, 2) for key, score in scores.items()}
-    best = _best(shown)
-    printed = load_published().scores.get(metric, {}) if track.name == "oracle" else {}
-    notes = {
-        key: f"{mean:.2f} ± {std:.2f}{dagger}"
-        for key, (mean, std), dagger in _beside(summary, printed)
-    }
+    shown = {key: round(100 * score.mean, 2) for key, score in track.scores[metric].items()}
+    best, notes = _best(shown), _published(summary, track, metric)
     entries = {
         key: Entry(word, notes.get(key, ""), missing=True) for key, word in track.missing.items()
     }
-    for key, score in scores.items():
+    for key, score in track.scores[metric].items():
         text = f"{shown[key]:.2f} ± {100 * score.std:.2f}"
         entries[key] = Entry(text, notes.get(key, ""), best=shown[key] == best[key[0]])
-    tails = {}
-    if ranks is not None:
-        best_rank = ranks.average_ranks.min()
-        for name, rank in zip(ranks.names, ranks.average_ranks, strict=True):
-            tails[name] = (Entry(f"{rank:.2f}", best=bool(rank == best_rank)),)
-    return method_table(
-        summary,
-        entries,
-        caption=caption,
-        tails=tails,
-        tail_head=("average rank",) if ranks else (),
-        note_label="published",
-    )
+    how: dict[str, Any] = {}
+    if metric in track.ranks:
+        ranks = track.ranks[metric]
+        pairs = zip(ranks.names, ranks.average_ranks, strict=True)
+        lowest = ranks.average_ranks.min()
+        how["tails"] = {m: (Entry(f"{rank:.2f}", best=bool(rank == lowest)),) for m, rank in pairs}
+        how["tail_head"] = ("average rank",)
+    return method_table(summary, entries, caption=caption, note_label="published", **how)
 
 
 def count_table(summary: BenchSummary, track: Track, *, caption: str) -> PageTable:
     """Show the number of features behind each accuracy; in the oracle track with the paper's."""
-    printed = load_published().n_features if track.name == "oracle" else {}
-    notes = {key: f"{count}{dagger}" for key, count, dagger in _beside(summary, printed)}
+    notes = _published(summary, track, "n_features")
     entries = {}
     for key, score in track.scores["acc"].items():
         count = score.n_features  # a mean over seeds may have a fraction
@@ -94,48 +82,53 @@ def value_table(
     scale: float = 100.0,
     digits: int = 2,
     lowest: bool = False,
-    note: str = "",
+    notes: Mapping[Key, float] | None = None,
+    **more: Any,
 ) -> PageTable:
-    """Plain numbers per method and data set, best in bold."""
+    """Plain numbers per method and data set, best in bold; ``notes`` are numbers below them."""
     shown = {key: round(scale * value, digits) for key, value in values.items()}
+    below = {key: f"{scale * value:.{digits}f}" for key, value in (notes or {}).items()}
     best = _best(shown, lowest=lowest)
     entries = {
         key: Entry(f"< {10.0**-digits:g}")  # what is too small to show is not called best
-        if lowest and digits and value == 0
-        else Entry(f"{value:.{digits}f}", best=value == best[key[0]])
+        if lowest and value == 0
+        else Entry(f"{value:.{digits}f}", below.get(key, ""), best=value == best[key[0]])
         for key, value in shown.items()
     }
-    return method_table(summary, entries, caption=caption, note=note)
+    return method_table(summary, entries, caption=caption, **more)
 
 
 def budget_table(summary: BenchSummary) -> PageTable:
     """Show what each search was allowed: the most over the data sets."""
-    rows = []
-    for fact in summary.methods:
-        own = [b for (_, method), b in summary.budgets.items() if method == fact.name]
-        if own:
-            most = max(own, key=lambda budget: budget.supports)
-            cells = tuple(Entry(f"{n}") for n in (most.rankings, most.supports))
-            rows.append(Row(fact.name, cells, "control" if fact.control else ""))
-    return PageTable(
-        "Search budget: what the labels could choose from",
-        ("Method", "settings fitted", "selections judged by labels"),
-        tuple(rows),
-        "The most on one data set. For the random control a setting is one random ranking.",
+    budgets = search_budgets(summary.rows)
+    most = budgets.loc[budgets.groupby("method")["selections"].idxmax()].droplevel("dataset")
+    return method_table(
+        summary,
+        {},
+        caption="Search budget: what the labels could choose from",
+        tails={
+            name: (Entry(f"{settings}"), Entry(f"{selections}"))
+            for name, settings, selections in most.itertuples()
+        },
+        tail_head=("settings fitted", "selections judged by labels"),
+        note="The most on one data set. For the random control a setting is one random ranking.",
     )
 
 
 def margin_table(summary: BenchSummary) -> PageTable:
     """Oracle accuracy minus what random selections with the method's own budget reach."""
-    entries, tails = {}, {}
-    for fact in summary.methods:
-        own = {e.dataset: e.margins[fact.name] for e in summary.survival if fact.name in e.margins}
-        for name, margin in own.items():
-            entries[name, fact.name] = Entry(signed(100 * margin), best=margin > 0)
-        if own:
-            allowed = {e.allowed[fact.name] for e in summary.survival if e.dataset in own}
-            above = sum(margin > 0 for margin in own.values())
-            tails[fact.name] = (Entry(f"{above} of {len(own)}"), Entry(span(allowed)))
+    table = summary.survival
+    entries = {
+        (name, method): Entry(signed(100 * margin), best=margin > 0)
+        for name, method, margin in table[["dataset", "method", "margin"]].itertuples(index=False)
+    }
+    tails = {
+        str(method): (
+            Entry(f"{(own['margin'] > 0).sum()} of {len(own)}"),
+            Entry(span(own["allowed"])),
+        )
+        for method, own in table.groupby("method")
+    }
     return method_table(
         summary,
         entries,
@@ -146,23 +139,6 @@ def margin_table(summary: BenchSummary) -> PageTable:
         note="Subtracted is the expected best of as many random selections as the method had "
         "(last column), drawn from all those of the random control on the same data set.",
     )
-
-
-def planted_table(summary: BenchSummary, track: Track) -> PageTable:
-    """Precision, and below it recall, of planted features."""
-    precision = track.planted.get("planted_precision", {})
-    recall = track.planted.get("planted_recall", {})
-    best = _best(precision)
-    entries = {
-        key: Entry(
-            f"{100 * value:.1f}",
-            f"{100 * recall[key]:.1f}" if key in recall else "",
-            best=value == best[key[0]],
-        )
-        for key, value in precision.items()
-    }
-    caption = f"Precision (%), below it recall (%), {track.name} track. Highest precision in bold."
-    return method_table(summary, entries, caption=caption, note_label="recall")
 
 
 def failure_table(summary: BenchSummary) -> PageTable:
@@ -181,13 +157,10 @@ def dataset_table(summary: BenchSummary) -> PageTable:
     """Shapes of the data sets, with the paper's where they differ."""
     rows = []
     for fact in summary.datasets:
-        shape = (fact.n_samples, fact.n_columns, fact.n_classes)
-        pairs = zip(shape, fact.published or shape, strict=True)
-        entries = [
-            Entry(str(ours), "" if ours == theirs else f"{theirs}") for ours, theirs in pairs
-        ]
+        pairs = zip(fact.shape, fact.published or fact.shape, strict=True)
+        entries = [Entry(f"{ours}", "" if ours == paper else f"{paper}") for ours, paper in pairs]
         rows.append(Row(fact.name, tuple(entries)))
-    differs = any(fact.differs for fact in summary.datasets)
+    differs = any(entry.note for row in rows for entry in row.entries)
     caption = "Data sets" + (" (below: the paper's number where it differs)" if differs else "")
     notes = " ".join(f"{fact.note.rstrip('.')}." for fact in summary.datasets if fact.note)
     head = ("Data set", "samples", "features", "classes")
@@ -205,18 +178,17 @@ def span(numbers: Collection[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _beside(summary: BenchSummary, printed: Mapping[Key, Any]) -> list[tuple[Key, Any, str]]:
-    """Return the paper's numbers by our names; a dagger where its data are, or may be, others."""
-    return [
-        (
-            (data.name, fact.name),
-            printed[data.name, fact.published],
-            "" if data.comparable else " †",
-        )
-        for data in summary.datasets
-        for fact in summary.methods
-        if fact.published and (data.name, fact.published) in printed
-    ]
+def _published(summary: BenchSummary, track: Track, table: str) -> dict[Key, str]:
+    """Return the paper's numbers for the oracle; a dagger where its data are, or may be, others."""
+    printed = load_published().tables[table] if track.name == "oracle" else {}
+    notes = {}
+    for data in summary.datasets:
+        for fact in summary.methods:
+            entry = printed.get((data.name, fact.published or ""))
+            if entry is not None:
+                text = "{:.2f} ± {:.2f}".format(*entry) if table != "n_features" else f"{entry}"
+                notes[data.name, fact.name] = text + ("" if data.comparable else " †")
+    return notes
 
 
 def _best(values: Mapping[Key, float], *, lowest: bool = False) -> dict[str, float]:
