@@ -89,6 +89,29 @@ VARIANTS = {
     "spectral_neighbors": """\
 n_neighbors : int, default={default}
     Neighbours of a sample in the graph of ``init="spectral"``; nothing else uses it.""",
+    "first_weights": """\
+init : {{"roughness", "identity"}}, default={default}
+    First weights of the rows in a search for W. "identity" is published, and leaves the first step
+    undecided for d > n: the result then depends on the order of the columns. "roughness" starts
+    with weights that grow with x_j'Lx_j, in favour of smooth columns.""",
+    "rising_orthogonality": """\
+orthogonality : float or sequence of floats, default={default}
+    Weight of the penalty ||F'F - I||²/2. A rising sequence is run through, every value from where
+    the one before it ended: F moves while it is small.""",
+    "path_length": """\
+path_length : int, default={default}
+    Length of ``path_`` (at least the number of selected features).""",
+    "last_callback": """\
+callback : callable or None, default={default}
+    ``callback(iteration, objective, state)`` after every iteration at the last value of
+    ``orthogonality``; return True to stop.""",
+    "sparse_coef_": """\
+coef_ : ndarray of shape (`n_features_in_`, n_clusters)
+    W, in the units of X; zero for features that are not selected.""",
+    "label_matrix_": """\
+label_matrix_ : ndarray of shape (n_samples, n_clusters)
+    F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
+    ``labels_`` by first sample unless ``init`` gave labels.""",
     "selected_first": """\
 ranking_ : ndarray of shape (`n_features_in_`,)
     Rank of every feature, 1 is the best; the selected ones come first.""",

@@ -475,7 +475,6 @@ NUMBERS = [("NDFS", "beta"), ("RSFS", "nu"), ("AUFS", "sigma"), ("AUFS", "sparsi
             for name, parameter, known in ONE_OF
         ),
         *((name, parameter, "some", "must be 'auto' or a number") for name, parameter in NUMBERS),
-        ("SOGFS", "n_components", 20, "=20 must be less .* at most 19"),
         ("MCFS", "affinity", np.diag([1.0] + [0.0] * 44), "links no two samples"),
     ],
 )

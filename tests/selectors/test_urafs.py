@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from featsieve.selectors.common import Start
 from featsieve.selectors.urafs import LabelGraph, centred_frame, label_rows
 from featsieve.terms.orthogonality import normalised_indicator
 from featsieve.terms.row_shrinkage import SMOOTHING
@@ -166,7 +167,7 @@ def test_labels_of_a_rotated_indicator_are_its_clusters():
     labels = np.array([0, 1, 1, 2, 0, 2, 2, 1])
     turn = np.linalg.qr(table((3, 3)))[0]
     F = normalised_indicator(labels, 3) @ turn
-    rng = np.random.RandomState(0)
-    np.testing.assert_array_equal(label_rows(F, 3, given=None, random_state=rng), labels)
     other = (labels + 2) % 3
-    np.testing.assert_array_equal(label_rows(F, 3, given=other, random_state=rng), other)
+    for given, expected in ((False, labels), (True, other)):
+        start = Start(None, None, None, other, given, 3, np.random.RandomState(0))
+        np.testing.assert_array_equal(label_rows(F, start), expected)

@@ -61,28 +61,17 @@ class AUFS(LabelSupportSelector):
         values keep groups of correlated features, small ones avoid redundancy. 0 is the bare
         objective, which fits the noise of the pseudo-labels once there are more features than
         samples.
-    orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
-        ν. A rising sequence is run through, every value from where the one before it ended.
+    %(rising_orthogonality)s
+        It is ν above.
     %(init, affinity, n_neighbors, scale)s
         The regression has an intercept: "raw" is "none".
     %(max_iter)s
         (At every value of ν.)
-    %(tol)s
-    path_length : int, default=300
-        Length of ``path_`` (at least the number of selected features).
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration at the last ν; return True
-        to stop.
-    %(verbose, random_state)s
+    %(tol, path_length, last_callback, verbose, random_state)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X; zero for features that are not selected.
-    %(intercept_, labels_)s
-    label_matrix_ : ndarray of shape (n_samples, n_clusters)
-        F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
-        ``labels_`` by first sample unless ``init`` gave labels.
+    %(sparse_coef_, intercept_, labels_, label_matrix_)s
     sample_weights_ : ndarray of shape (n_samples,)
         Weight of every sample's squared residual; small for samples that the labels do not fit.
     scores_ : ndarray of shape (`n_features_in_`,)
@@ -118,21 +107,18 @@ class AUFS(LabelSupportSelector):
     -----
     φ is concave in u²: with weights ω_i = (1 + σ)(u_i + 2σ) / (2 (u_i + σ)²) the weighted squared
     loss bounds it from above. Given ω, the best W on a support is a ridge regression on columns
-    centred with the weights, and a support is found by forward selection (the paper names proximal
-    gradients), which is taken only if it beats the present one. F descends by
-    projected Newton steps with a line search, zeros included. So the objective falls in every
-    block.
+    centred with the weights; a support that forward selection finds is taken only if it beats the
+    present one. F descends by projected Newton steps with a line search. So the objective falls in
+    every block.
 
     Own choices, and why. The ridge: without it a few columns interpolate the pseudo-labels. The
     large σ: where φ is the length, an unexplained cluster of m samples costs about √m, since
     F'F = I, so that the loss alone prefers clusters of one sample, outliers above all. With σ at
     fifty times the median only residuals beyond that count by length. (With a smaller σ use α = 10
     and ν = 1e4 from the start: the graph, which charges a cluster of one sample its degree, and a
-    stiff F'F = I hold against it, on tables without outliers.) ν rises, so that labels can move
-    first. No constant is added to
-    the first F: projected steps move zeros, which multiplicative ones cannot. First labels from the
-    graph, not from k-means, as for the other methods here. The order of the features that are not
-    selected is a convention: by what they would add.
+    stiff F'F = I hold against it, on tables without outliers.) The support by forward selection,
+    not by the proximal gradient method that the paper names. ν rises, so that labels can move
+    first. The order of the features that are not selected is a convention: by what they would add.
 
     Cost per iteration: O(knd) for d > n, O(nd² + k²d) for d ≤ n with k features selected, plus
     O(nc (neighbours + c)) for each of some hundred products of the label step. Memory

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
 from featsieve.selectors.common import IterativeSelector
 from featsieve.solvers.sparse_projection import INITS, roughness
@@ -38,48 +38,46 @@ class ProjectionSelector(IterativeSelector):
         self.gamma_ = share * mean if isinstance(self.gamma, str) else float(self.gamma)
         return self.gamma_
 
+    def _n_columns(self, name: str, wanted: int, operator: DataOperator) -> int:
+        """Return the number of columns of W, fewer than wanted where few features vary.
+
+        With as many columns as features W is a rotation, and all rows are equally long.
+        """
+        largest = max(count_varying(operator) - 1, 1)
+        if wanted > largest:
+            warn(
+                f"{name}={wanted} needs more than as many features that vary; there are only "
+                f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller {name}."
+            )
+        return min(wanted, largest)
+
     def _set_projection(
         self, operator: DataOperator, L: sp.csr_array, state: Any, n_selected: int
     ) -> None:
-        """Set what the projection W of a state says about the features."""
+        """Set what W says about the features; warn where that is less than it seems."""
+        W, m = state.W, state.W.shape[1]
         self.eigengap_ = state.gap
-        warn_of_projection(
-            operator, L, state.W, gamma=self.gamma_, gap=state.gap, n_selected=n_selected
-        )
-        self._set_weights(operator, state.W, n_selected)
+        alive = to_numpy(row_norms(W)) > DROPPED
+        ranked = n_selected != m and n_selected < count_varying(operator)  # the order matters
+        if ranked and np.count_nonzero(alive) <= m:
+            # A dropped row comes back where 2 ||(MW)_j|| > gamma.
+            slopes = operator.rmatmul(operator.place(L @ to_numpy(operator.matmul(W))))
+            largest = 2.0 * float(np.sqrt(to_numpy(row_norms(slopes))[~alive].max(initial=0.0)))
+            warn(
+                f"gamma={self.gamma_:.3g} is so large that only {m} features have weights, as many "
+                "as W has columns: the order within them and beyond them says little. Choose gamma "
+                f"below {largest:.3g}, or select {m} features."
+            )
+        if state.gap < SMALLEST_GAP:
+            warn(
+                "The projection is not unique: an eigenvalue that it should leave out equals one "
+                "that it takes in, so the ranking depends on the order of the columns. Repeated "
+                "columns cause this, or init='identity' with more features than samples: drop the "
+                "copies, or use init='roughness'."
+            )
+        self._set_weights(operator, W, n_selected)
 
 
 def count_varying(operator: DataOperator) -> int:
     """Return the number of columns that vary."""
     return int(np.count_nonzero(to_numpy(operator.varies)))
-
-
-def warn_of_projection(
-    operator: DataOperator,
-    L: sp.csr_array,
-    W: Array,
-    *,
-    gamma: float,
-    gap: float,
-    n_selected: int,
-) -> None:
-    """Warn where W says less about the ranking than it seems to."""
-    m = W.shape[1]
-    alive = to_numpy(row_norms(W)) > DROPPED
-    ranked = n_selected != m and n_selected < count_varying(operator)  # the order matters
-    if ranked and np.count_nonzero(alive) <= m:
-        # A dropped row comes back where 2 ||(MW)_j|| > gamma.
-        slopes = operator.rmatmul(operator.place(L @ to_numpy(operator.matmul(W))))
-        largest = 2.0 * float(np.sqrt(to_numpy(row_norms(slopes))[~alive].max(initial=0.0)))
-        warn(
-            f"gamma={gamma:.3g} is so large that only {m} features have weights, as many as W has "
-            f"columns: the order within them and beyond them says little. Choose gamma below "
-            f"{largest:.3g}, or select {m} features."
-        )
-    if gap < SMALLEST_GAP:
-        warn(
-            "The projection is not unique: an eigenvalue that it should leave out equals one that "
-            "it takes in, so the ranking depends on the order of the columns. Repeated columns "
-            "cause this, or init='identity' with more features than samples: drop the copies, or "
-            "use init='roughness'."
-        )

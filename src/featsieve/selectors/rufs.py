@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.derived import ShiftedTable, shifted_to_zero, unshifted
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import Array
 from featsieve.base import estimator
 from featsieve.graphs.affinity import smoothness, split_by_sign
 from featsieve.graphs.local_models import local_learning_laplacian
@@ -37,8 +37,7 @@ from featsieve.solvers.nonnegative_labels import (
     unit_columns,
 )
 from featsieve.solvers.protocol import Status
-from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
+from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.terms.row_sparsity import row_norms
 from featsieve.validation import nonnegative
 
@@ -204,15 +203,10 @@ class RUFSProblem(LabelRegression[RUFSState]):
 
     def start(self, F: np.ndarray) -> RUFSState:
         """Return labels with their ridge regression and the (scaled) means of their clusters."""
-        ridge = ReweightedRidge(self.operator, self.form)
-        W, fitted = ridge.solve(self.operator.place(F), self.beta / self.alpha, inverse=self.ones)
+        state = self.regress(RUFSState(F, self.ones), F, self.beta / self.alpha)
         # (G'G)^(-1) G'X where columns of G do not overlap
         basis = np.maximum(self.table.rmatmul(F / np.maximum(row_norms(F.T), 1e-300)), 0.0)
-        return RUFSState(
-            F, inverse_weights(W), W, to_numpy(fitted), basis, self.table.matmul(basis)
-        )
-
-    # Terms ------------------------------------------------------------------------------------
+        return replace(state, basis=basis, images=self.table.matmul(basis))
 
     @cached_property
     def smoothing(self) -> float:
@@ -252,8 +246,6 @@ class RUFSProblem(LabelRegression[RUFSState]):
             + 0.25 * self.orthogonality * orthogonality_gap(G)
             + self.label_penalty * float(np.sum(G))
         )
-
-    # Steps ------------------------------------------------------------------------------------
 
     def update_weights(self, state: RUFSState) -> RUFSState:
         """Take a few reweighted steps."""

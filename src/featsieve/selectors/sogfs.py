@@ -27,7 +27,7 @@ from featsieve.graphs.distances import EuclideanDistances
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
 from featsieve.selectors.projection import ProjectionSelector, count_varying
 from featsieve.solvers.block_problem import BlockProblem, solve
-from featsieve.solvers.protocol import Solution, Status
+from featsieve.solvers.protocol import Status
 from featsieve.solvers.sparse_projection import SparseProjection
 from featsieve.terms import normalised_indicator
 from featsieve.validation import positive_integer, positive_integer_or_none, warn
@@ -67,10 +67,7 @@ class SOGFS(ProjectionSelector):
         first graph, hence independent of units; it is so large that m features keep weights, all
         about equally. Public code scales columns to unit length: its γ times n_samples is this one
         for ``scale="unit"``. The paper's γ is twice that of the code.
-    init : {"roughness", "identity"}, default="roughness"
-        First weights of the rows in every search for W. "identity" is published, and leaves the
-        first step undecided for d > n: the result then depends on the order of the columns.
-        "roughness" starts with weights that grow with x_j'Lx_j, in favour of smooth columns.
+    %(first_weights)s
     %(n_neighbors, scale)s
         Published is "unit", up to a factor.
     max_iter : int, default=50
@@ -115,17 +112,16 @@ class SOGFS(ProjectionSelector):
     Deviations from the paper and public code, and why. The first weights (see ``init``) and m (see
     ``n_components``). Columns that do not vary are left out: they are perfectly smooth and would
     come first. Components are counted on the graph, not by thresholds on eigenvalues; lam is
-    capped. Equally distant neighbours share their weight equally, where the code divides by zero.
-    A sample's own index is left out of its neighbours, so that copies of a sample are neighbours.
-    A first graph with more than c components leaves F undecided: it gets the indicators of whole
-    components, joined as in ``labels_``. The iterations also end when such a graph stands still.
-    The search for W ends by the relative change. The whole objective is not monotone, because of
-    the symmetric S, the changing lam and the changing lists of neighbours; nor is it claimed here.
+    capped. Equally distant neighbours share their weight equally, where the code divides by zero,
+    and copies of a sample are neighbours. A first graph with more than c components leaves F
+    undecided: it gets the indicators of whole components, joined as in ``labels_``; the iterations
+    also end when such a graph stands still. The search for W ends by the relative change. The whole
+    objective is not monotone, because S is made symmetric, and lam and the lists of neighbours
+    change.
 
     Cost: O(n²d) for the first neighbours; per iteration O(n²m + nk(m + c)) for the graph, O(n³)
     (n ≤ 1000; Lanczos beyond) for F, and per step of the search for W O(n²d + n³ + dm² + ndm) for
-    d > n, where no d × d matrix is formed, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²). Where
-    that is estimated to be less, as in later steps on large sparse tables, a step takes
+    d > n, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²). For large sparse tables a step takes
     O(m (nnz + nk) + dm²) times a few steps of conjugate gradients, and no n × n matrix either.
 
     When not to use it: W'W = I does not keep the projected samples apart. With more features than
@@ -161,7 +157,10 @@ class SOGFS(ProjectionSelector):
         self._progress.step("finding the neighbours")
         neighbours, weights, a = first_neighbours(EuclideanDistances(operator), self.n_neighbors)
         S = mean_graph(neighbours, weights)
-        self.n_components_ = self._n_components(operator, n_selected)
+        if self.n_components is None:
+            self.n_components_ = min(n_selected, max(count_varying(operator) - 1, 1))
+        else:
+            self.n_components_ = self._n_columns("n_components", self.n_components, operator)
         problem = SOGFSProblem(
             operator,
             n_clusters=self.n_clusters_,
@@ -174,18 +173,16 @@ class SOGFS(ProjectionSelector):
             tol=self.tol,
         )
         state = self._alternate(problem, problem.start(S), "graph and projection")
+        self._warn_of_parts(state)
         self.n_parts_, self.affinity_ = state.n_parts, state.S
         self.labels_ = graph_labels(problem, state)
         self._set_projection(operator, laplacian(state.S), state, n_selected)
 
-    def _set_outcome(self, solution: Solution[Any]) -> None:
-        """Set what the solver reports; warn of a graph that more iterations would not mend."""
-        n_parts = solution.state.n_parts
-        if solution.state.n_parts_free <= self.n_clusters_ or solution.status is Status.STOPPED:
-            super()._set_outcome(solution)
+    def _warn_of_parts(self, state: "SOGFSState") -> None:
+        """Warn of a graph that more iterations would not mend."""
+        if state.n_parts_free <= self.n_clusters_ or self.status_ is Status.STOPPED:
             return
-        self.objective_ = np.asarray(solution.objective[1:])
-        self.n_iter_, self.status_ = solution.n_iter, solution.status
+        n_parts = state.n_parts
         warn(
             f"The graph falls into {n_parts} parts, more than n_clusters={self.n_clusters_}, even "
             "without the condition on their number: samples of different parts are not among each "
@@ -193,18 +190,6 @@ class SOGFS(ProjectionSelector):
             f"n_clusters up to {n_parts}. labels_ joins the parts that lie close.",
             ConvergenceWarning,
         )
-
-    def _n_components(self, operator: DataOperator, n_selected: int) -> int:
-        """Return the number of columns of W."""
-        largest = max(count_varying(operator) - 1, 1)
-        if self.n_components is None:
-            return min(n_selected, largest)
-        if self.n_components > largest:
-            raise ValueError(
-                f"n_components={self.n_components} must be less than the number of features that "
-                f"vary: choose at most {largest}."
-            )
-        return int(self.n_components)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator
 from featsieve.base import estimator
 from featsieve.graphs.local_models import (
     local_discriminant_matrix,
@@ -13,7 +12,7 @@ from featsieve.graphs.local_models import (
 )
 from featsieve.selectors.projection import ProjectionSelector, count_varying
 from featsieve.solvers.sparse_projection import SparseProjection
-from featsieve.validation import positive_or_auto, warn
+from featsieve.validation import positive_or_auto
 
 
 @estimator
@@ -42,10 +41,7 @@ class UDFS(ProjectionSelector):
     local_ridge : float or "auto", default="auto"
         λ, against which the local scatter is measured. "auto" is its mean non-zero eigenvalue.
         The paper's matrix is λM: (γ, λM) and (γ/λ, M) have the same minimiser.
-    init : {"roughness", "identity"}, default="roughness"
-        First weights of the rows. "identity" is published, and leaves the first step undecided for
-        d > n: the result then depends on the order of the columns. "roughness" starts with weights
-        that grow with x_j'Lx_j, in favour of smooth columns.
+    %(first_weights)s
     n_neighbors : int, default=5
         k, neighbours of a sample, or all others if there are fewer.
     %(scale)s
@@ -77,10 +73,9 @@ class UDFS(ProjectionSelector):
     common MATLAB code inverts λ when d ≤ k + 1. scikit-feature puts the blocks A_i in wrong
     places, and uses one parameter for λ and γ.
 
-    Cost: O(n²d) for the neighbours; per iteration O(n²d + n³) for d > n, where no d × d matrix is
-    formed, O(d³) for d ≤ n; memory O(nd + nk² + min(n, d)²). Where that is estimated to be less, as
-    in later iterations on large sparse tables, an iteration takes O(c (nnz + nk²) + dc²) times a
-    few steps of conjugate gradients, and no n × n matrix either.
+    Cost: O(n²d) for the neighbours; per iteration O(n²d + n³) for d > n, O(d³) for d ≤ n; memory
+    O(nd + nk² + min(n, d)²). For large sparse tables an iteration takes O(c (nnz + nk²) + dc²)
+    times a few steps of conjugate gradients, and no n × n matrix either.
 
     When not to use it: with more features than samples there are directions without any scatter,
     of which the method finds sparse ones, whatever the clusters are. Copies of a column rank high
@@ -120,21 +115,7 @@ class UDFS(ProjectionSelector):
         tall = count_varying(operator) < operator.shape[0]
         share = defaults.UDFS_GAMMA_TALL if tall else defaults.UDFS_GAMMA_WIDE
         gamma = self._resolve_gamma(share, L, operator)
-        m = n_columns(n_clusters, operator)
+        m = self._n_columns("n_clusters", n_clusters, operator)
         problem = SparseProjection(operator, L, m, gamma, init=self.init)
         state = self._alternate(problem, problem.start(), "weights and projection")
         self._set_projection(operator, L, state, n_selected)
-
-
-def n_columns(n_clusters: int, operator: DataOperator) -> int:
-    """Return the number of columns of W: n_clusters, or fewer where few features vary.
-
-    With as many columns as features W is a rotation, and all rows are equally long.
-    """
-    largest = max(count_varying(operator) - 1, 1)
-    if n_clusters > largest:
-        warn(
-            f"n_clusters={n_clusters} needs more than as many features that vary; there are only "
-            f"{count_varying(operator)}. W gets {largest} columns. Choose a smaller n_clusters."
-        )
-    return min(n_clusters, largest)

@@ -36,35 +36,21 @@ class UGFS(LabelSupportSelector):
     ridge : float, default=10.0
         μ of a term μ ||W||², in units of the mean squared column norm. Without it few columns
         interpolate the pseudo-labels when there are more features than samples.
-    orthogonality : float or sequence of floats, default=(10.0, 100.0, 1e3, 1e4)
-        ν of a term ½ν ||F'F - I||². A rising sequence is run through, every value from where the
-        one before it ended: F moves while ν is small.
+    %(rising_orthogonality)s
+        It is ν below.
     %(init, affinity, n_neighbors, scale)s
         The authors' driver has "unit". There is an intercept: "raw" is "none".
     %(max_iter)s
         (At every value of ν.)
-    %(tol)s
-    path_length : int, default=300
-        Length of ``path_`` (at least k).
-    callback : callable or None, default=None
-        ``callback(iteration, objective, state)`` after every iteration at the last ν; return True
-        to stop.
-    %(verbose, random_state)s
+    %(tol, path_length, last_callback, verbose, random_state)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        W, in the units of X; zero for features that are not selected.
-    %(intercept_, labels_)s
-    label_matrix_ : ndarray of shape (n_samples, n_clusters)
-        F. Its columns are those of ``coef_``; a sample's label is its largest entry, numbered in
-        ``labels_`` by first sample unless ``init`` gave labels.
+    %(sparse_coef_, intercept_, labels_, label_matrix_)s
     scores_ : ndarray of shape (`n_features_in_`,)
         Along ``path_`` by how much the feature lowers the objective (at most as much as those
         before it), behind it what the feature would add; 0 for columns that do not vary.
-    %(selected_first, support_)s
-    n_features_selected_ : int
-        Their number, k.
+    %(selected_first, support_, n_features_selected_)s
     path_ : SelectionPath
         Nested selections of every size for the final labels, so that no size needs another run:
         ``path_.order[:m]`` are m features. It passes through the selected ones.

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
@@ -98,26 +98,23 @@ class URAFS(LabelRegressionSelector):
 
     Notes
     -----
-    The published W-step minimises for a fixed Q, in which the constraint is written; Q then follows
-    W, the constraint moves with it, and the objective can rise. Here Q is a variable of its own:
-    the penalty is λ Σ_j (q_j ||w_j||² + 1/(4 q_j)), the published one where q_j =
-    1/(2||w_j||) and larger elsewhere, and the best step in q with W eliminated is q_j =
-    1/(2||w_j G^{1/4}||), G = F'HX(X'HX + λQ)^{-1}X'HF. ``objective_`` is the objective with this
-    penalty (norms smoothed to sqrt(||w||² + 2.2e-16)); it never rises.
+    Q is a variable of its own: the penalty is λ Σ_j (q_j ||w_j||² + 1/(4 q_j)), the published one
+    where q_j = 1/(2||w_j||) and larger elsewhere. (In the paper Q follows W; the constraint moves
+    with it, and the objective can rise.) ``objective_`` is the objective with this penalty (norms
+    smoothed to sqrt(||w||² + 2.2e-16)); it never rises.
 
     Deviations from public code, and why. F starts from k-means labels, as in comparisons of these
     methods, and Q from the identity; the program draws both at random. The constant vector, which
-    belongs to the span of every label matrix, stays in the span of F: nothing can be
-    learned along it, and W gets no column for it. (Left to itself, that direction is unstable, and
-    ends in a noise direction that rounding decides.) F is updated from where it is, with an η that
-    is an upper bound of the curvature, and S with every step; the program restarts from a random F
-    in every iteration, takes 4 steps and an η that may be too small. No matrix root is taken, and
-    a direction that no column predicts gets weight zero; the program completes it at random. The
+    belongs to the span of every label matrix, stays in the span of F, and W gets no column for it:
+    left to itself, that direction ends in noise that rounding decides. F is updated from where it
+    is, with an η that is an upper bound of the curvature, and S with every step; the program
+    restarts from a random F in every iteration, takes 4 steps and an η that may be too small. A
+    direction that no column predicts gets weight zero; the program completes it at random. The
     stopping rule is relative; the program stops at a change of 0.1. The program's β is
     ``beta * n_clusters / n_samples`` here.
 
-    Cost per iteration: two regressions, O(n²d + n³) for d > n, O(d³ + ndc) for
-    d ≤ n, and a few times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored.
+    Cost per iteration: two regressions, O(n²d + n³) for d > n, O(d³ + ndc) for d ≤ n, and a few
+    times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored.
 
     When not to use it: for very many samples (the graph is dense). The graph does not see the data:
     it can only sharpen labels. A very large λ lets all weights vanish (there is a warning), and F
@@ -143,8 +140,7 @@ class URAFS(LabelRegressionSelector):
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the table with centred columns: the intercept centres."""
-        operator = super()._operator(X)
-        return as_operator(X) if self.scale == "raw" else operator
+        return super()._operator(X).centred()
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return orthonormal columns, without the constant one."""
@@ -164,12 +160,7 @@ class URAFS(LabelRegressionSelector):
         W, n = to_numpy(state.W), len(state.F)
         F = np.hstack([np.full((n, 1), 1.0 / np.sqrt(n)), state.F])
         W = np.hstack([np.zeros((W.shape[0], 1)), W])
-        self.labels_ = label_rows(
-            F,
-            start.n_clusters,
-            given=start.labels if start.given else None,
-            random_state=start.random_state,
-        )
+        self.labels_ = label_rows(F, start)
         return W @ polar(F.T @ normalised_indicator(self.labels_, start.n_clusters)), False
 
 
@@ -178,20 +169,15 @@ def centred_frame(F: np.ndarray) -> np.ndarray:
     return np.linalg.svd(F - F.mean(axis=0), full_matrices=False)[0][:, : F.shape[1] - 1]
 
 
-def label_rows(
-    F: np.ndarray,
-    n_clusters: int,
-    *,
-    given: np.ndarray | None,
-    random_state: np.random.RandomState,
-) -> np.ndarray:
+def label_rows(F: np.ndarray, start: Start) -> np.ndarray:
     """Return k-means labels of the rows of F, numbered to overlap most with given ones."""
-    if n_clusters == 1:
+    c = start.n_clusters
+    if c == 1:
         return np.zeros(F.shape[0], dtype=np.intp)
-    labels = kmeans_labels(F, n_clusters, random_state=random_state)
-    if given is None:
+    labels = kmeans_labels(F, c, random_state=start.random_state)
+    if not start.given:
         return labels
-    overlap = indicator(labels, n_clusters).T @ indicator(given, n_clusters)
+    overlap = indicator(labels, c).T @ indicator(start.labels, c)
     return linear_sum_assignment(-overlap)[1][labels]
 
 
@@ -283,22 +269,18 @@ class LabelGraph:
 
     @classmethod
     def of(cls, F: np.ndarray, gamma: float) -> "LabelGraph":
-        """Return the graph of F: z, KF and, with S = diag(1/z) K, S'1 and S'F."""
-        right = np.hstack([np.ones((F.shape[0], 1)), F])
-        forward, backward = _one_pass(BlockedKernel(F, gamma), right)
+        """Return the graph of F, in one pass over blocks of rows of K, each of which is made once.
+
+        With S = diag(1/z) K, z = K1, it needs K [1, F] and S' [1, F].
+        """
+        kernel, right = BlockedKernel(F, gamma), np.hstack([np.ones((F.shape[0], 1)), F])
+        forward, backward = np.empty_like(right), np.zeros_like(right)
+        for start in range(0, right.shape[0], kernel.step):
+            inside, K = slice(start, start + kernel.step), kernel.rows(start)
+            forward[inside] = K @ right
+            backward += K.T @ (right[inside] / forward[inside, :1])
         z = forward[:, 0]
         degree = 0.5 * (1.0 + backward[:, 0])
         product = degree[:, None] * F - 0.5 * (forward[:, 1:] / z[:, None] + backward[:, 1:])
         bound = 2.0 * float(np.max(degree - 1.0 / z))  # s_ii = 1/z_i
         return cls(product, float(np.sum(np.log(z))), bound)
-
-
-def _one_pass(kernel: BlockedKernel, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return K [1, F] and S' [1, F], which add up over blocks of rows: every block is made once."""
-    forward, backward = np.empty_like(right), np.zeros_like(right)
-    for start in range(0, right.shape[0], kernel.step):
-        inside = slice(start, start + kernel.step)
-        K = kernel.rows(start)
-        forward[inside] = K @ right
-        backward += K.T @ (right[inside] / forward[inside, :1])
-    return forward, backward

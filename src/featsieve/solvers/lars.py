@@ -28,9 +28,7 @@ from sklearn.utils import gen_batches
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.solvers.inverse_factor import InverseFactor
-from featsieve.validation import check_number, check_option
 
-FORMS = ("auto", "gram", "sample")
 # A path ends when its level is this share of ||y|| max ||z_j||: the target is explained.
 EXHAUSTED = 1e-12
 # A step shorter than this share of the level is none: the features that enter then tie.
@@ -70,9 +68,6 @@ def lasso_lars(
     form: str = "auto",
 ) -> LarsPath:
     """Return the lasso regressions of all targets with ``n_nonzero`` coefficients each."""
-    check_number("n_nonzero", n_nonzero, low=1, integer=True)
-    check_number("ridge", ridge, low=0.0)
-    check_option("form", form, FORMS)
     n, d = operator.shape
     limit = min(n_nonzero, int(np.count_nonzero(to_numpy(operator.varies))))
     if form == "auto":

@@ -30,9 +30,7 @@ from featsieve.arrays.linalg import solve_shifted
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.conjugate_gradients import conjugate_gradients
 from featsieve.terms.row_sparsity import row_norms
-from featsieve.validation import check_option
 
-FORMS = ("auto", "gram", "sample", "implicit")
 # Matrices of the smaller side of the table are formed up to this size (200 MB).
 LARGEST_FORMED = 5000
 
@@ -46,22 +44,11 @@ N_LEADING, TOLERANCE, MOST_STEPS = 300, 1e-6, 50
 
 @dataclass(frozen=True)
 class ReweightedRidge:
-    """Ridge regressions on one table with a penalty of its own for every row of W.
+    """Ridge regressions on one table with a penalty of its own for every row of W."""
 
-    Parameters
-    ----------
-    operator : DataOperator
-        Z, n x d.
-    form : {"auto", "gram", "sample", "implicit"}
-        Which of the forms; "auto" takes the one whose matrix is smaller, or none.
-    """
-
-    operator: DataOperator
-    form: str = "auto"
+    operator: DataOperator  # Z, n x d
+    form: str = "auto"  # "gram", "sample" or "implicit"; "auto": whose matrix is smaller, or none
     _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check_option("form", self.form, FORMS)
 
     def solve(
         self, target: Array, rho: float, *, inverse: Array, sample_weights: Array | None = None
