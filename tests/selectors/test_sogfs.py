@@ -244,7 +244,7 @@ def test_fewer_columns_of_w_than_features_to_select():
         low = SOGFS(3, n_features_to_select=8, n_components=3, gamma=1e-3).fit(X)
     assert np.count_nonzero(low.scores_ > 1e-4) > 8
     with pytest.warns(UserWarning, match="W gets 19 columns. Choose a smaller n_components"):
-        assert SOGFS(3, n_features_to_select=8, n_components=20).fit(X).n_components_ == 19
+        assert SOGFS(3, n_features_to_select=19, n_components=20).fit(X).n_components_ == 19
 
 
 @quiet
