@@ -44,7 +44,7 @@ from featsieve.report import render_selection
 Moment = dict[str, Any]
 
 OLD = ("--clusters", "2", "--features", "6", "--subsamples", "0")
-NEW = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--format", "tsv")
+NEW = ("--clusters", "3", "--features", "4", "--subsamples", "0")
 PLAN = """
 datasets = ["iris", "planted_small"]
 experiments = ["default", "grid", "label-free", "curve"]

@@ -145,24 +145,22 @@ def check_callback(callback: Any) -> None:
         raise TypeError(f"callback must be callable or None; got {callback!r}.")
 
 
-def resolve_n_features(n_features_to_select: Any, n_features: int) -> int | None:
-    """Return n_features_to_select as a count: an integer, a fraction of the features, or None."""
-    value = n_features_to_select
+def resolve_n_features(
+    value: Any, n_features: int, *, name: str = "n_features_to_select"
+) -> int | None:
+    """Return the number of features to select: an integer, a fraction of them, or None."""
     if value is None:
         return None
     hint = (
-        f"n_features_to_select must be an integer between 1 and {n_features} (the number of "
-        f"features), a fraction in (0, 1], or 'auto'; got {value!r}."
+        f"{name} must be an integer between 1 and {n_features} (the number of features), a "
+        f"fraction in (0, 1], or 'auto'; got {value!r}."
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(hint)
-    if isinstance(value, Integral):
-        if not 1 <= int(value) <= n_features:
-            raise ValueError(hint)
-        return int(value)
-    if not 0.0 < float(value) <= 1.0:
+    number, whole = float(value), isinstance(value, Integral)
+    if not (1 <= number <= n_features if whole else 0.0 < number <= 1.0):
         raise ValueError(hint)
-    return max(1, round(float(value) * n_features))
+    return int(number) if whole else max(1, round(number * n_features))
 
 
 # Tables -------------------------------------------------------------------------------------------

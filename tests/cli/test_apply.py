@@ -34,8 +34,7 @@ def test_the_fitted_rows_give_the_table_of_select(call, people, home, tmp_path):
     assert code == 0
     assert out.read_bytes() == (home / "results" / "selected.csv").read_bytes()
     assert shown == f"Wrote {out} and {clusters}: 60 rows, 6 selected features.\n"
-    assert "45 columns (" in told
-    assert "not needed and left out" in told
+    assert "Not needed and left out: 45 columns (" in told
     fitted = pd.read_csv(home / "results" / "samples.csv")
     predicted = pd.read_csv(clusters)
     assert predicted["sample"].tolist() == fitted["sample"].tolist()
@@ -48,7 +47,7 @@ def test_for_machines(call, home, tmp_path):
     assert (code, told) == (0, "")
     found = json.loads(shown)
     assert found["n_samples"] == 30
-    assert found["n_ignored"] == 44
+    assert "Not needed and left out: 44 columns" in found["notes"][0]
     with np.load(tmp_path / "o.npz") as archive:
         assert archive["X"].shape == (30, 6)
         assert archive["feature_names"].tolist() == found["selected"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from featsieve.cli import stopping
-from featsieve.cli.console import print_notes, progress_bar
+from featsieve.cli import console
+from featsieve.cli.console import print_notes, progress_line
 
 
 def test_notes_are_no_markup(capsys):
@@ -12,9 +12,9 @@ def test_notes_are_no_markup(capsys):
 
 
 def test_a_pipe_is_quiet_and_asks_whether_to_stop(capsys, monkeypatch):
-    with progress_bar() as progress:
-        progress("working", 1, 2)
-        monkeypatch.setattr(stopping, "_received", [2])
+    with progress_line() as progress:
+        progress("working")
+        monkeypatch.setattr(console, "_received", [2])
         with pytest.raises(KeyboardInterrupt):
-            progress("working", 2, 2)
+            progress("working")
     assert capsys.readouterr() == ("", "")

@@ -15,16 +15,9 @@ from featsieve import __version__
 from featsieve.cli import doctor
 
 FAKE_TORCH = """
-__version__ = "9.9"
 class cuda:
-    is_available = staticmethod(lambda: True)
     device_count = staticmethod(lambda: 2)
     get_device_name = staticmethod(lambda i: f"Fast {i}")
-    class properties:
-        total_memory = 80 * 2**30
-    get_device_properties = staticmethod(lambda i: cuda.properties)
-class backends:
-    pass
 """
 
 
@@ -95,4 +88,4 @@ def test_accelerators_are_those_that_torch_sees(tmp_path):
         "print(doctor.examine()['accelerators'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "cuda:0: Fast 0, 80 GiB; cuda:1: Fast 1, 80 GiB"
+    assert done.stdout.strip() == "cuda:0: Fast 0; cuda:1: Fast 1"

@@ -111,7 +111,7 @@ def test_results_that_a_killed_command_had_renamed_come_back(call, home, tmp_pat
         ("apply", out, home / "people.csv", "-o", tmp_path / "a.csv"),
         ("apply", out / "model.skops", home / "people.csv", "-o", tmp_path / "b.csv"),
         ("report", out, "-o", tmp_path / "page.html"),
-        ("inspect", out / "selected.csv", "--no-structure"),
+        ("inspect", out / "selected.csv"),
         ("select", home / "people.csv", "-o", out, *FAST, "--force"),
     ):
         shutil.copytree(home / "results", tmp_path / ".out.old")

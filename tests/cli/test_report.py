@@ -18,7 +18,7 @@ def test_of_a_selection(call, people, tmp_path):
     assert call("report", out) == (0, f"Wrote {out / 'report.html'}\n", "")
     assert (out / "report.html").read_bytes() == page
     other = tmp_path / "new" / "page.html"
-    assert call("report", out / "summary.json", "-o", other)[0] == 0
+    assert call("report", out, "-o", other)[0] == 0
     assert other.read_bytes() == page
     model = (out / "model.skops").read_bytes()
     code, _, told = call("report", out, "-o", out / "model.skops")

@@ -50,7 +50,6 @@ def test_from_a_csv_file_in_a_pipe(spawn, people, table, tmp_path):
     features = pd.read_csv(out / "features.csv")
     assert len(features) == 50
     assert sorted(features.loc[features["selected"], "feature"]) == sorted(chosen)
-    assert "(with the classes, column 'kind')" in done.stdout
     assert pd.read_csv(out / "samples.csv")["class"].tolist() == people["kind"].tolist()
     assert features["selection_frequency"].between(0, 1).all()
     assert pd.read_csv(out / "samples.csv")["sample"].tolist() == people["who"].tolist()
@@ -86,10 +85,10 @@ def test_results_are_replaced_on_request_only(call, table, tmp_path):
     assert code == 2
     assert "add --force" in told
     assert (out / "summary.json").read_bytes() == before
-    code, _, _ = call(*arguments, "--features", 3, "--force", "--format", "npz")
+    code, _, _ = call(*arguments, "--features", 3, "--force")
     assert code == 0
-    assert names_in(out) == FILES | {"selected.npz"}
-    assert read_table(out / "selected.npz").X.shape == (90, 3)
+    assert names_in(out) == FILES | {"selected.csv"}
+    assert read_table(out / "selected.csv").X.shape == (90, 3)
 
 
 def test_missing_values(call, people, tmp_path):
@@ -101,12 +100,12 @@ def test_missing_values(call, people, tmp_path):
     code, _, told = call(*arguments)
     assert code == 2
     assert told.count("\n") == 1
-    assert f"3 missing values, in 2 columns: '{people.columns[4]}' (2)" in told
+    assert f"3 missing values, in 2 columns ('{people.columns[4]}'" in told
     assert "--impute median" in told
     assert not (tmp_path / "out").exists()
     code, shown, told = call(*arguments, "--impute", "median")
     assert (code, told) == (0, "")
-    assert "- 3 missing values were filled with the median" in shown
+    assert "- 3 missing values filled with the column's median" in shown
 
 
 def test_text_columns(call, table, tmp_path):
@@ -140,7 +139,7 @@ def test_pixels(call, tmp_path):
         (["people.xlsx"], "does not say how to read it"),
         (["people.csv", "--method", "jafs"], "no method 'jafs': did you mean JASFS"),
         (["people.csv", "--clusters", "91"], "from 2 to 90 (the number of rows)"),
-        (["people.csv", "--features", "51"], "a count from 1 to 50"),
+        (["people.csv", "--features", "51"], "an integer between 1 and 50"),
         (["people.csv", "--subsamples", "1"], "at least 2"),
         (["people.csv", "--drop", "whom"], "no column 'whom' (did you mean 'who'?)"),
         (["people.csv", "-o", "/dev/null/out"], "Nothing can be written to /dev/null/out"),
@@ -180,7 +179,7 @@ def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix")
 @pytest.mark.slow
-def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
+def test_a_terminal_gets_progress_and_colours(spawn, table, tmp_path):
     import pty
 
     master, slave = pty.openpty()
@@ -208,7 +207,6 @@ def test_a_terminal_gets_a_bar_and_colours(spawn, table, tmp_path):
     text = seen.decode()
     assert "\x1b[" in text
     assert "subsample 3 of 3" in text
-    assert "━" in text
 
 
 def test_it_never_replaces_the_table(call, people, tmp_path):

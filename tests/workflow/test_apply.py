@@ -5,13 +5,9 @@ import pandas as pd
 import pytest
 
 from featsieve import JASFS, save_model
-from featsieve.datasets import Dataset, read_table
-from featsieve.workflow import apply_model, select_features
-from featsieve.workflow.apply import (
-    load_selection,
-    read_new,
-    write_applied,
-)
+from featsieve.datasets import Dataset, read_table, write_table
+from featsieve.workflow import select_features
+from featsieve.workflow.apply import apply_model, load_selection, read_new
 
 FAST = {"n_clusters": 3, "n_features": 6, "n_subsamples": 0}
 
@@ -26,75 +22,74 @@ def run(frame):
     return select_features(frame, **FAST)
 
 
-def test_columns_are_found_by_name(frame, run):
+@pytest.fixture
+def applied(tmp_path):
+    """Return a function that applies a model to a data frame in a file, where digits are kept."""
+
+    def apply(model, frame, **options):
+        frame.to_parquet(tmp_path / "new.parquet", index=False)
+        return apply_model(model, tmp_path / "new.parquet", **options)
+
+    return apply
+
+
+def test_columns_are_found_by_name(frame, run, applied):
     expected = frame[run.selected].to_numpy()
     shuffled = frame.sample(axis=1, frac=1.0, random_state=0)
     for table in (frame, shuffled, frame[run.selected[::-1]]):
-        applied = apply_model(run.model, table)
-        assert applied.table.feature_names == run.selected
-        np.testing.assert_array_equal(applied.table.X, expected)
-        assert applied.clusters is None
-    assert len(apply_model(run.model, shuffled).ignored) == 54
-    assert apply_model(run.model, frame[run.selected]).notes == ()
+        reduced, clusters, notes = applied(run.model, table)
+        assert reduced.feature_names == run.selected
+        np.testing.assert_array_equal(reduced.X, expected)
+        assert clusters is None
+    assert notes == []
+    assert "Not needed and left out: 54 columns" in applied(run.model, shuffled)[2][0]
 
 
-def test_clusters_are_those_of_the_selector(frame, run):
-    applied = apply_model(run.model, frame[run.selected].iloc[::-1], predict=True)
-    np.testing.assert_array_equal(applied.clusters[::-1], run.selector.predict(frame.to_numpy()))
-    assert applied.samples["cluster"].tolist() == applied.clusters.tolist()
-    with pytest.raises(ValueError, match="no clusters: apply"):
-        apply_model(run.model, frame).samples  # noqa: B018
+def test_clusters_are_those_of_the_selector(frame, run, applied):
+    _, clusters, _ = applied(run.model, frame[run.selected].iloc[::-1], predict=True)
+    np.testing.assert_array_equal(clusters[::-1], run.selector.predict(frame.to_numpy()))
 
 
-def test_standardised_models_predict_in_the_units_of_the_file(frame):
+def test_standardised_models_predict_in_the_units_of_the_file(frame, applied):
     units = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 60)
     scaled = frame * units + 5.0
     run = select_features(scaled, standardize=True, **FAST)
-    applied = apply_model(run.model, scaled, predict=True)
-    np.testing.assert_array_equal(applied.table.X, scaled[run.selected].to_numpy())
-    np.testing.assert_array_equal(applied.clusters, run.selector.predict(run.prepared.X))
+    reduced, clusters, _ = applied(run.model, scaled, predict=True)
+    np.testing.assert_array_equal(reduced.X, scaled[run.selected].to_numpy())
+    np.testing.assert_array_equal(clusters, run.selector.predict(run.prepared.X))
 
 
-def test_missing_values(frame, run):
+def test_missing_values(frame, run, applied):
     holed = frame.copy()
     holed.loc[3, run.selected[0]] = np.nan
     with pytest.raises(ValueError, match=f"1 missing value, in column '{run.selected[0]}'") as told:
-        apply_model(run.model, holed)
+        applied(run.model, holed)
     assert "--impute median" in str(told.value)
     elsewhere = frame.copy()
     elsewhere[next(name for name in frame if name not in run.selected)] = np.nan
-    np.testing.assert_array_equal(
-        apply_model(run.model, elsewhere).table.X, frame[run.selected].to_numpy()
-    )
+    reduced, _, _ = applied(run.model, elsewhere)
+    np.testing.assert_array_equal(reduced.X, frame[run.selected].to_numpy())
     filling = select_features(frame, impute="median", **FAST)
-    applied = apply_model(filling.model, holed, predict=True)
+    reduced, _, notes = applied(filling.model, holed, predict=True)
     first = filling.selected.index(run.selected[0])
-    assert applied.table.X[3, first] == frame[run.selected[0]].median()
-    assert applied.n_filled == 1
-    assert "1 missing value was filled" in applied.notes[-1]
+    assert reduced.X[3, first] == frame[run.selected[0]].median()
+    assert "1 missing value filled" in notes[-1]
 
 
-def test_methods_without_clusters(frame):
+def test_methods_without_clusters(frame, applied):
     run = select_features(frame, method="laplacianscore", n_features=4, n_subsamples=0)
-    assert apply_model(run.model, frame).table.X.shape == (80, 4)
+    assert applied(run.model, frame)[0].X.shape == (80, 4)
     with pytest.raises(ValueError, match="LaplacianScore cannot tell the clusters"):
-        apply_model(run.model, frame, predict=True)
+        applied(run.model, frame, predict=True)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".parquet", ".npz", ".mat", ".h5ad"])
 def test_files_of_every_format(frame, run, ending, tmp_path):
-    from featsieve.datasets import write_table
-
     names = list(frame.columns[::-1])
     table = Dataset("new", frame[names].to_numpy()[:20], feature_names=names)
     write_table(tmp_path / f"new{ending}", table)
-    applied = apply_model(run.model, tmp_path / f"new{ending}", predict=True)
-    np.testing.assert_array_equal(applied.table.X, frame[run.selected].to_numpy()[:20])
-    write_applied(applied, tmp_path / f"out{ending}", clusters=tmp_path / "c.csv")
-    again = read_table(tmp_path / f"out{ending}")
-    assert again.feature_names == run.selected
-    np.testing.assert_array_equal(again.X, applied.table.X)
-    assert pd.read_csv(tmp_path / "c.csv")["cluster"].tolist() == applied.clusters.tolist()
+    reduced, _, _ = apply_model(run.model, tmp_path / f"new{ending}")
+    np.testing.assert_array_equal(reduced.X, frame[run.selected].to_numpy()[:20])
 
 
 def test_names_and_classes_are_kept_where_they_are(frame, tmp_path):
@@ -121,5 +116,3 @@ def test_models_of_files(frame, run, tmp_path):
     save_model(JASFS(3, random_state=0).fit(frame), tmp_path / "bare.skops")
     with pytest.raises(ValueError, match="holds a JASFS"):
         load_selection(tmp_path / "bare.skops")
-    with pytest.raises(TypeError, match="must be a SelectionModel"):
-        apply_model(run.selector, frame)

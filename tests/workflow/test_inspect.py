@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from featsieve import defaults
 from featsieve.datasets import Dataset, make_planted, read_table
-from featsieve.workflow import inspect_table
+from featsieve.workflow.inspect import inspect_table, structure_verdict
 
 
 @pytest.fixture(scope="module")
@@ -18,60 +18,60 @@ def planted():
     return make_planted(120, 60, n_informative=10, n_clusters=4, random_state=0)
 
 
+def structure(X):
+    return inspect_table(Dataset("t", X))["structure"]
+
+
 @pytest.mark.slow
 def test_clusters_are_told_from_noise(planted):
-    seen = inspect_table(planted.X).structure
-    assert seen.n_clusters == 4
-    assert seen.plausible_range == (2, 8)
-    assert seen.score > 3 * seen.noise
-    noise = inspect_table(np.random.default_rng(1).standard_normal((120, 60))).structure
-    assert noise.score < noise.noise
+    seen = structure(planted.X)
+    assert seen["n_clusters"] == 4
+    assert seen["plausible_range"] == (2, 8)
+    assert seen["score"] > 3 * seen["noise"]
+    noise = structure(np.random.default_rng(1).standard_normal((120, 60)))
+    assert noise["score"] < noise["noise"]
 
 
 def test_everything_that_is_odd_is_seen(planted, tmp_path):
     frame = pd.DataFrame(planted.X, columns=[f"g{j}" for j in range(60)])
-    frame["g1"], frame["copy"], frame["id"] = 3.0, frame["g2"], np.arange(120)
+    frame["g1"], frame["id"] = 3.0, np.arange(120)
     frame.loc[frame.index[:5], "g4"] = np.nan
     frame.loc[3, "g5"], frame.loc[7, "g6"] = np.nan, np.inf
     frame["empty"] = np.nan
     frame["kind"], frame["who"] = "text", "more"
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = read_table(tmp_path / "t.csv", drop=["who"], drop_text=True)
-    look = inspect_table(table, asked=["who"])
-    assert look.text == ("kind",)
-    assert look.missing == {"empty": 120, "g4": 5, "g5": 1}
-    assert look.infinite == {"g6": 1}
-    assert look.constant == ("g1", "empty")
-    assert look.duplicates == [["g2", "copy"]]
-    assert look.row_numbers == ("id",)
-    assert look.options == [
+    look = json.loads(json.dumps(inspect_table(table, asked=["who"]), allow_nan=False))
+    assert look["text"] == ["kind"]
+    assert look["missing"] == {"empty": 120, "g4": 5, "g5": 1}
+    assert look["infinite"] == {"g6": 1}
+    assert look["constant"] == ["g1", "empty"]
+    assert look["row_numbers"] == ["id"]
+    assert look["options"] == [
         *("--drop-text", "--id-column", "id", "--drop", "g6", "--drop", "empty"),
         *("--impute", "median"),
     ]
-    assert look.structure.n_clusters == 4  # nothing of this keeps it from looking
-    assert json.loads(json.dumps(look.as_dict(), allow_nan=False))["missing"]["g4"] == 5
+    assert look["structure"]["n_clusters"] == 4  # nothing of this keeps it from looking
 
 
 def test_samples_have_one_name_only():
     X = np.column_stack([np.arange(9), np.arange(1, 10), np.random.default_rng(0).random(9)])
     unnamed, named = Dataset("t", X), Dataset("t", X, sample_names=list("abcdefghi"))
-    looks = [inspect_table(table, structure=False) for table in (unnamed, named)]
-    assert looks[0].options == ["--id-column", "x0", "--drop", "x1"]
-    assert looks[1].options == ["--drop", "x0", "--drop", "x1"]
+    looks = [inspect_table(table) for table in (unnamed, named)]
+    assert looks[0]["options"] == ["--id-column", "x0", "--drop", "x1"]
+    assert looks[1]["options"] == ["--drop", "x0", "--drop", "x1"]
 
 
 def test_memory_and_zeros(planted):
     dense = np.where(planted.X > 1.0, planted.X, 0.0).astype(np.float32)
-    look = inspect_table(dense, structure=False)
-    assert look.n_bytes == dense.nbytes
-    assert look.zeros == pytest.approx(np.mean(dense == 0))
+    look = inspect_table(Dataset("t", dense))
+    assert look["n_bytes"] == dense.nbytes
+    assert look["zeros"] == pytest.approx(np.mean(dense == 0))
     sparse = sp.csr_array(dense)
-    few = inspect_table(sparse, structure=False)
-    assert few.zeros == pytest.approx(look.zeros)
-    assert few.n_bytes == sum(a.nbytes for a in (sparse.data, sparse.indices, sparse.indptr))
-    assert few.as_dict()["sparse"]
-    assert few.structure is None
-    assert few.why_not == "it was not asked for"
+    few = inspect_table(Dataset("t", sparse))
+    assert few["zeros"] == pytest.approx(look["zeros"])
+    assert few["n_bytes"] == sum(a.nbytes for a in (sparse.data, sparse.indices, sparse.indptr))
+    assert few["sparse"]
 
 
 @pytest.mark.slow
@@ -79,27 +79,42 @@ def test_large_tables_are_sampled_and_it_is_said(monkeypatch, planted):
     monkeypatch.setattr(defaults, "INSPECTED_SAMPLES", 60)
     monkeypatch.setattr(defaults, "INSPECTED_ELEMENTS", 60 * 40)
     for X in (planted.X, sp.csr_array(planted.X)):
-        seen = inspect_table(X).structure
-        assert (seen.n_samples, seen.n_features, seen.sampled_columns) == (60, 40, True)
-    rows_only = inspect_table(planted.X[:, :40]).structure
-    assert (rows_only.n_samples, rows_only.sampled_columns) == (60, False)
+        seen = structure(X)
+        assert (seen["n_samples"], seen["n_features"], seen["sampled_columns"]) == (60, 40, True)
+    rows_only = structure(planted.X[:, :40])
+    assert (rows_only["n_samples"], rows_only["sampled_columns"]) == (60, False)
 
 
 @pytest.mark.slow
 def test_sparse_gaps_do_not_matter(planted):
     X = np.where(np.abs(planted.X) > 0.5, planted.X, 0.0)
     X[0, 3] = np.nan
-    assert inspect_table(sp.csr_array(X)).structure.n_clusters == 4
+    assert structure(sp.csr_array(X))["n_clusters"] == 4
 
 
 @pytest.mark.parametrize("X", [np.eye(3), np.ones((20, 5)), np.arange(20.0)[:, None]])
 def test_too_little_to_look_at(X):
-    look = inspect_table(X)
-    assert look.structure is None
-    assert "too few" in look.why_not
+    assert structure(X) is None
 
 
 def test_wide_gaps_in_few_columns_are_no_noise():
-    found = inspect_table(load_iris().data).structure
-    assert found.score < found.noise  # a permuted column keeps its gap
-    assert found.certain
+    found = structure(load_iris().data)
+    assert found["score"] < found["noise"]  # a permuted column keeps its gap
+    assert found["certain"]
+
+
+@pytest.mark.parametrize(
+    ("score", "certain", "words"),
+    [
+        (0.05, False, "no clearer than noise: a selection means little"),
+        (0.15, False, "hardly clearer than noise"),
+        (0.25, True, "there are clusters"),
+        (
+            0.05,
+            True,
+            "no more than after shuffling, yet nearly all neighbours agree on the clusters",
+        ),
+    ],
+)
+def test_what_a_structure_score_means(score, certain, words):
+    assert structure_verdict(score, 0.1, certain=certain) == words

@@ -1,21 +1,19 @@
 """From a table to a selection."""
 
 from dataclasses import replace
-from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import normalized_mutual_info_score
 
-from featsieve import JASFS, MCFS, MaxVariance, defaults, explain, structure_score
+from featsieve import JASFS, MCFS, defaults, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
 from featsieve.tuning import NoStructureWarning
 from featsieve.workflow import select_features
 from featsieve.workflow.prepare import prepare_table
-from featsieve.workflow.select import find_clusters, note_about_units, score_structure
+from featsieve.workflow.select import note_about_units, score_structure
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
@@ -65,9 +63,6 @@ def test_features_are_explained_by_name(table, run):
 def test_classes_judge_and_never_select(table, run):
     """The same selection, bit for bit, whatever the classes are."""
     rng = np.random.default_rng(0)
-    hits = [np.mean(np.array(names)[run.labels] == table.y) for names in permutations(range(3))]
-    assert run.agreement["accuracy"] == pytest.approx(max(hits))
-    assert max(hits) > 0.8
     shuffled = replace(table, y=rng.permutation(table.y))
     unlabelled = replace(table, y=None)
     first = select_features(table, n_clusters=3, n_subsamples=2)
@@ -78,11 +73,6 @@ def test_classes_judge_and_never_select(table, run):
         np.testing.assert_array_equal(again.selector.scores_, first.selector.scores_)
         np.testing.assert_array_equal(again.frequency, first.frequency)
         assert again.features == first.features
-    judged = select_features(shuffled, **FAST).agreement
-    expected = normalized_mutual_info_score(shuffled.y, first.labels, average_method="geometric")
-    assert judged["nmi"] == pytest.approx(expected)
-    assert judged["nmi"] < 0.2
-    assert select_features(unlabelled, **FAST).agreement is None
 
 
 def test_sparse_and_single_precision(table):
@@ -106,21 +96,18 @@ def test_gaps_are_filled_on_request(table):
     X[[1, 2], 5] = np.nan
     with pytest.raises(ValueError, match="2 missing values, in column 'g5'"):
         select_features(replace(table, X=X), **FAST)
-    with pytest.warns(UserWarning, match="filled with the median"):
-        run = select_features(replace(table, X=X), impute="median", **FAST)
+    run = select_features(replace(table, X=X), impute="median", **FAST)
+    assert [note.kind for note in run.notes] == ["filled"]
     assert run.table.X[1, 5] == np.nanmedian(X[:, 5])
     assert run.model.fill[5] == np.nanmedian(X[:, 5])
 
 
-def test_notes_are_warnings_too(table):
+def test_odd_columns_are_noted(table):
     X = table.X.copy()
     X[:, 0], X[:, 1] = np.arange(80), 7.0
-    with pytest.warns(UserWarning, match="Column") as caught:
-        run = select_features(replace(table, X=X), **FAST)
-    assert [str(warning.message) for warning in caught] == list(run.notes)
-    about_rows, about_constant = run.notes
-    assert about_rows.startswith("Column 'g0' counts the rows")
-    assert about_constant == "Column 'g1' is constant: nothing to select."
+    about_rows, about_constant = select_features(replace(table, X=X), **FAST).notes
+    assert about_rows.startswith("Row numbers would be taken as features: column 'g0'")
+    assert about_constant == "Constant, and nothing to select: column 'g1'."
 
 
 def planted_in_large_units():
@@ -134,12 +121,12 @@ def planted_in_large_units():
 def test_units_that_decide_are_told():
     X, informative = planted_in_large_units()
     settings = {"n_clusters": 3, "n_features": 6, "n_subsamples": 0}
-    with pytest.warns(UserWarning, match="columns as they are.*--standardize"):
-        run = select_features(X, **settings)
+    run = select_features(X, **settings)
     assert run.selector.init_ == "raw"
     (note,) = [note for note in run.notes if note.kind == "units"]
     widest = int(X.std(axis=0).argmax())
     assert f"such as 'x{widest}'" in note
+    assert "--standardize" in note
     assert informative[widest]
 
 
@@ -157,24 +144,20 @@ def test_units_that_do_not_decide_are_not_told():
 @pytest.mark.slow
 def test_noise_is_told_once():
     noise = np.random.default_rng(0).standard_normal((80, 40))
-    with pytest.warns(NoStructureWarning) as caught:
-        run = select_features(noise, n_subsamples=0)
-    assert len(caught) == len(run.notes) == 1
+    run = select_features(noise, n_subsamples=0)
+    assert [note.kind for note in run.notes] == ["NoStructureWarning"]
     assert run.structure < 0.06
 
 
 def test_steps_are_told(table):
     told = []
-    select_features(table, **FAST | {"n_subsamples": 3}, progress=lambda *step: told.append(step))
-    assert [done for _, done, _ in told] == [0, 1, 2, 3, 4, 5, 6]
-    assert {total for _, _, total in told} == {6}
+    select_features(table, **FAST | {"n_subsamples": 3}, progress=told.append)
+    assert told[0] == "looking for features with JASFS"
+    assert told[1:4] == [f"JASFS: subsample {i} of 3" for i in (1, 2, 3)]
 
 
-def test_constant_columns_are_one_cluster():
-    sieve = MaxVariance(1).fit(np.column_stack([np.arange(6.0), np.ones(6)]))
-    sieve.support_ = np.array([False, True])
+def test_one_cluster_has_no_structure():
     X = np.column_stack([np.arange(6.0), np.ones(6)])
-    assert find_clusters(sieve, X).tolist() == [0] * 6
     assert score_structure(X, np.zeros(6, dtype=int)) == 0.0
 
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import featsieve
-from featsieve.cli.stopping import stoppable
+from featsieve.cli.console import stoppable
 
 DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
 # Each is a module of this folder, with a function (or a group of commands) of its name.

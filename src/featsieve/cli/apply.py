@@ -1,6 +1,7 @@
 """``featsieve apply``: the selected columns of other rows, by name."""
 
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -52,9 +53,11 @@ def apply(
 
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
+    from featsieve.io.files import whole_file
     from featsieve.io.table import table_format
-    from featsieve.io.write import check_outputs, check_writer
-    from featsieve.workflow.apply import MODEL, apply_model, load_selection, write_applied
+    from featsieve.io.write import check_outputs, check_writer, write_table
+    from featsieve.workflow.apply import MODEL, apply_model, load_selection
+    from featsieve.workflow.prepare import sample_table
 
     if table_format(model) is not None:
         raise ValueError(
@@ -65,14 +68,20 @@ def apply(
     check_writer(output_file, instead="write another format, with -o FILE.csv")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # such as another version of scikit-learn
-        applied = apply_model(load_selection(model), table, predict=clusters is not None)
-        write_applied(applied, output_file, clusters=clusters, source=table)
-    notes = [*(str(warning.message) for warning in caught), *applied.notes]
+        selection = load_selection(model)
+        reduced, labels, notes = apply_model(selection, table, predict=clusters is not None)
+        with whole_file(clusters) if clusters else nullcontext() as unfinished:
+            if labels is not None and unfinished is not None:
+                with unfinished.open("w", encoding="utf-8", newline="") as file:
+                    sample_table(reduced, labels).to_csv(file)
+            write_table(output_file, reduced, like=table)  # both are replaced, or none
+    notes = [*(str(warning.message) for warning in caught), *notes]
+    n, k = reduced.X.shape
     if as_json:
         files = {"table": str(output_file), "clusters": clusters and str(clusters)}
-        print_json({**applied.as_dict(), "notes": notes, "files": files})
+        shape = {"n_samples": n, "n_features": k, "selected": reduced.names}
+        print_json({**shape, "notes": notes, "files": files})
         return
     print_notes(notes)
-    n, k = applied.table.X.shape
     written = f"{output_file} and {clusters}" if clusters else output_file
     typer.echo(f"Wrote {written}: {n:,} rows, {k:,} selected features.")

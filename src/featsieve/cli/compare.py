@@ -6,21 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import (
-    output,
-    plain_table,
-    print_json,
-    print_notes,
-    progress_bar,
-)
+from featsieve.cli.console import output, plain_table, print_json, print_notes, progress_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from featsieve.evaluation import Stability
-    from featsieve.workflow import Comparison
-
-FEWEST_SELECTIONS = 5  # for a confidence interval
 
 
 def compare(
@@ -74,14 +63,15 @@ def compare(
     """
     from featsieve.datasets import read_table
     from featsieve.io.write import check_outputs, write_csv
+    from featsieve.tables import Table
     from featsieve.workflow.compare import compare_methods
     from featsieve.workflow.methods import find_method
 
     for name in methods:
         find_method(name)  # before a large table is read
     check_outputs([output_file], sources=[table], tables=False, overwrite=force)
-    with progress_bar(quiet=as_json) as progress:
-        progress(f"reading {table.name}", 0, 1)
+    with progress_line(quiet=as_json) as progress:
+        progress(f"reading {table.name}")
         data = read_table(
             table,
             label_column=label_column,
@@ -102,62 +92,52 @@ def compare(
             progress=progress,
         )
     if output_file is not None:
-        write_csv(output_file, compared.table())
+        rows = compared["methods"]
+        write_csv(output_file, Table({key: [row[key] for row in rows] for key in rows[0]}))
     if as_json:
-        print_json(compared.as_dict())
+        print_json(compared)
     else:
-        print_notes(compared.notes)
+        print_notes(compared["notes"])
         _show(output(), compared)
         if output_file is not None:
             typer.echo(f"Wrote {output_file}")
-    if all(entry.support is None for entry in compared.entries):
+    if all(row["status"] != "done" for row in compared["methods"]):
         raise typer.Exit(1)
 
 
-def _show(console: "Console", compared: "Comparison") -> None:
+def _show(console: "Console", compared: dict[str, Any]) -> None:
     """Print a line per method, and how far they agree."""
     from rich.text import Text
 
-    n, d = compared.prepared.X.shape
-    judged = compared.all_features is not None
-    head = ["#", "method", "seconds", "stability", *(["accuracy", "NMI"] if judged else [])]
-    methods = plain_table(head, left=["method"])
-    agreement = plain_table(["#", *(str(i + 1) for i in range(len(compared.entries)))])
-    for i, (entry, shared) in enumerate(zip(compared.entries, compared.agreement, strict=True)):
-        seconds = "failed" if entry.support is None else f"{entry.seconds:.2f}"
-        stability = "" if entry.stability is None else _with_interval(entry.stability)
-        scores = _scores(entry.agreement) if judged else []
-        methods.add_row(str(i + 1), entry.method, seconds, stability, *scores)
-        agreement.add_row(str(i + 1), *("" if v != v else f"{v:.2f}" for v in shared))
-    if judged:
-        methods.add_section()
-        methods.add_row("", "all features", "", "", *_scores(compared.all_features))
-    features = f"{compared.n_features:,} of {d:,} features of {n:,} samples"
-    console.print(f"\n{features}, {compared.n_clusters} clusters\n")
-    console.print(methods)
+    rows = [row for row in compared["methods"] if row["status"] != "reference"]
+    judged = ["accuracy", "nmi"] if "accuracy" in rows[0] else []
+    keys = ["seconds", "stability", *judged]
+    cells, shared = [], []
+    for number, row in enumerate(compared["methods"], start=1):
+        place = "" if row["status"] == "reference" else str(number)
+        cells.append([place, row["method"], *(_cell(row[key]) for key in keys)])
+        shared.append([place, *(_cell(row[f"jaccard_{other['method']}"]) for other in rows)])
+    n, d = compared["n_samples"], compared["n_features"]
+    features = f"{compared['n_selected']:,} of {d:,} features of {n:,} samples"
+    console.print(f"\n{features}, {compared['n_clusters']} clusters\n")
+    head = ["#", "method", *keys[:-1], "NMI"] if judged else ["#", "method", *keys]
+    console.print(plain_table(head, cells, left=["method"]))
     if judged:
         console.print(
             "Accuracy and NMI: known classes found by k-means on the selected columns, and on all. "
             "Labels used to judge only."
         )
-    console.print(agreement)
+    head = ["#", *(str(number) for number in range(1, len(rows) + 1))]
+    console.print(plain_table(head, shared[: len(rows)]))
     console.print(
         "Share of features that two methods both select, by their numbers above. Two random "
-        f"choices share {compared.by_chance:.2f}."
+        f"choices share {compared['jaccard_by_chance']:.2f}."
     )
-    for entry in compared.entries:
-        if entry.support is None:
-            console.print(Text.assemble((f"{entry.method} failed: ", "red"), entry.reason))
+    for row in rows:
+        if row["status"] == "failed":
+            console.print(Text.assemble((f"{row['method']} failed: ", "red"), row["reason"]))
 
 
-def _scores(agreement: dict[str, float] | None) -> list[str]:
-    """Return accuracy and mutual information as cells."""
-    return ["", ""] if agreement is None else [f"{score:.2f}" for score in agreement.values()]
-
-
-def _with_interval(stability: "Stability") -> str:
-    """Return a stability, with its confidence interval if there are enough selections for one."""
-    if stability.n_selections < FEWEST_SELECTIONS:
-        return f"{stability.value:.2f}"
-    low, high = stability.interval
-    return f"{stability.value:.2f} ({low:.2f} to {high:.2f})"
+def _cell(value: float | None) -> str:
+    """Return a number as text, nothing for none."""
+    return "" if value is None else f"{value:.2f}"

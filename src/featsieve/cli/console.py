@@ -1,21 +1,24 @@
-"""What is printed, and where: results on stdout, progress and notes on stderr."""
+"""What is printed and where (results on stdout, progress and notes on stderr), and Ctrl-C."""
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import typer
-
-from featsieve.cli.stopping import check_stopped
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 WIDTH = 100  # of a pipe, which has none of its own
+EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_received: list[int] = []
 
 
 def prepare_streams() -> None:
@@ -29,6 +32,35 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def check_stopped() -> None:
+    """Stop here if a signal has come: libraries that call back from C can lose the interruption."""
+    if _received:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM in the block into one line and an exit code."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        _received.append(number)
+        raise KeyboardInterrupt
+
+    _received.clear()
+    in_main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.signal(number, stop) for number in EXIT_CODES if in_main}
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        # who was too late to stop says so in the error
+        typer.echo(f"featsieve: stopped; {str(error) or 'nothing was written'}.", err=True)
+        raise typer.Exit(EXIT_CODES[_received[0] if _received else signal.SIGINT]) from None
+    finally:
+        _received.clear()
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 def output() -> "Console":
@@ -53,48 +85,49 @@ def print_notes(notes: Iterable[str]) -> None:
         typer.echo(typer.style("note: ", fg="yellow") + note, err=True)
 
 
-def facts_grid(rows: Iterable[tuple[str, str]], *, style: str = "", gap: int = 2) -> "Table":
-    """Return two columns: a word, and what there is to say; names are no markup."""
+def text_grid(rows: Iterable[Sequence[str]], *, gap: int = 2) -> "Table":
+    """Return texts in columns, of which the last is wrapped; names are no markup."""
     from rich.table import Table
     from rich.text import Text
 
+    rows = list(rows)
     grid = Table.grid(padding=(0, gap))
-    grid.add_column(no_wrap=True, style=style)
-    grid.add_column(overflow="fold")
-    for name, text in rows:
-        grid.add_row(Text(name), Text(text))
+    for j in range(len(rows[0]) if rows else 0):
+        grid.add_column(no_wrap=j < len(rows[0]) - 1, overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
     return grid
 
 
-def plain_table(head: Iterable[str], *, left: Iterable[str] = ()) -> "Table":
+def plain_table(
+    head: Sequence[str], rows: Iterable[Iterable[str]], *, left: Iterable[str] = ()
+) -> "Table":
     """Return a table without borders; columns are aligned on the right but for those named."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in head:
         table.add_column(name, justify="left" if name in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function ``progress(text, done, total)`` that draws a bar on a terminal.
-
-    In a pipe, or where it shall be quiet, nothing is drawn.
-    """
+def progress_line(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows on a terminal what is done now; in a pipe it shows nothing."""
     if quiet or not sys.stderr.isatty():
-        yield lambda text, done, total: check_stopped()
+        yield lambda text: check_stopped()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task("starting", total=None)
+    with Console(stderr=True).status("starting") as status:
 
-        def show(text: str, done: int, total: int) -> None:
+        def show(text: str) -> None:
             check_stopped()
-            drawn.update(task, description=text, completed=done, total=total, refresh=True)
+            status.update(Text(text))
 
         yield show

@@ -9,7 +9,7 @@ from typing import Any
 
 import featsieve
 from featsieve.cli import options
-from featsieve.cli.console import facts_grid, output, print_json
+from featsieve.cli.console import output, print_json, text_grid
 
 CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat", "array-api-extra")
 # Optional libraries: the extra of featsieve that brings them, and what they are for.
@@ -28,7 +28,6 @@ PARTS = {
     "polars": (None, "polars data frames"),
     "torch": (None, "tensors, also on a GPU"),
 }
-STYLES = {"found": "green", "missing": "yellow", "broken": "red"}
 
 
 def doctor(as_json: options.Json = False) -> None:
@@ -45,24 +44,19 @@ def doctor(as_json: options.Json = False) -> None:
     if as_json:
         print_json({**facts, "parts": parts})
         return
-    from rich.table import Table
-    from rich.text import Text
-
     console = output()
-    console.print(facts_grid(facts.items()))
+    console.print(text_grid(list(facts.items())))
     console.print("\nOptional parts", style="bold")
-    grid = Table.grid(padding=(0, 2))
+    rows = []
     for part in parts:
-        text = f"for {part['purpose']}"
-        if part["status"] != "found":
-            text += f"; {part['reason']}: {part['install']}"
-        state = Text(part["version"] or part["status"], style=STYLES[part["status"]])
-        grid.add_row(Text(part["module"]), state, Text(text))
-    console.print(grid)
+        fix = "" if part["status"] == "found" else f"; {part['reason']}: {part['install']}"
+        state = part["version"] or part["status"]
+        rows.append((part["module"], state, f"for {part['purpose']}{fix}"))
+    console.print(text_grid(rows))
 
 
 def examine() -> dict[str, str]:
-    """Return versions, linear algebra, memory, accelerators and folders, each as a text."""
+    """Return versions, linear algebra, accelerators and folders, each as a text."""
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 
@@ -73,10 +67,6 @@ def examine() -> dict[str, str]:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not every system says
-        memory = None
     folder = os.environ.get(DATA_VARIABLE)
     gone = " (there is no such folder)" if folder and not os.path.isdir(folder) else ""
     return {
@@ -85,7 +75,6 @@ def examine() -> dict[str, str]:
         **{name: _version(name) or "unknown" for name in CORE},
         "linear algebra": "; ".join(sorted(blas)) or "unknown",
         "cores": str(cpu_count()),
-        "memory": f"{memory / 2**30:.0f} GiB" if memory else "unknown",
         "accelerators": "; ".join(_devices()) or "none found",
         "downloads": str(cache_folder()) if find_spec("pooch") else "none without pooch",
         DATA_VARIABLE: (folder or "not set") + gone,
@@ -95,21 +84,15 @@ def examine() -> dict[str, str]:
 def examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
     """Say whether an optional library is there and can be loaded."""
     install = f"pip install 'featsieve[{extra}]'" if extra else f"pip install {name}"
-    about: dict[str, Any] = {
-        "module": name,
-        "version": None,
-        "install": install,
-        "purpose": purpose,
-    }
+    about = {"module": name, "version": _version(name), "install": install, "purpose": purpose}
     if find_spec(name) is None:
         return about | {"status": "missing", "reason": "to get it"}
     try:
-        module = importlib.import_module(name)
+        importlib.import_module(name)
     except Exception as error:  # a broken library can fail in any way
         reason = f"{type(error).__name__}: {error}; install it again"
-        return about | {"status": "broken", "reason": reason}
-    found = _version(name) or getattr(module, "__version__", None)
-    return about | {"status": "found", "version": found}
+        return about | {"version": None, "status": "broken", "reason": reason}
+    return about | {"status": "found"}
 
 
 def _version(name: str) -> str | None:
@@ -123,13 +106,7 @@ def _version(name: str) -> str | None:
 def _devices() -> list[str]:
     """Return the accelerators that torch sees."""
     try:
-        torch = importlib.import_module("torch")
+        cuda = importlib.import_module("torch").cuda
     except Exception:  # missing or broken: the list of parts says so
         return []
-    found = [
-        f"cuda:{i}: {torch.cuda.get_device_name(i)}, "
-        f"{torch.cuda.get_device_properties(i).total_memory / 2**30:.0f} GiB"
-        for i in range(torch.cuda.device_count() if torch.cuda.is_available() else 0)
-    ]
-    mps = getattr(torch.backends, "mps", None)
-    return [*found, "mps: Apple GPU"] if mps is not None and mps.is_available() else found
+    return [f"cuda:{i}: {cuda.get_device_name(i)}" for i in range(cuda.device_count())]

@@ -10,7 +10,6 @@ METHODS = (
     "jasfs, aufs, laplacianscore, maxvariance, mcfs, ndfs, randomselector, rsfs, rufs, sogfs, "
     "spec, udfs, ugfs, urafs, usfs"
 )
-FORMATS = ("csv", "tsv", "parquet", "npz", "mat", "h5ad")
 
 
 def read_clusters(text: str) -> int | str:
@@ -33,13 +32,6 @@ def read_features(text: str) -> int | float | str:
     raise typer.BadParameter(f"it takes a count, a share such as 0.1, or auto; got {text!r}.")
 
 
-def read_impute(text: str) -> str:
-    """Return what --impute means."""
-    if text.strip().lower() != "median":
-        raise typer.BadParameter(f"it takes median; got {text!r}.")
-    return "median"
-
-
 def read_methods(text: str) -> list[str]:
     """Return what --methods means: names, or all there are."""
     words = METHODS if text.strip().lower() == "all" else text
@@ -55,14 +47,6 @@ def read_image(text: str) -> tuple[int, int]:
     if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
         raise typer.BadParameter(f"it takes height x width in pixels, such as 28x28; got {text!r}.")
     return int(height), int(width)
-
-
-def read_format(text: str) -> str:
-    """Return what --format means, as the ending of a file."""
-    word = text.strip().lower().removeprefix(".")
-    if word not in FORMATS:
-        raise typer.BadParameter(f"it takes one of {', '.join(FORMATS)}; got {text!r}.")
-    return f".{word}"
 
 
 def features_option(help_text: str) -> Any:
@@ -111,12 +95,8 @@ LabelColumn = Annotated[
     ),
 ]
 Impute = Annotated[
-    Any,
-    typer.Option(
-        parser=read_impute,
-        metavar="median",
-        help="Fill missing values, which are refused otherwise.",
-    ),
+    str | None,
+    typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
 ]
 Standardize = Annotated[
     bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")

@@ -40,26 +40,26 @@ def report(
 
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
-    summary = run if run.name == "summary.json" else run / "summary.json"
-    folder = summary.parent
-    page = output_file or folder / PAGE
-    check_free(page, overwrite=force or page.absolute() == (folder / PAGE).absolute())
+    page = output_file or run / PAGE
+    check_free(page, overwrite=force or page.absolute() == (run / PAGE).absolute())
     if markdown is not None:
         check_free(markdown, overwrite=force)
-    recover(folder)
+    recover(run)
     written = [page]
-    if summary.is_file():
-        from featsieve.workflow.outputs import render_again
+    if (run / "summary.json").is_file():
+        from featsieve.io.files import write_text
+        from featsieve.report import render_selection
+        from featsieve.workflow.outputs import read_summary
 
         if markdown is not None:
             raise ValueError(
-                f"--markdown is for benchmarks: {folder} holds a selection; omit --markdown."
+                f"--markdown is for benchmarks: {run} holds a selection; omit --markdown."
             )
-        inside = page.absolute().parent == folder.absolute()
-        with results_locked(folder) if inside else nullcontext():
-            render_again(summary, page)
-    elif (folder / "plan.json").is_file():
-        _write_benchmark(folder, page, markdown)
+        inside = page.absolute().parent == run.absolute()
+        with results_locked(run) if inside else nullcontext():
+            write_text(page, render_selection(read_summary(run / "summary.json")))
+    elif (run / "plan.json").is_file():
+        _write_benchmark(run, page, markdown)
         written += [markdown] if markdown is not None else []
     else:
         raise FileNotFoundError(

@@ -1,12 +1,22 @@
 """``featsieve select``: from a table to its selected features, with a report and a model."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, print_json, progress_bar
+from featsieve.cli.console import output, plain_table, print_json, progress_line, text_grid
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_FEATURES = 10
+# What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
+ESSENCE = (
+    *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
+    *("evaluation", "reproduce", "words", "caveats"),
+)
 
 
 def select(
@@ -44,15 +54,6 @@ def select(
     ] = None,
     subsamples: options.Subsamples = None,
     seed: options.Seed = 0,
-    file_format: Annotated[
-        Any,
-        typer.Option(
-            "--format",
-            parser=options.read_format,
-            metavar="|".join(options.FORMATS),
-            help="Format of the reduced table [default: that of TABLE].",
-        ),
-    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -75,35 +76,118 @@ def select(
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
-    from featsieve.cli.selection_view import show_run
-    from featsieve.workflow.outputs import ESSENCE, select_file
+    from featsieve.datasets import read_table
+    from featsieve.io.results import result_folder
+    from featsieve.workflow.methods import find_method
+    from featsieve.workflow.outputs import KNOWN, plan_files, write_files
+    from featsieve.workflow.select import select_features
 
-    with progress_bar(quiet=as_json) as progress:
-        run, summary, files = select_file(
-            table,
-            output_folder,
-            reading={
-                "label_column": label_column,
-                "id_column": id_column,
-                "drop": drop or (),
-                "drop_text": drop_text,
-                "header": header,
-            },
-            ending=file_format,
-            image_shape=image,
-            overwrite=force,
-            command=context.obj,
-            progress=progress,
-            method=method,
-            n_clusters=clusters,
-            n_features=features,
-            standardize=standardize,
-            impute=impute,
-            n_subsamples=subsamples,
-            random_state=seed,
+    find_method(method)  # mistakes are found before a large table is read
+    if table.resolve().is_relative_to(output_folder.resolve()):
+        raise ValueError(
+            f"The results would replace the table {table}: name another folder with -o."
         )
+    names = plan_files(table)
+    with progress_line(quiet=as_json) as progress:
+        progress(f"reading {table.name}")
+        data = read_table(
+            table,
+            label_column=label_column,
+            id_column=id_column,
+            drop=drop or (),
+            drop_text=drop_text,
+            header=header,
+        )
+        _check_image(image, data.X.shape[1])
+        with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
+            run = select_features(
+                data,
+                method=method,
+                n_clusters=clusters,
+                n_features=features,
+                standardize=standardize,
+                impute=impute,
+                n_subsamples=subsamples,
+                random_state=seed,
+                progress=progress,
+            )
+            progress("writing")
+            summary = write_files(
+                run, unfinished, names, source=table, image_shape=image, command=context.obj
+            )
+    files = {kind: output_folder / name for kind, name in names.items()}
     if as_json:
         essence = {key: summary[key] for key in ESSENCE}
         print_json(essence | {"files": {kind: str(path) for kind, path in files.items()}})
         return
-    show_run(output(), run, summary, files)
+    show_selection(output(), summary, files)
+
+
+def _check_image(shape: tuple[int, int] | None, n_features: int) -> None:
+    """Raise unless the features are the pixels of such an image."""
+    if shape is not None and shape[0] * shape[1] != n_features:
+        height, width = shape
+        raise ValueError(
+            f"An image of {height}x{width} has {height * width} pixels, but the table has "
+            f"{n_features} features: give the height and width of the images, and leave out other "
+            "columns (--drop COLUMN, --label-column, --id-column)."
+        )
+
+
+def show_selection(console: "Console", summary: dict[str, Any], files: dict[str, Path]) -> None:
+    """Print what was found, its caveats and where everything is."""
+    from rich.text import Text
+
+    what, *words = summary["words"]
+    console.print(Text(f"\n{what}\n", style="bold"))
+    console.print(_best_features(summary))
+    console.print(text_grid([("-", word) for word in (*words, *_judged(summary))], gap=1))
+    if summary["caveats"]:
+        console.print("\n[bold]Mind that[/]")
+        console.print(text_grid([("-", each["text"]) for each in summary["caveats"]], gap=1))
+    ending = "".join(files["selected"].suffixes) or ".csv"
+    console.print()
+    for text, where in (
+        ("Open in a browser", files["report"]),
+        ("The reduced table", files["selected"]),
+        ("Why each feature", files["features"]),
+        ("Cluster of samples", files["samples"]),
+        ("For other rows", f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"),
+    ):
+        console.print(Text(f"{text:<18}  {where}"), soft_wrap=True)
+
+
+def _best_features(summary: dict[str, Any]) -> Any:
+    """Return a table of the best features."""
+    facts, total = summary["features"], summary["number"]["selected"]
+    head, left = ["rank", "feature", "score", "tells cluster"], ["feature", "tells cluster"]
+    rows = []
+    for i in range(min(total, MOST_FEATURES)):
+        cluster, separation = facts["cluster"][i], str(facts["separation"][i])
+        side = "low" if separation.startswith("-") else "high"
+        told = "" if cluster is None else f"{cluster}, {side} there"
+        rows.append([str(facts["rank"][i]), facts["name"][i], f"{facts['score'][i]:.3g}", told])
+    if facts["frequency"] is not None:
+        head.insert(3, "selected in")
+        for row, share in zip(rows, facts["frequency"], strict=False):
+            row.insert(3, f"{share:.0%}")
+    table = plain_table(head, rows, left=left)
+    if total > len(rows):
+        table.caption = f"and {total - len(rows):,} more in features.csv"
+        table.caption_justify = "left"
+    return table
+
+
+def _judged(summary: dict[str, Any]) -> list[str]:
+    """Say how far clusters agree with known classes: those of k-means, and of the method."""
+    names = {
+        "selected": "k-means on the {n:,} selected features",
+        "all": "k-means on all {n:,} features",
+        "clusters": "the clusters above",
+    }
+    scores = [
+        f"{names[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, "
+        f"NMI {row['nmi']:.2f}"
+        for row in (summary["evaluation"] or {}).get("rows", ())
+    ]
+    return [f"Known classes, used to judge only: {'; '.join(scores)}."] if scores else []

@@ -1,7 +1,6 @@
 """From a file to a selection, its report and its use on other rows: what the command line does.
 
-Nothing here prints. Functions take a table of any kind (a file, a data frame, an array), and
-return an object that says what was done and how far it can be trusted.
+Nothing here prints.
 
 >>> from featsieve.datasets import make_planted
 >>> from featsieve.workflow import select_features
@@ -10,20 +9,7 @@ return an object that says what was done and how far it can be trusted.
 3
 """
 
-from featsieve.workflow.apply import Applied, apply_model
-from featsieve.workflow.compare import Comparison, compare_methods
-from featsieve.workflow.inspect import Inspection, inspect_table
 from featsieve.workflow.outputs import save_run
 from featsieve.workflow.select import SelectionRun, select_features
 
-__all__ = [
-    "Applied",
-    "Comparison",
-    "Inspection",
-    "SelectionRun",
-    "apply_model",
-    "compare_methods",
-    "inspect_table",
-    "save_run",
-    "select_features",
-]
+__all__ = ["SelectionRun", "save_run", "select_features"]

@@ -1,12 +1,19 @@
-"""What a user may ask for: a method by its name, numbers of clusters and of features."""
+"""A method by its name, with the numbers that are asked for, and its fits to subsamples."""
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
-from featsieve import selectors
-from featsieve.validation import resolve_n_features
+import numpy as np
+from sklearn.base import clone
+
+from featsieve import defaults, selectors
+from featsieve.evaluation import Stability, selection_stability
+from featsieve.validation import check_number, resolve_n_features
+from featsieve.workflow.messages import Note, ProgressCallback, silent
 
 DEFAULT_METHOD = "JASFS"
 
@@ -57,14 +64,73 @@ def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tu
             )
         n_clusters = int(n_clusters)
     if not (isinstance(n_features, str) and n_features == "auto"):
-        try:
-            count = resolve_n_features(n_features, n_columns)
-        except (TypeError, ValueError):
-            count = None
-        if count is None:
-            raise ValueError(
-                f"The number of features must be a count from 1 to {n_columns}, a fraction such as "
-                f"0.1, or 'auto'; got {n_features!r}."
-            )
-        n_features = count
+        n_features = resolve_n_features(n_features, n_columns, name="n_features")
+        if n_features is None:
+            raise ValueError("n_features must be a count, a fraction or 'auto'; got None.")
     return n_clusters, n_features
+
+
+def check_subsamples(n_subsamples: int | None, X: Any) -> int:
+    """Return the number of subsamples; None is 10, or 0 for a large table, and 1 is an error."""
+    if n_subsamples is None:
+        large = X.shape[0] * X.shape[1] > defaults.SUBSAMPLED_ELEMENTS
+        return 0 if large else defaults.SUBSAMPLES
+    check_number("n_subsamples", n_subsamples, low=0, integer=True)
+    if n_subsamples == 1:
+        raise ValueError("Stability compares selections: take 0 subsamples (none), or at least 2.")
+    return int(n_subsamples)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """What selections from subsamples have in common."""
+
+    frequency: np.ndarray | None  # share of the subsamples in which each feature was selected
+    stability: Stability | None  # how far the selections agree beyond chance
+    notes: tuple[Note, ...]  # about fits that failed
+
+
+def repeat_selection(
+    selector: Any,
+    X: Any,
+    n_subsamples: int,
+    *,
+    random_state: int = 0,
+    progress: ProgressCallback = silent,
+) -> Repeats:
+    """Fit a selector again to random subsets of the rows.
+
+    The numbers of clusters and of features are those of the selector, as it was fitted: what is
+    asked is whether the same features come back, not whether the same numbers do.
+    """
+    rng = np.random.RandomState(random_state)
+    n = X.shape[0]
+    n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)
+    selections, failures = [], []
+    for i in range(n_subsamples):
+        rows = np.sort(rng.permutation(n)[:n_rows])
+        again = with_found_numbers(selector, random_state=rng.randint(np.iinfo(np.int32).max))
+        progress(f"{type(selector).__name__}: subsample {i + 1} of {n_subsamples}")
+        try:
+            with catch_warnings():
+                simplefilter("ignore")  # the fit to all rows has reported the same
+                selections.append(again.fit(X[rows]).get_support())
+        except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
+            failures.append(str(error).rstrip("."))
+    text = f"{len(failures)} of the {n_subsamples} fits to subsamples failed and do not count"
+    return Repeats(
+        np.mean(selections, axis=0) if selections else None,
+        selection_stability(np.array(selections)) if len(selections) > 1 else None,
+        (Note(f"{text} ({failures[0]}).", "subsamples"),) if failures else (),
+    )
+
+
+def with_found_numbers(selector: Any, *, random_state: int) -> Any:
+    """Return an unfitted copy that looks for as many clusters and features as were found."""
+    values = {"n_features_to_select": selector.n_features_selected_}
+    parameters = selector.get_params(deep=False)
+    if parameters.get("n_clusters") is not None:
+        values["n_clusters"] = selector.n_clusters_
+    if "random_state" in parameters:
+        values["random_state"] = random_state
+    return clone(selector).set_params(**values)

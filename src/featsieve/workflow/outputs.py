@@ -2,13 +2,12 @@
 
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from featsieve.datasets import read_table, write_table
+from featsieve.datasets import write_table
 from featsieve.io.dataset import subset
 from featsieve.io.files import legible, write_text
 from featsieve.io.formats import FORMATS
@@ -19,9 +18,7 @@ from featsieve.io.results import result_folder
 from featsieve.io.table import table_format
 from featsieve.io.write import check_writer, write_csv
 from featsieve.report import render_selection, summarize_selection
-from featsieve.workflow.messages import ProgressCallback
-from featsieve.workflow.methods import find_method
-from featsieve.workflow.select import SelectionRun, select_features
+from featsieve.workflow.select import SelectionRun
 
 # Besides the reduced table, which is called selected and ends like its format.
 FILES = {
@@ -33,11 +30,6 @@ FILES = {
 }
 # All files that selections have written.
 KNOWN = (*FILES.values(), *(f"selected{ending}" for ending in FORMATS))
-# What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
-ESSENCE = (
-    *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
-    *("evaluation", "reproduce", "words", "caveats"),
-)
 # Kinds of notes that a report finds out for itself.
 REPORTED = {"constant", "NoStructureWarning", "ConvergenceWarning"}
 
@@ -47,7 +39,6 @@ def save_run(
     folder: str | os.PathLike[str],
     *,
     source: str | os.PathLike[str] | None = None,
-    ending: str | None = None,
     image_shape: tuple[int, int] | None = None,
     overwrite: bool = False,
 ) -> dict[str, Path]:
@@ -61,8 +52,6 @@ def save_run(
     source : str or path, optional
         The file that the table came from. The reduced table gets its format; of a .h5ad file, all
         that belongs to the selected genes is kept.
-    ending : str, optional
-        Another format of the reduced table: ".csv", ".tsv", ".parquet", ".npz", ".mat", ".h5ad".
     image_shape : tuple of two int, optional
         Height and width of the images whose pixels the columns are.
     overwrite : bool, default=False
@@ -84,73 +73,23 @@ def save_run(
     ...     sorted(path.name for path in save_run(run, f"{home}/results").values())
     ['features.csv', 'model.skops', 'report.html', 'samples.csv', 'selected.csv', 'summary.json']
     """
-    names = plan_files(source, ending)
+    names = plan_files(source)
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
-        _write_files(run, unfinished, names, source=source, image_shape=image_shape)
+        write_files(run, unfinished, names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
 
 
-def select_file(
-    source: Path,
-    folder: Path,
-    *,
-    reading: dict[str, Any],
-    ending: str | None = None,
-    image_shape: tuple[int, int] | None = None,
-    overwrite: bool = False,
-    command: str | None = None,
-    progress: ProgressCallback,
-    **settings: Any,
-) -> tuple[SelectionRun, dict[str, Any], dict[str, Path]]:
-    """Select features of a file and write a folder; return the run, its summary and its files.
-
-    ``reading`` is for `read_table`, ``settings`` for `select_features`. Mistakes are found before
-    a large table is read, or at least before the fit.
-    """
-    find_method(settings["method"])
-    if source.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(
-            f"The results would replace the table {source}: name another folder with -o."
-        )
-    names = plan_files(source, ending)
-    progress(f"reading {source.name}", 0, 1)
-    table = read_table(source, **reading)
-    d = table.X.shape[1]
-    if image_shape is not None and np.prod(image_shape) != d:
-        height, width = image_shape
-        raise ValueError(
-            f"An image of {height}x{width} has {height * width} pixels, but the table has {d} "
-            "features: give the height and width of the images, and leave out other columns "
-            "(--drop COLUMN, --label-column, --id-column)."
-        )
-    with (
-        result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished,
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")  # they are among the notes
-        run = select_features(table, progress=progress, **settings)
-        progress("writing", 1, 1)
-        summary = _write_files(
-            run, unfinished, names, source=source, image_shape=image_shape, command=command
-        )
-    return run, summary, {kind: folder / name for kind, name in names.items()}
-
-
-def plan_files(
-    source: str | os.PathLike[str] | None = None, ending: str | None = None
-) -> dict[str, str]:
+def plan_files(source: str | os.PathLike[str] | None = None) -> dict[str, str]:
     """Return the names of the files; raise if a library is missing that they need."""
-    if ending is None and source is not None:
-        ending = table_format(source)
+    ending = None if source is None else table_format(source)
     names = {"selected": f"selected{ending or '.csv'}", **FILES}
     load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
-    instead = "write another format, with --format csv (in Python ending='.csv')"
-    check_writer(names["selected"], instead=instead)
+    check_writer(names["selected"], instead="convert the table to another format first")
     return names
 
 
-def _write_files(
+def write_files(
     run: SelectionRun,
     folder: Path,
     names: dict[str, str],
@@ -182,7 +121,7 @@ def summarize(
     command: str | None = None,
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
-    table, clusters = run.table, run.settings["clusters"]
+    table = run.table
     about = {
         "title": legible(f"Selected features of {table.name}"),
         "file": None if source is None else legible(Path(source).name),
@@ -191,7 +130,6 @@ def summarize(
         "dropped": table.dropped,
         "standardized": run.settings["standardize"],
         "seed": run.settings["seed"],
-        "n_clusters": None if isinstance(clusters, str) else clusters,
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
     }
@@ -199,10 +137,7 @@ def summarize(
     if y is not None and table.class_names is not None:
         y = np.array(table.class_names)[y]
     return summarize_selection(
-        run.selector,
-        run.prepared.X,
-        feature_names=table.feature_names,
-        sample_names=table.sample_names,
+        run.found,
         frequency=run.frequency,
         stability=run.stability,
         structure=run.structure,
@@ -221,8 +156,3 @@ def read_summary(path: Path) -> dict[str, Any]:
     if not isinstance(summary, dict) or "format" not in summary:
         raise ValueError(f"{path} is not a summary of a selection: it has no format number.")
     return summary
-
-
-def render_again(summary: Path, output: Path) -> None:
-    """Write the report of a selection from its summary."""
-    write_text(output, render_selection(read_summary(summary)))

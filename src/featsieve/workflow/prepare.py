@@ -23,14 +23,7 @@ from featsieve.workflow.columns import (
     count_missing,
     row_number_columns,
 )
-from featsieve.workflow.messages import (
-    Note,
-    by_column,
-    columns_sentence,
-    count_of,
-    filled_note,
-    list_counts,
-)
+from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,39 +36,7 @@ class Prepared:
     fill: np.ndarray | None = None  # medians that gaps were filled with
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
-    n_filled: int = 0
-    constant: tuple[str, ...] = ()  # columns that do not vary
-    row_numbers: tuple[str, ...] = ()  # columns that look like row numbers
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a user should know about the table, a sentence each."""
-        found = {}
-        n, repeated, y = self.table.X.shape[0], count_repeated(self.table), self.table.y
-        if repeated:
-            found["names"] = (
-                f"{count_of(repeated, 'sample')} of {n:,} have the name of another one in column "
-                f"{self.table.id_name!r}: names of samples should differ."
-            )
-        if y is not None and self.table.complete_y is None:
-            found["classes"] = (
-                f"{count_of(int(np.sum(y < 0)), 'label')} of {n:,} missing in the column of the "
-                "classes: the result is not compared with them."
-            )
-        if self.row_numbers:
-            one = shlex.quote(self.row_numbers[0])
-            rest = (
-                "the rows and would be taken as a feature: leave a row number out with --drop "
-                f"{one}, or make it the name of the samples with --id-column {one} (in Python "
-                "drop, id_column)."
-            )
-            found["row-numbers"] = columns_sentence(self.row_numbers, "counts", "count", rest)
-        if self.constant:
-            rest = "constant: nothing to select."
-            found["constant"] = columns_sentence(self.constant, "is", "are", rest)
-        if self.n_filled:
-            found["filled"] = filled_note(self.n_filled, "median of the column")
-        return tuple(Note(text, kind) for kind, text in found.items())
+    notes: tuple[Note, ...] = ()  # what a user should know about the table
 
 
 def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
@@ -113,17 +74,43 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
         fill, filled = _filled(table.X, missing, names)
         table = replace(table, X=filled)
     X, centre, scale = _standardized(table.X) if standardize else (table.X, None, None)
-    return Prepared(
-        table,
-        X,
-        names,
-        fill,
-        centre,
-        scale,
-        n_filled=int(missing.sum()),
-        constant=tuple(names[j] for j in np.flatnonzero(constant_columns(table.X))),
-        row_numbers=tuple(names[j] for j in row_number_columns(table.X, table.feature_names)),
-    )
+    notes = _notes(table, names)
+    if missing.any():
+        text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
+        notes.append(Note(text, "filled"))
+    return Prepared(table, X, names, fill, centre, scale, tuple(notes))
+
+
+def _notes(table: Dataset, names: list[str]) -> list[Note]:
+    """Return what a user should know about the names, the classes and the columns of a table."""
+    found = []
+    n, y, repeated = table.X.shape[0], table.y, count_repeated(table)
+    if repeated:
+        text = (
+            f"{counted(repeated, 'sample')} of {n:,} have the name of another one in column "
+            f"{table.id_name!r}: names of samples should differ."
+        )
+        found.append(Note(text, "names"))
+    if y is not None and table.complete_y is None:
+        text = (
+            f"{counted(int(np.sum(y < 0)), 'label')} of {n:,} missing in the column of the "
+            "classes: the result is not compared with them."
+        )
+        found.append(Note(text, "classes"))
+    row_numbers = [names[j] for j in row_number_columns(table.X, table.feature_names)]
+    if row_numbers:
+        one = shlex.quote(row_numbers[0])
+        text = (
+            f"Row numbers would be taken as features: {list_columns(row_numbers)}. Leave them out "
+            f"with --drop {one}, or make them the names of the samples with --id-column {one} (in "
+            "Python drop, id_column)."
+        )
+        found.append(Note(text, "row-numbers"))
+    constant = [names[j] for j in np.flatnonzero(constant_columns(table.X))]
+    if constant:
+        text = f"Constant, and nothing to select: {list_columns(constant)}."
+        found.append(Note(text, "constant"))
+    return found
 
 
 def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
@@ -169,9 +156,10 @@ def _filled(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, 
     """Return the medians of the columns, and the table with its gaps filled by them."""
     empty = [names[j] for j in np.flatnonzero(missing == X.shape[0])]
     if empty:
-        drop = f"--drop {shlex.quote(empty[0])}; in Python drop"
-        rest = f"no value at all: leave out what is empty ({drop})."
-        raise ValueError(columns_sentence(empty, "has", "have", rest))
+        raise ValueError(
+            f"There is no value at all in {list_columns(empty)}: leave out what is empty (--drop "
+            f"{shlex.quote(empty[0])}; in Python drop)."
+        )
     table = X.tocsc() if is_sparse(X) else X
     imputer = SimpleImputer(strategy="median").fit(table)
     if missing.any():

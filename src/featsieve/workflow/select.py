@@ -1,10 +1,7 @@
 """From a table to a selection with everything that is worth knowing about it."""
 
-import copy
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,24 +10,22 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.criteria.selected_clusters import selected_clusters
 from featsieve.datasets import Dataset
-from featsieve.evaluation import (
-    Stability,
-    clustering_accuracy,
-    normalized_mutual_information,
-)
+from featsieve.evaluation import Stability
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
-from featsieve.tuning import explain, structure_score
-from featsieve.validation import check_number, warn
-from featsieve.workflow.messages import Note, ProgressCallback, Steps
-from featsieve.workflow.methods import check_counts, find_method, make_selector
+from featsieve.tuning import structure_score
+from featsieve.tuning.selection import Selection, gather
+from featsieve.validation import check_number
+from featsieve.workflow.messages import Note, ProgressCallback, silent
+from featsieve.workflow.methods import (
+    check_counts,
+    check_subsamples,
+    find_method,
+    make_selector,
+    repeat_selection,
+)
 from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
-from featsieve.workflow.subsamples import check_subsamples, repeat_selection
-
-# Beside the fits to subsamples: the fit to all rows, the structure score, the explanation.
-FIXED_STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +38,10 @@ class SelectionRun:
         The table, in the units of the file and as the selector saw it.
     model : SelectionModel
         What `featsieve.workflow.apply_model` uses on other rows.
+    found : Selection
+        Clusters and explanations, as the report takes them.
     labels : ndarray of shape (n_samples,)
-        Cluster of every sample.
-    features : Table
-        One row per feature; see `featsieve.explain`.
+        Cluster of every sample; k-means finds them for methods that find none.
     frequency : ndarray of shape (n_features,), or None
         Share of the subsamples in which each feature was selected.
     stability : Stability or None
@@ -63,8 +58,8 @@ class SelectionRun:
 
     prepared: Prepared
     model: SelectionModel
+    found: Selection
     labels: np.ndarray
-    features: Table
     frequency: np.ndarray | None
     stability: Stability | None
     structure: float
@@ -81,6 +76,11 @@ class SelectionRun:
     def selector(self) -> Any:
         """The fitted selector."""
         return self.model.selector
+
+    @property
+    def features(self) -> Table:
+        """One row per feature; see `featsieve.explain`."""
+        return self.found.facts
 
     @property
     def selected(self) -> list[str]:
@@ -101,20 +101,6 @@ class SelectionRun:
             found["class"] = np.array([*classes, ""])[y]  # -1: missing
         return found
 
-    @property
-    def agreement(self) -> dict[str, float] | None:
-        """Accuracy and mutual information of the clusters with the classes, where these are known.
-
-        The classes have no part in the selection: they only judge it.
-        """
-        y = self.table.complete_y
-        if y is None:
-            return None
-        return {
-            "accuracy": clustering_accuracy(y, self.labels),
-            "nmi": normalized_mutual_information(y, self.labels),
-        }
-
 
 def select_features(
     table: Any,
@@ -126,7 +112,7 @@ def select_features(
     impute: str | None = None,
     n_subsamples: int | None = None,
     random_state: int = 0,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback = silent,
 ) -> SelectionRun:
     """Select features of a table, and say how far the selection can be trusted.
 
@@ -152,16 +138,12 @@ def select_features(
     random_state : int, default=0
         The same number gives the same answer.
     progress : callable, optional
-        ``progress(text, done, total)`` is called at every step.
+        ``progress(text)`` is called at every step.
 
     Returns
     -------
     SelectionRun
-
-    Warns
-    -----
-    UserWarning
-        For everything in ``notes``.
+        What would be warnings elsewhere is in its ``notes``.
 
     Examples
     --------
@@ -180,9 +162,9 @@ def select_features(
     X = prepared.X
     n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
     n_subsamples = check_subsamples(n_subsamples, X)
-    steps = Steps(FIXED_STEPS + n_subsamples, progress)
-    with _collected() as caught:
-        steps.next(f"looking for features with {kind.__name__}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        progress(f"looking for features with {kind.__name__}")
         selector = make_selector(
             kind, n_clusters=n_clusters, n_features=n_features, random_state=random_state
         )
@@ -190,19 +172,21 @@ def select_features(
         selector.fit(X)
         seconds = time.perf_counter() - start
         repeats = repeat_selection(
-            selector, X, n_subsamples, random_state=random_state, steps=steps
+            selector, X, n_subsamples, random_state=random_state, progress=progress
         )
-        steps.next("looking for structure")
-        labels = find_clusters(
-            selector, X, n_clusters=None if isinstance(n_clusters, str) else n_clusters
+        progress("explaining")
+        found = gather(
+            selector,
+            X,
+            feature_names=prepared.table.feature_names,
+            sample_names=prepared.table.sample_names,
+            n_clusters=None if isinstance(n_clusters, str) else n_clusters,
         )
+        if repeats.frequency is not None:
+            found.facts["selection_frequency"] = repeats.frequency
+        labels = _labels(found)
+        progress("looking for structure")
         structure = score_structure(X, labels, random_state=random_state)
-        steps.next("explaining")
-        features = explain_run(prepared, selector, labels, repeats.frequency)
-        steps.end()
-    own_notes = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
-    for note in own_notes:
-        warn(note)
     model = SelectionModel.from_selector(
         selector,
         prepared.feature_names,
@@ -223,27 +207,31 @@ def select_features(
         "subsamples": n_subsamples,
         "seed": random_state,
     }
+    # One sentence about missing structure is enough, whoever said it.
+    told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
+    own = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
+    others = (Note(str(w.message), w.category.__name__) for w in caught if w in told.values())
     return SelectionRun(
         prepared,
         model,
+        found,
         labels,
-        features,
         repeats.frequency,
         repeats.stability,
         structure,
         settings,
         seconds,
-        notes=(*own_notes, *caught),
+        notes=(*own, *others),
     )
 
 
-def find_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
-    """Return the cluster of every sample, also for methods that find none themselves."""
-    own = getattr(selector, "labels_", None)
+def _labels(found: Selection) -> np.ndarray:
+    """Return the cluster of every sample, as the selector calls it."""
+    own = getattr(found.selector, "labels_", None)
     if own is not None:
         return np.asarray(own)
-    found = selected_clusters(selector, X, n_clusters=n_clusters)
-    return np.zeros(X.shape[0], dtype=np.intp) if found is None else found.codes
+    n = found.X.shape[0]
+    return np.zeros(n, dtype=np.intp) if found.clusters is None else found.clusters.codes
 
 
 def score_structure(X: Any, labels: np.ndarray, *, random_state: int = 0) -> float:
@@ -255,21 +243,6 @@ def score_structure(X: Any, labels: np.ndarray, *, random_state: int = 0) -> flo
         rows = np.sort(np.random.RandomState(random_state).permutation(X.shape[0])[:most])
         X, labels = X[rows], labels[rows]
     return structure_score(X, labels, random_state=random_state)
-
-
-def explain_run(
-    prepared: Prepared, selector: Any, labels: np.ndarray, frequency: np.ndarray | None
-) -> Table:
-    """Return the explanation of every feature, with its name and selection frequency."""
-    named = copy.copy(selector)
-    named.feature_names_in_ = np.asarray(prepared.feature_names, dtype=object)
-    with warnings.catch_warnings():
-        # the table has no names, the copy of the selector has: that is what it was made for
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        table = explain(named, prepared.X, labels=labels)
-    if frequency is not None:
-        table["selection_frequency"] = frequency
-    return table
 
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
@@ -289,17 +262,3 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
         "cannot be compared, give --standardize (in Python standardize=True)."
     )
     return (Note(text, "units"),)
-
-
-@contextmanager
-def _collected() -> Iterator[list[Note]]:
-    """Collect warnings as notes, one of each kind, and pass them on at the end."""
-    notes: list[Note] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield notes
-    # One sentence about missing structure is enough, whoever said it first.
-    first = {(w.category, w.category is UserWarning and str(w.message)): w for w in caught[::-1]}
-    for warning in [w for w in caught if w in first.values()]:
-        notes.append(Note(str(warning.message), warning.category.__name__))
-        warn(str(warning.message), warning.category)

@@ -15,7 +15,7 @@ from featsieve.report.selection.facts import (
     table_facts,
 )
 from featsieve.report.selection.features import cluster_facts
-from featsieve.report.selection.selection import gather
+from featsieve.tuning.selection import gather
 from tests.report.selection.cases import automatic, noise, planted, stable
 
 

@@ -22,7 +22,7 @@ from featsieve.report.selection.features import (
     plane,
     sample_map,
 )
-from featsieve.report.selection.selection import gather
+from featsieve.tuning.selection import gather
 from tests.report.selection.cases import planted
 
 

@@ -11,8 +11,8 @@ from featsieve.criteria.selected_clusters import layers
 from featsieve.criteria.structure import noise_level, quick_structure
 from featsieve.evaluation import ClusteringScores, Stability
 from featsieve.evaluation.judging import Judge
-from featsieve.report.selection.selection import Selection
 from featsieve.report.selection.values import plain, plains
+from featsieve.tuning.selection import Selection
 
 # Features along the ranking that are drawn.
 MOST_STEPS = 400

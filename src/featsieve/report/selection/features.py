@@ -12,8 +12,8 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.graphs import principal_coordinates
-from featsieve.report.selection.selection import Selection
 from featsieve.report.selection.values import plain, plains
+from featsieve.tuning.selection import Selection
 
 # So many features are listed, the best ones; a table of all is the business of ``explain``.
 MOST_ROWS = 2000

@@ -11,9 +11,9 @@ import numpy as np
 from featsieve.evaluation import Stability
 from featsieve.evaluation.checks import as_classes
 from featsieve.report.selection import facts, features
-from featsieve.report.selection.selection import Selection, check_shape, gather
 from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import caveats, summary_sentences
+from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
 FORMAT = 2
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
@@ -24,7 +24,7 @@ KNOWN = (
 
 def summarize_selection(
     selector: Any,
-    X: Any,
+    X: Any = None,
     *,
     feature_names: Any = None,
     sample_names: Any = None,
@@ -40,7 +40,8 @@ def summarize_selection(
     Parameters
     ----------
     selector : fitted selector of featsieve
-        Also StabilitySelection and AutoSelector.
+        Also StabilitySelection and AutoSelector. Or the ``found`` of a `SelectionRun`, which has
+        the table and its names.
     X : array-like, data frame or scipy.sparse matrix of shape (n_samples, n_features)
         The table that was fitted. A sparse one is not densified.
     feature_names, sample_names : sequence of str, optional
@@ -94,20 +95,19 @@ def summarize_selection(
     1.0
     """
     about = dict(about or {})
-    shape = check_shape(image_shape, np.shape(X)[1])
-    selection = gather(
-        selector,
-        X,
-        feature_names=feature_names,
-        sample_names=sample_names,
-        n_clusters=about.get("n_clusters"),
-        pixels=shape,
-    )
+    if isinstance(selector, Selection):
+        selection = selector
+    else:
+        names = {"feature_names": feature_names, "sample_names": sample_names}
+        selection = gather(selector, X, n_clusters=about.get("n_clusters"), **names)
+    shape = check_shape(image_shape, selection.X.shape[1])
+    selection = named_as_pixels(selection, shape)
     codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
     curve = facts.criterion_curve(selection)
     n_features = counted(len(selection.feature_names), "feature")
-    title = f"{len(selection.chosen):,} of {n_features}, selected by {type(selector).__name__}"
+    method = type(selection.selector).__name__
+    title = f"{len(selection.chosen):,} of {n_features}, selected by {method}"
     more = {str(key): value for key, value in about.items() if key not in KNOWN}
     summary: dict[str, Any] = {
         "format": FORMAT,

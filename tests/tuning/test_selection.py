@@ -4,7 +4,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, MaxVariance
-from featsieve.report.selection.selection import check_shape, gather
+from featsieve.tuning.selection import check_shape, gather, named_as_pixels
 from tests.report.selection.cases import planted
 
 
@@ -21,7 +21,9 @@ def test_names_come_from_the_frame_also_if_an_array_was_fitted():
 
 
 def test_pixels_without_names_are_called_by_row_and_column():
-    selection = gather(MaxVariance(3).fit(planted().X), planted().X, pixels=(4, 10))
+    found = gather(MaxVariance(3).fit(planted().X), planted().X)
+    assert named_as_pixels(found, None).feature_names[0] == "x0"
+    selection = named_as_pixels(found, (4, 10))
     assert selection.feature_names[0] == "r1c1"
     assert selection.feature_names[39] == "r4c10"
     assert not selection.named

@@ -1,6 +1,8 @@
-"""What a report of a selection is made from: the fitted selector, its table, names and clusters."""
+"""A selection explained: the fitted selector, its table, names, clusters, facts of features."""
 
-from dataclasses import dataclass
+import copy
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -68,9 +70,8 @@ def gather(
     feature_names: Any = None,
     sample_names: Any = None,
     n_clusters: int | None = None,
-    pixels: tuple[int, int] | None = None,
 ) -> Selection:
-    """Check what was given, and find names and clusters."""
+    """Check what was given, and find names, clusters and what explains each feature."""
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
     own_names = getattr(selector, "feature_names_in_", None)
     if columns is not None and own_names is None:  # fitted without names: they are for the reader
@@ -82,24 +83,39 @@ def gather(
         explain(selector, X)  # says what is wrong
     names = own_names if feature_names is None else feature_names
     named = names is not None
-    if names is None:
-        width = pixels[1] if pixels else 0
-        names = (f"r{j // width + 1}c{j % width + 1}" if pixels else f"x{j}" for j in range(d))
+    names = [f"x{j}" for j in range(d)] if names is None else names
+    names = _texts("feature_names", names, d, "column of X, selected or not")
     if sample_names is None and index is not None and list(index) != list(range(n)):
         sample_names = index
     clusters = selected_clusters(selector, table, n_clusters=n_clusters)
     by_k_means = clusters is not None and clusters.source == "k-means"
+    explained = selector
+    if own_names is None:  # under the names that the reader knows
+        explained, X = copy.copy(selector), table
+        explained.feature_names_in_ = np.asarray(names, dtype=object)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        facts = explain(explained, X, labels=clusters.codes if clusters and by_k_means else None)
     return Selection(
         selector=selector,
         X=table,
-        feature_names=_texts("feature_names", names, d, "column of X, selected or not"),
+        feature_names=names,
         named=named,
         sample_names=None
         if sample_names is None
         else _texts("sample_names", sample_names, n, "row"),
         clusters=clusters,
-        facts=explain(selector, X, labels=clusters.codes if clusters and by_k_means else None),
+        facts=facts,
     )
+
+
+def named_as_pixels(selection: Selection, shape: tuple[int, int] | None) -> Selection:
+    """Return the selection with features without a name called by their place in an image."""
+    if selection.named or shape is None:
+        return selection
+    width, d = shape[1], len(selection.feature_names)
+    names = [f"r{j // width + 1}c{j % width + 1}" for j in range(d)]
+    return replace(selection, feature_names=names)
 
 
 def check_shape(image_shape: Any, n_features: int) -> tuple[int, int] | None:
