@@ -84,7 +84,8 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>>     >>> from featsieve import LaplacianScore
+    >>> import json
+    >>> from featsieve import LaplacianScore
     >>> from featsieve.datasets import make_planted
     >>> from featsieve.report import render_selection, summarize_selection
     >>> X = make_planted(n_samples=60, n_features=30, n_informative=6, random_state=0).X
