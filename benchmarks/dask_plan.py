@@ -10,8 +10,7 @@ the machines in every pass ("read") unless it fits into their memory.
 import argparse
 from dataclasses import dataclass
 
-from featsieve.arrays.dask import KEPT_SHARE
-from featsieve.arrays.dask_chunks import FAN_IN
+from featsieve.arrays.dask import FAN_IN, KEPT_SHARE
 from featsieve.defaults import (
     LARGEST_EXACT_DIRECTIONS,
     N_DIRECTIONS,

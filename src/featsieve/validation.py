@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.dask_chunks import measured, moments_of, refuse_masked
+from featsieve.arrays.dask import measured, moments_of, refuse_masked
 from featsieve.arrays.namespace import (
     has_double_precision,
     in_double,

@@ -21,8 +21,7 @@ if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
 from dask import array as da
 
 from featsieve.arrays import dask as operator_module
-from featsieve.arrays import dask_chunks
-from featsieve.arrays.dask_chunks import FEW_PARTS, grouped_chunks, tree
+from featsieve.arrays.dask import FEW_PARTS, grouped_chunks, tree
 
 CHUNKS = ((50, 5, 0, 68, 80), (31,))
 KINDS = ("dense", "sparse", "integers", "far")
@@ -293,12 +292,12 @@ def test_what_was_measured_before_a_file_changed_is_forgotten(tmp_path):
 def test_a_fit_measures_the_table_once(monkeypatch):
     passes = []
     monkeypatch.setattr(
-        dask_chunks, "tree", lambda tasks, merge: passes.append(1) or tree(tasks, merge)
+        operator_module, "tree", lambda tasks, merge: passes.append(1) or tree(tasks, merge)
     )
     chunked = da.from_array(tables("dense")[0], chunks=CHUNKS)
     LaplacianScore(n_features_to_select=4).fit(chunked)
     assert len(passes) == 1
-    assert dask_chunks.MOMENTS not in vars(chunked)
+    assert operator_module.MOMENTS not in vars(chunked)
 
 
 @pytest.mark.parametrize("frames", ["pandas", "polars"])

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.row_parts import MemoryParts
+from featsieve.arrays.row_parts import RowParts
 
 N, D = 60, 7
 
@@ -36,7 +36,7 @@ def part_sums(part, block, R):
 @pytest.mark.parametrize("name", tables())
 def test_products_of_parts_add_up_to_those_of_the_table(name, scale):
     operator = as_operator(tables()[name], scale=scale)
-    parts = MemoryParts(operator, n_rows=17)
+    parts = RowParts(operator, n_rows=17)
     rng = np.random.default_rng(1)
     W, R = rng.standard_normal((D, 3)), rng.standard_normal((N, 2))
     assert parts.bounds == [(0, 17), (17, 34), (34, 51), (51, 60)]
@@ -72,9 +72,8 @@ def test_what_the_table_has_computed_is_not_taken_for_the_part():
     np.testing.assert_allclose(part.sample_gram(), rows @ rows.T)
 
 
-def test_kept_columns_are_in_double_precision_only_if_the_table_is(monkeypatch):
-    monkeypatch.setattr("featsieve.arrays.dense.CONVERT_ELEMENTS", 1)  # as of a large table
-    for name, dtype in [("float64", "float64"), ("float32", "float32"), ("uint8", "float32")]:
+def test_kept_columns_are_in_single_precision_only_if_the_table_is():
+    for name, dtype in [("float64", "float64"), ("float32", "float32"), ("uint8", "float64")]:
         operator = as_operator(tables()[name], scale="unit")
         (block,) = operator.parts().keep_columns(np.array([1, 3]))
         assert block.dtype == dtype

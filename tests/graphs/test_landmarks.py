@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.row_parts import MemoryParts
+from featsieve.arrays.row_parts import RowParts
 from featsieve.graphs.coordinates import hat_coordinates, hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks, smallest
 
@@ -20,7 +20,7 @@ def blobs(n_samples=900, n_features=30):
 
 def graph_of(X, *, n_rows=None, n_landmarks=60, seed=0):
     operator = as_operator(X, scale="unit")
-    parts = MemoryParts(operator, n_rows=n_rows)
+    parts = RowParts(operator, n_rows=n_rows)
     landmarks = choose_landmarks(
         operator,
         hat_directions(operator),

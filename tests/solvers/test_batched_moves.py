@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.row_parts import MemoryParts, added
+from featsieve.arrays.row_parts import RowParts, added
 from featsieve.defaults import BATCH_PROGRESS
 from featsieve.graphs.coordinates import hat_directions
 from featsieve.graphs.landmarks import LandmarkGraph, choose_landmarks
@@ -30,7 +30,7 @@ SUPPORT = np.array([0, 3, 5, 6])
 def make_problem(labels, *, n_rows=None, seed=0, weight=0.6):
     X, _ = make_blobs(len(labels), 8, centers=C, cluster_std=3.0, random_state=seed)
     operator = as_operator(X, scale="unit")
-    parts = MemoryParts(operator, n_rows=n_rows)
+    parts = RowParts(operator, n_rows=n_rows)
     landmarks = choose_landmarks(
         operator,
         hat_directions(operator),
@@ -111,7 +111,7 @@ def test_how_the_table_is_cut_does_not_matter():
     np.testing.assert_array_equal(*ends)
 
 
-class ReadAgain(MemoryParts):
+class ReadAgain(RowParts):
     """Parts that keep no columns, and give none to a function that promised not to look."""
 
     def keep_columns(self, indices):
@@ -148,7 +148,7 @@ def test_columns_that_are_read_again_change_nothing():
 def plain_problem(X, labels, c, *, n_rows=None):
     """Return the problem with the kernel XX' alone, and that kernel."""
     operator = as_operator(X, center=False)
-    parts = MemoryParts(operator, n_rows=n_rows)
+    parts = RowParts(operator, n_rows=n_rows)
     state = np.random.RandomState(0)
     landmarks = choose_landmarks(
         operator, hat_directions(operator), n_landmarks=4, random_state=state
@@ -264,7 +264,7 @@ def test_a_landmark_without_rows_has_no_part():
 def batches_of(kinds, *, n_rows=None):
     """Return the rows of every batch."""
     n = len(kinds)
-    parts = MemoryParts(as_operator(np.eye(n) + 1.0), n_rows=n_rows)
+    parts = RowParts(as_operator(np.eye(n) + 1.0), n_rows=n_rows)
     kinds = np.asarray(kinds, dtype=np.int32)
     proposals = [(np.ones(b - a, dtype=int), kinds[a:b]) for a, b in parts.bounds]
     found = []

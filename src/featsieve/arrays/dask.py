@@ -1,32 +1,35 @@
-"""The data operator of a Dask array: one pass over the chunks for every product.
+"""Tables of Dask: chunks of whole rows, one pass over them for every product.
 
 Arguments and results are NumPy arrays of the caller's process: n x c, d x c, or small. The table
-itself is never gathered, nor kept on the workers (persist it yourself if it fits there).
+itself is never gathered, nor kept on the workers (persist it yourself if it fits there). Without a
+cluster the same graphs run on Dask's threads.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import getitem
 from typing import Any
 
 import array_api_compat.numpy as xnp
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from featsieve.arrays.dask_chunks import (
-    Recipe,
-    compute,
-    gather_rows,
-    grouped_chunks,
-    leaf,
-    moments_of,
-    persist,
-    task,
-    tree,
-)
+from featsieve.arrays.dense import DenseOperator
 from featsieve.arrays.namespace import is_sparse
-from featsieve.arrays.operator import DataOperator
+from featsieve.arrays.operator import ColumnStatistics, DataOperator
 from featsieve.arrays.row_parts import RowParts, Rows, added, joined, to_host
+from featsieve.arrays.sparse import SparseOperator
 
+# Results of so many parts are added by one task, and those sums again.
+FAN_IN = 4
+# Small chunks are worked on together: a task costs about a millisecond of the scheduler's time.
+# Parts of at least so many elements, unless there are few parts anyway.
+PART_ELEMENTS = 2**20
+FEW_PARTS = 64
 # Columns that are asked for again and again are kept on the workers if they take at most this share
 # of their memory (of so many bytes, where there are no workers).
 KEPT_SHARE = 0.2
@@ -36,17 +39,227 @@ HOST_MEMORY = 2**33
 GATHERED_ELEMENTS = 2**25
 # Up to so many samples the products of all pairs of rows are computed at once, and kept (200 MB).
 LARGEST_SAMPLE_GRAM = 5000
+# Graphs carry arrays as large as d x c on purpose.
+SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
+# Where a table carries its moments: a fit makes several operators of the same table.
+MOMENTS = "_featsieve_moments"
 
 
-class Method:
-    """The call of a method of a part, by its name, as a function that can be sent to a worker."""
+# Tasks --------------------------------------------------------------------------------------------
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    def __call__(self, part: DataOperator, *arguments: Any) -> Any:
-        """Call the method."""
-        return getattr(part, self.name)(*arguments)
+def grouped_chunks(X: Any) -> tuple[list[tuple[int, int]], list[list[Any]]]:
+    """Return the rows and the chunks of every part of a Dask array; small chunks are joined."""
+    n, d = X.shape
+    enough = min(PART_ELEMENTS, n * d / FEW_PARTS)
+    bounds: list[tuple[int, int]] = []
+    groups: list[list[Any]] = []
+    stop = 0
+    full = True
+    for length, chunk in zip(X.chunks[0], X.to_delayed()[:, 0], strict=True):
+        if length == 0:  # a filter has left nothing of it
+            continue
+        start, stop = stop, stop + length
+        if full:
+            bounds.append((start, stop))
+            groups.append([chunk])
+        else:
+            bounds[-1] = (bounds[-1][0], stop)
+            groups[-1].append(chunk)
+        full = (stop - bounds[-1][0]) * d >= enough
+    return bounds, groups
+
+
+def stacked(chunks: Sequence[Any]) -> Any:
+    """Return chunks of rows as one table."""
+    if len(chunks) == 1:
+        return chunks[0] if is_sparse(chunks[0]) else np.asarray(chunks[0])
+    if is_sparse(chunks[0]):
+        return sp.csr_array(sp.vstack(chunks))
+    return np.concatenate(chunks)
+
+
+def task(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the call of a function as a task."""
+    from dask import delayed
+
+    return delayed(function, pure=False)(*arguments)
+
+
+def leaf(value: Any) -> Any:
+    """Return a value as a task of its own, so that tasks that share it send it once."""
+    from dask import delayed
+
+    return delayed(value, pure=False, traverse=False)
+
+
+def tree(tasks: Sequence[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Return the task that merges the results of all tasks, a few at a time.
+
+    The shape of the tree depends on the number of tasks alone: sums are the same to the last digit,
+    wherever and in whatever order the tasks run.
+    """
+    while len(tasks) > 1:
+        groups = [tasks[i : i + FAN_IN] for i in range(0, len(tasks), FAN_IN)]
+        tasks = [task(reduce, merge, group) for group in groups]
+    return tasks[0]
+
+
+def compute(tasks: Sequence[Any]) -> Sequence[Any]:
+    """Return the results of tasks, on the host; the cluster of the present client runs them."""
+    import dask
+
+    with dask.config.set(SETTINGS if "distributed" in sys.modules else {}):
+        return dask.compute(*tasks)
+
+
+def persist(tasks: Sequence[Any]) -> list[Any]:
+    """Start tasks, and return them with their results kept where they were computed."""
+    import dask
+
+    with dask.config.set(SETTINGS if "distributed" in sys.modules else {}):
+        return list(dask.persist(*tasks))
+
+
+# One pass over the table: means, spreads, extremes, and whether all numbers are finite -----------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a worker makes an operator of chunks: scaling and the statistics of the whole table."""
+
+    scale: str
+    center: bool
+    statistics: ColumnStatistics
+
+    def part(self, chunks: Sequence[Any], first_row: int = 0) -> DataOperator:
+        """Return the operator of the rows in some chunks."""
+        X = stacked(chunks)
+        kind = SparseOperator if is_sparse(X) else DenseOperator
+        part = kind(X, scale=self.scale, center=self.center, statistics=self.statistics)
+        part.first_row = first_row
+        return part
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What one pass tells about rows of a table; arrays have one entry per column."""
+
+    n_rows: int
+    n_stored: int
+    mean: np.ndarray
+    spread: np.ndarray
+    smallest: np.ndarray
+    largest: np.ndarray  # max_i |x_ij|; 1 for whole numbers, which are in range whatever they are
+    n_bad: np.ndarray
+    has_nan: bool
+
+
+def measured(X: Any) -> Any:
+    """Return the same Dask array as a new object that carries its moments, for one call of ours.
+
+    The object ends with the call: a later one measures anew what may have changed meanwhile.
+    """
+    if MOMENTS in vars(X):  # we are inside of a call that has measured it
+        return X
+    carrier = copy(X)
+    vars(carrier)[MOMENTS] = moments_of(X)
+    return carrier
+
+
+def moments_of(X: Any) -> Moments:
+    """Return the moments of a Dask array: those it carries, or else by a pass over the table."""
+    if MOMENTS in vars(X):
+        return vars(X)[MOMENTS]
+    _, groups = grouped_chunks(X)
+    n_columns = leaf(X.shape[1])
+    (moments,) = compute([tree([task(block_moments, g, n_columns) for g in groups], merge)])
+    return moments
+
+
+def block_moments(chunks: list[Any], n_columns: int) -> Moments:
+    """Return the moments of some chunks."""
+    refuse_masked(*chunks)
+    X = stacked(chunks)
+    n, d = X.shape
+    if d != n_columns:
+        raise ValueError(
+            f"A chunk of X has {d} columns where X says {n_columns}: give map_blocks the chunks "
+            "that its function returns."
+        )
+    # Raw columns: a part of a table whose mean is 0 and scale 1 is left as it is.
+    zeros, ones = np.zeros(d), np.ones(d)
+    raw = ColumnStatistics(zeros, zeros, ones, np.ones(d, dtype=bool), zeros)
+    operator = Recipe("none", False, raw).part([X])
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean, spread = operator._column_statistics()
+        finite = np.isfinite(mean) & np.isfinite(spread)
+    smallest = _extremes(X.min(axis=0))
+    largest = np.maximum(_extremes(X.max(axis=0)), -smallest) if X.dtype.kind == "f" else ones
+    n_bad, has_nan = np.zeros(d, dtype=np.int64), False
+    if not finite.all():
+        values = X.tocoo().data if is_sparse(X) else X
+        bad, has_nan = ~np.isfinite(values), bool(np.isnan(values).any())
+        n_bad = np.bincount(X.tocoo().col[bad], minlength=d) if is_sparse(X) else bad.sum(axis=0)
+    return Moments(n, operator.n_stored, mean, spread, smallest, largest, n_bad, has_nan)
+
+
+def _extremes(found: Any) -> np.ndarray:
+    """Return what a table says about its columns as a plain array of float64."""
+    return np.asarray(found.todense() if is_sparse(found) else found, dtype=np.float64).ravel()
+
+
+def merge(one: Moments, other: Moments) -> Moments:
+    """Return the moments of two tables, one below the other."""
+    n = one.n_rows + other.n_rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = other.mean - one.mean
+        mean = one.mean + gap * (other.n_rows / n)
+        spread = one.spread + other.spread + gap**2 * (one.n_rows * other.n_rows / n)
+    return Moments(
+        n,
+        one.n_stored + other.n_stored,
+        mean,
+        spread,
+        np.minimum(one.smallest, other.smallest),
+        np.maximum(one.largest, other.largest),
+        one.n_bad + other.n_bad,
+        one.has_nan or other.has_nan,
+    )
+
+
+def refuse_masked(*chunks: Any) -> None:
+    """Raise if a chunk is a masked array, whose mask would be lost."""
+    if any(isinstance(chunk, np.ma.MaskedArray) for chunk in chunks):
+        raise ValueError(
+            "X is a masked array: fill the masked entries first, for example with "
+            "dask.array.ma.filled(X, 0.0), or leave those rows or columns out."
+        )
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def gather_rows(X: Any, rows: np.ndarray | None = None) -> Any:
+    """Return rows of a Dask array (sorted indices; default: all) on the host, dense or CSR.
+
+    Meant for subsamples: what is asked for must fit into memory.
+    """
+    wanted, stop = [], 0
+    for length, chunk in zip(X.chunks[0], X.to_delayed()[:, 0], strict=True):
+        start, stop = stop, stop + length
+        if rows is None:
+            wanted.append(chunk)
+        else:
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)] - start
+            if len(inside):
+                wanted.append(task(getitem, chunk, inside))
+    return stacked(compute(wanted))
+
+
+def _is_single(X: Any) -> bool:
+    """Say whether products with the chunks are made in float32."""
+    return X.dtype.kind == "f" and X.dtype.itemsize <= 4
 
 
 class DaskParts(RowParts):
@@ -60,7 +273,7 @@ class DaskParts(RowParts):
         self.bounds, self._chunks = grouped_chunks(X)
         self._recipe = leaf(recipe)
         self._n_columns = X.shape[1]
-        self._itemsize = 8 if X.dtype == np.float64 else 4
+        self._itemsize = 4 if _is_single(X) else 8
 
     def calls(
         self,
@@ -70,8 +283,7 @@ class DaskParts(RowParts):
         table: bool = True,
     ) -> list[Any]:
         """Return the tasks function(part, *blocks, *shared); nothing is computed yet."""
-        plain = (type(None), bool, int, float, str)
-        common = [value if isinstance(value, plain) else leaf(value) for value in shared]
+        common = [leaf(value) for value in shared]
         no_rows = [np.empty((0, self._n_columns))]
         chunks = self._chunks if table else [no_rows] * len(self._chunks)
         return [
@@ -114,6 +326,11 @@ def on_part(
     return function(recipe.part(chunks, first_row), *rest)
 
 
+def call(method: str, part: DataOperator, *arguments: Any) -> Any:
+    """Call a method of a part by its name: this can be sent to a worker."""
+    return getattr(part, method)(*arguments)
+
+
 def columns_transposed(part: DataOperator, R: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Return Z_S'R of a part."""
     return part.columns_rmatmul(indices, R)
@@ -146,8 +363,7 @@ class DaskOperator(DataOperator):
     def _set_table(self, X: Any) -> None:
         self._X = X
         self.xp, self.device = xnp, "cpu"
-        half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
-        self.dtype = np.dtype(np.float32 if half else np.float64)
+        self.dtype = np.dtype(np.float32 if _is_single(X) else np.float64)
         self._moments = moments_of(X)
         self.n_stored = self._moments.n_stored
 
@@ -178,15 +394,15 @@ class DaskOperator(DataOperator):
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         """Return Z' R."""
-        return self.parts().total(Method("rmatmul"), self._split(R))
+        return self.parts().total(partial(call, "rmatmul"), self._split(R))
 
     def columns_gram(self, indices: np.ndarray) -> np.ndarray:
         """Return Z[:, indices]' Z[:, indices]."""
-        return self.parts().total(Method("columns_gram"), shared=(indices,))
+        return self.parts().total(partial(call, "columns_gram"), shared=(indices,))
 
     def gram_columns(self, indices: np.ndarray) -> np.ndarray:
         """Return Z'Z[:, indices]."""
-        return self.parts().total(Method("gram_columns"), shared=(indices,))
+        return self.parts().total(partial(call, "gram_columns"), shared=(indices,))
 
     def columns_matmul(self, indices: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Return Z[:, indices] W."""
@@ -211,7 +427,7 @@ class DaskOperator(DataOperator):
     def weighted_gram(self, weights: np.ndarray | None) -> np.ndarray:
         """Return Z' diag(weights) Z, summed over the chunks."""
         each = [None] * len(self.parts().bounds) if weights is None else self._split(weights)
-        return self.parts().total(Method("weighted_gram"), each)
+        return self.parts().total(partial(call, "weighted_gram"), each)
 
     # Products that need rows of several chunks --------------------------------------------------
 
@@ -248,7 +464,7 @@ class DaskOperator(DataOperator):
         """Return z_j' A z_j for every column."""
         if is_sparse(A):
             return super().column_forms(A)
-        return self.parts().total(Method("column_forms"), self._split(np.asarray(A)))
+        return self.parts().total(partial(call, "column_forms"), self._split(np.asarray(A)))
 
     def _column_blocks(
         self, n_elements: int, *, by_rows: bool = False
@@ -259,11 +475,9 @@ class DaskOperator(DataOperator):
             Z = self.columns(np.arange(inside.start, inside.stop))
             yield inside, np.require(Z, requirements=["C", "W"])
 
-    # Shorthands ----------------------------------------------------------------------------------
-
     def _gathered(self, method: str, *arguments: Any) -> np.ndarray:
         """Return the blocks of rows that a method of the parts returns, as one array."""
-        return joined(compute(self.parts().calls(Method(method), shared=arguments)))
+        return joined(compute(self.parts().calls(partial(call, method), shared=arguments)))
 
     def _split(self, values: np.ndarray) -> list[np.ndarray]:
         """Return the rows of an array that belong to every part."""

@@ -7,7 +7,7 @@ from typing import Any
 import array_api_compat.numpy as xnp
 import numpy as np
 
-from featsieve.arrays.dask_chunks import moments_of
+from featsieve.arrays.dask import moments_of
 from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 

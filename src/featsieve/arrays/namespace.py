@@ -81,7 +81,7 @@ def gathered(X: Any) -> Any:
     """Return a table of few rows as it is; those of a Dask array come to the host."""
     if not is_dask_array(X):
         return X
-    from featsieve.arrays.dask_chunks import gather_rows
+    from featsieve.arrays.dask import gather_rows
 
     return gather_rows(X)
 
@@ -92,7 +92,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     The rows of a Dask array (sorted indices) come to the host.
     """
     if is_dask_array(X):
-        from featsieve.arrays.dask_chunks import gather_rows
+        from featsieve.arrays.dask import gather_rows
 
         return gather_rows(X, rows)
     return namespace_of(X).take(X, like(rows, X), axis=0) if is_foreign_array(X) else X[rows]

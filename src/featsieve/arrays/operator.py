@@ -27,7 +27,7 @@ from featsieve.arrays.namespace import (
     on_host,
     sparse_product,
 )
-from featsieve.arrays.row_parts import MemoryParts, RowParts
+from featsieve.arrays.row_parts import RowParts
 
 if TYPE_CHECKING:
     from featsieve.arrays.sparse import SparseOperator
@@ -168,12 +168,7 @@ class DataOperator(ABC):
 
     def parts(self) -> RowParts:
         """Return the table in parts."""
-        return MemoryParts(self)
-
-    @property
-    def table_dtype(self) -> Any:
-        """Type of the table's entries as they are stored."""
-        return self._X.dtype
+        return RowParts(self)
 
     @property
     def on_host(self) -> bool:

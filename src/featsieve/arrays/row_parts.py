@@ -10,7 +10,6 @@ that it can be sent to another process. With ``table=False`` it promises to look
 alone: it may be handed a part without rows, and nothing is read.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -32,44 +31,13 @@ DEVICE_ELEMENTS = 2**32
 FEWEST_ROWS = 4096
 
 
-class RowParts(ABC):
-    """The parts of a table; ``bounds`` holds the first row of each, and the one after its last."""
+class RowParts:
+    """The parts of a table in memory, or on one device: ranges of rows, without copies.
+
+    ``bounds`` holds the first row of each, and the one after its last.
+    """
 
     bounds: list[tuple[int, int]]
-
-    @abstractmethod
-    def calls(
-        self,
-        function: Callable[..., Any],
-        *states: Rows,
-        shared: Sequence[Any] = (),
-        table: bool = True,
-    ) -> Iterable[Any]:
-        """Return function(part, *blocks, *shared) of every part: results, or tasks to compute."""
-
-    @abstractmethod
-    def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
-        """Return the results of :meth:`calls`, kept where the parts live."""
-
-    @abstractmethod
-    def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
-        """Return the sum of the results (arrays, or tuples of such) of all parts, on the host."""
-
-    @abstractmethod
-    def gather(self, rows: Rows) -> Any:
-        """Return the blocks of a :meth:`map` as one NumPy array (or tuple of such)."""
-
-    @abstractmethod
-    def scatter(self, values: np.ndarray) -> Rows:
-        """Return an array with one row per sample as blocks beside the parts."""
-
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
-        return self.map(columns_of, shared=(indices,))
-
-
-class MemoryParts(RowParts):
-    """The parts of a table in memory, or on one device: ranges of rows, without copies."""
 
     def __init__(self, operator: "DataOperator", *, n_rows: int | None = None) -> None:
         self.operator = operator
@@ -86,16 +54,16 @@ class MemoryParts(RowParts):
         shared: Sequence[Any] = (),
         table: bool = True,
     ) -> Iterable[Any]:
-        """Return function(part, *blocks, *shared) of every part, one after the other."""
+        """Return function(part, *blocks, *shared) of every part: results, or tasks to compute."""
         for (start, stop), *blocks in zip(self.bounds, *states, strict=True):
             yield function(self.operator.part(start, stop), *blocks, *shared)
 
     def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
-        """Return the results of :meth:`calls`."""
+        """Return the results of :meth:`calls`, kept where the parts live."""
         return list(self.calls(function, *states, **options))
 
     def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
-        """Return the sum of the results of all parts, on the host."""
+        """Return the sum of the results (arrays, or tuples of such) of all parts, on the host."""
         return to_host(reduce(added, self.calls(function, *states, **options)))
 
     def gather(self, rows: Rows) -> Any:
@@ -106,12 +74,14 @@ class MemoryParts(RowParts):
         """Return an array with one row per sample as blocks beside the parts."""
         return [self.operator.place(values[start:stop]) for start, stop in self.bounds]
 
+    def keep_columns(self, indices: np.ndarray) -> Rows:
+        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
+        return self.map(columns_of, shared=(indices,))
+
 
 def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
     """Return some columns of a part; in double precision only if the table is."""
-    xp = part.xp
-    dtype = xp.float64 if part.table_dtype == xp.float64 else xp.float32
-    return xp.astype(part.columns(part.place(indices)), dtype, copy=False)
+    return part.xp.astype(part.columns(part.place(indices)), part.dtype, copy=False)
 
 
 def added(one: Any, other: Any) -> Any:
