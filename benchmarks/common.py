@@ -1,13 +1,16 @@
-"""What the benchmark scripts share: options, pages of results, selectors, processes."""
+"""What the benchmark scripts share: options, pages of results, selectors, processes, memory."""
 
 import argparse
 import csv
+import ctypes
 import inspect
 import json
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +81,34 @@ def in_own_process(*command: str, variables: Mapping[str, str] | None = None) ->
         check=True,
     )
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class PeakMemory:
+    """Growth of the resident set from the start of a ``with`` block to its largest, in MiB.
+
+    Everything counts, also what compiled code allocates. Only Linux forgets earlier peaks on
+    request: elsewhere ``mib`` is NaN.
+    """
+
+    mib = math.nan
+
+    def __enter__(self) -> "PeakMemory":
+        """Give free memory back and forget earlier peaks."""
+        self._before = math.nan
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
+        with suppress(OSError):  # not Linux, or refused
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+            self._before = resident("VmRSS")
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        """Look at the peak."""
+        if not math.isnan(self._before):
+            self.mib = max(0.0, resident("VmHWM") - self._before)
+
+
+def resident(key: str) -> float:
+    """Return the resident set of this process in MiB: now (VmRSS) or its peak (VmHWM); on Linux."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(float(line.split()[1]) / 1024.0 for line in lines if line.startswith(key))

@@ -62,7 +62,7 @@ grid = { alpha = [0.01, 1.0, 100.0] }
 """
 # Columns of a benchmark that differ from run to run without being wrong.
 VARYING = [
-    "fit_seconds", "evaluate_seconds", "peak_mib", "started", "jobs", "versions",
+    "fit_seconds", "evaluate_seconds", "started", "jobs", "versions",
 ]  # fmt: skip
 FIELDS = ("kills", "resumes", "losses", "mixtures", "corrupt", "leftovers", "not exact")
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.bench.measure import PeakMemory
+from common import PeakMemory
 
 LINUX = sys.platform.startswith("linux")
 # Runs longer than this are not repeated.

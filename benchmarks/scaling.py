@@ -25,8 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import real_data
-from common import finish, in_own_process, line, options
-from featsieve.bench.measure import resident
+from common import finish, in_own_process, line, options, resident
 
 SIZES = {
     "mnist": [2_000, 5_000, 10_000, 20_000, 40_000, 70_000],

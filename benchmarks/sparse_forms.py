@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import real_data
-from common import finish, in_own_process, options, selector, table
-from featsieve.bench.measure import resident
+from common import finish, in_own_process, options, resident, selector, table
 
 METHODS = ("JASFS", "LaplacianScore", "MCFS", "NDFS")
 FIELDS = ["method", "seconds", "peak_mib", "selected"]

@@ -222,7 +222,7 @@ name = "endless"
 selector = "NDFS"
 params = { tol = 0.0, max_iter = 1000000000 }
 """
-VARIES = ["fit_seconds", "evaluate_seconds", "peak_mib", "started", "jobs", "versions"]
+VARIES = ["fit_seconds", "evaluate_seconds", "started", "jobs", "versions"]
 
 
 def kept_tables():

@@ -14,7 +14,6 @@ OTHER = {
     "seed": 1,
     "counts": (2,),
     "kmeans_seeds": 3,
-    "practical": True,
     "data_checksum": "abc",
 }
 # What is known about the work, or asked of the machine, and not part of it.

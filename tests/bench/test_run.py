@@ -36,7 +36,7 @@ grid = { alpha = [0.01, 1.0, 100.0] }
 """
 
 # What differs from run to run without being wrong.
-TIMINGS = ["fit_seconds", "evaluate_seconds", "peak_mib", "started", "jobs", "versions"]
+TIMINGS = ["fit_seconds", "evaluate_seconds", "started", "jobs", "versions"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
@@ -123,7 +123,6 @@ def test_a_plan_is_run_whole_and_once(whole):
     assert summary.statuses == {"done": summary.total}
     assert summary.flawless
     about = Store(out).about()
-    assert about["whole"]
     assert set(about["cells"]) == set(rows["cell"])
     assert list(out.rglob(".*")) == []
 

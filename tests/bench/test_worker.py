@@ -29,7 +29,7 @@ def support_hash(support):
 
 
 def test_rows_are_what_the_parts_say(planted):
-    rows = run_cell(cell(), plan="mine")
+    rows = run_cell(cell())
     order = np.argsort(MaxVariance(5).fit(planted.X).ranking_)
     assert [row["n_features"] for row in rows] == [2, 5]
     for row in rows:
@@ -46,7 +46,7 @@ def test_rows_are_what_the_parts_say(planted):
         assert row["planted_precision"] == either[chosen].mean()
         assert row["planted_recall"] == planted.informative[chosen].sum() / 5
         assert (row["n_samples"], row["n_columns"], row["n_classes"]) == (80, 30, 3)
-        assert (row["status"], row["reason"], row["plan"]) == ("done", "", "mine")
+        assert (row["status"], row["reason"]) == ("done", "")
         assert not row["own_count"]
         assert math.isnan(row["acc_practical"])
 
@@ -55,7 +55,7 @@ def test_defaults_with_the_selectors_own_labels_and_the_practical_protocol(plant
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sieve = JASFS(3, random_state=4).fit(planted.X)
-    (row,) = run_cell(cell("default", selector="JASFS", counts=None, seed=4, practical=True))
+    (row,) = run_cell(cell("default", selector="JASFS", counts=None, seed=4))
     assert row["n_features"] == sieve.n_features_selected_
     assert row["own_count"]
     assert row["support"] == support_hash(np.flatnonzero(sieve.support_))

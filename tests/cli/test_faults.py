@@ -62,7 +62,7 @@ def home(people, tmp_path_factory):
     (cell,) = plan.cells({"iris": (150, 4, 3)})
     with Store(home / "bench").writing():
         Store(home / "bench").adopt(plan, [cell])
-        Store(home / "bench").write(run_cell(cell, data=None, plan="one"))
+        Store(home / "bench").write(run_cell(cell, data=None))
     (home / "there.csv").write_text("old")
     return home
 

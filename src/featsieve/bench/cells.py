@@ -29,7 +29,7 @@ ALONE = ("time",)
 SCHEMA: dict[str, Any] = {
     # what was run
     "cell": "",
-    "plan": "",
+    "plan": "",  # the one that was run last
     "experiment": "",
     "dataset": "",
     "n_samples": 0,
@@ -60,7 +60,6 @@ SCHEMA: dict[str, Any] = {
     # what it took
     "fit_seconds": math.nan,
     "evaluate_seconds": math.nan,
-    "peak_mib": math.nan,
     "n_iter": 0,
     # where and with what
     "started": "",
@@ -92,8 +91,6 @@ class Cell:
         Numbers of features at which the ranking is evaluated; None: the method's own.
     kmeans_seeds : int
         Runs of the protocol "paper".
-    practical : bool
-        Whether the protocol "practical" is run as well.
     data_checksum : str
         Of the file, where the data set is not one of the registry (whose files are checked when
         they are loaded): other data are other work.
@@ -110,7 +107,6 @@ class Cell:
     seed: int = 0
     counts: tuple[int, ...] | None = None
     kmeans_seeds: int = 10
-    practical: bool = False
     data_checksum: str = ""
     control: bool = False
     seconds: float = 600.0
@@ -135,12 +131,17 @@ class Cell:
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property
+    def practical(self) -> bool:
+        """Whether the protocol "practical" is run as well: where a user could have chosen so."""
+        return self.experiment in ("default", "label-free")
+
+    @property
     def params_json(self) -> str:
         """The parameters as canonical JSON."""
         return json.dumps(dict(self.params), sort_keys=True)
 
 
-def blank_row(cell: Cell, *, plan: str = "", jobs: int = 1) -> dict[str, Any]:
+def blank_row(cell: Cell, *, jobs: int = 1) -> dict[str, Any]:
     """Return a row with what is known before a cell is run, and with nothing else."""
     copied = ("experiment", "dataset", "method", "selector", "control", "seed", "data_checksum")
     return (
@@ -148,7 +149,6 @@ def blank_row(cell: Cell, *, plan: str = "", jobs: int = 1) -> dict[str, Any]:
         | {name: getattr(cell, name) for name in copied}
         | {
             "cell": cell.id,
-            "plan": plan,
             "params": cell.params_json,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine(),

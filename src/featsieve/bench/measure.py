@@ -1,11 +1,9 @@
-"""Peak memory and a time limit for one call."""
+"""A time limit for one call."""
 
 import ctypes
-import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 # An error that was swallowed (raised inside a destructor, say) is raised again after so long.
 AGAIN_SECONDS = 1.0
@@ -51,34 +49,3 @@ def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> No
     """Let a thread raise an error when it next runs Python code; None takes it back."""
     raised = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), raised)
-
-
-class PeakMemory:
-    """Growth of the resident set from the start of a ``with`` block to its largest, in MiB.
-
-    Everything counts, also what compiled code allocates. Only Linux forgets earlier peaks on
-    request: elsewhere ``mib`` is NaN.
-    """
-
-    mib = math.nan
-
-    def __enter__(self) -> "PeakMemory":
-        """Give free memory back and forget earlier peaks."""
-        self._before = math.nan
-        with suppress(OSError, AttributeError):  # another C library
-            ctypes.CDLL(None).malloc_trim(0)
-        with suppress(OSError):  # not Linux, or refused
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            self._before = resident("VmRSS")
-        return self
-
-    def __exit__(self, *about: object) -> None:
-        """Look at the peak."""
-        if not math.isnan(self._before):
-            self.mib = max(0.0, resident("VmHWM") - self._before)
-
-
-def resident(key: str) -> float:
-    """Return the resident set of this process in MiB: now (VmRSS) or its peak (VmHWM); on Linux."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(float(line.split()[1]) / 1024.0 for line in lines if line.startswith(key))

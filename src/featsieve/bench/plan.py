@@ -226,7 +226,7 @@ class _Expansion:
             further = [seed for seed in range(defaults.BENCH_RANDOM_DRAWS) if seed not in chosen]
             chosen += tuple(further[: max(0, defaults.BENCH_RANDOM_DRAWS - len(chosen))])
         for seed in chosen:
-            yield self.cell("default", seed=seed, practical=True)
+            yield self.cell("default", seed=seed)
 
     def grid(self) -> Iterator[Cell]:
         """Yield the points of the grid, at all counts together or one by one."""
@@ -249,9 +249,7 @@ class _Expansion:
             ).iloc[0]
             counts = None if self.method.own_count else (int(chosen["n_features"]),)
             params = json.loads(chosen["params"])
-            yield self.cell(
-                "label-free", seed=int(seed), params=params, counts=counts, practical=True
-            )
+            yield self.cell("label-free", seed=int(seed), params=params, counts=counts)
 
     def curve(self, rows: Any) -> Iterator[Cell]:
         """Yield the setting of the best accuracy at all counts of the curve: it uses labels."""

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from featsieve.bench.cells import ALONE, DEPENDENT, Cell, blank_row
+from featsieve.bench.cells import ALONE, Cell, blank_row
 from featsieve.bench.parse import load_plan
 from featsieve.bench.plan import Plan
 from featsieve.bench.pool import run_cells, stop_workers, threads_of
@@ -149,8 +149,7 @@ class _Run:
         plan, store, tables = self.plan, self.store, self.tables
         about = (tables.shapes, tables.checksums)
         first = plan.cells(*about)
-        follow = any(kind in DEPENDENT for kind in plan.experiments)
-        store.adopt(plan, first, whole=not follow)
+        store.adopt(plan, first)
         waiting = self._expect(first)
         beside = [cell for cell in waiting if cell.experiment not in ALONE]
         self._run(beside, jobs=self.jobs, threads=threads_of(self.jobs))
@@ -186,13 +185,12 @@ class _Run:
 
     def _run(self, cells: Iterable[Cell], *, jobs: int, threads: int) -> None:
         """Run cells, write each down as it comes (unless its data set went away) and show it."""
-        compute: Any = partial(run_cell, data=self.data, plan=self.plan.name, jobs=jobs)
+        compute: Any = partial(run_cell, data=self.data, jobs=jobs)
         results = run_cells(compute, cells, jobs=jobs, threads=threads, tick=self.progress.show)
         with closing(results):
             for cell, rows in results:
                 if rows is None:
-                    blank = blank_row(cell, plan=self.plan.name, jobs=jobs)
-                    rows = [blank | {"status": "failed", "reason": DIED}]
+                    rows = [blank_row(cell, jobs=jobs) | {"status": "failed", "reason": DIED}]
                 status = overall_status(rows)
                 if status != "skipped":
                     self.store.write(rows)

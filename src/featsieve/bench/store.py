@@ -74,15 +74,14 @@ class Store:
         """Return the status of every finished cell."""
         return {cell: overall_status(rows) for cell, rows in self.cells().items()}
 
-    def adopt(self, plan: Plan, cells: Iterable[Cell], *, whole: bool = True) -> None:
-        """Make the folder that of a plan; ``whole`` says that no further cells follow."""
+    def adopt(self, plan: Plan, cells: Iterable[Cell]) -> None:
+        """Make the folder that of a plan with these cells."""
         columns = ("experiment", "dataset", "method", "control")
         about = {
             "version": SCHEMA_VERSION,
             "plan": plan.name,
             "title": plan.title,
             "cells": {cell.id: {name: getattr(cell, name) for name in columns} for cell in cells},
-            "whole": whole,
         }
         write_text(self.folder / "plan.json", json.dumps(about, indent=1, sort_keys=True))
 

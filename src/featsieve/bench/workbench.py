@@ -63,16 +63,9 @@ class Workbench:
         return sp.csc_array(self.X)
 
     def evaluate(self, support: np.ndarray, *, n_seeds: int, practical: bool) -> dict[str, Any]:
-        """Return how good a selection is, as entries of a row; the same one is judged once.
+        """Return how good a (sorted) selection is, as entries of a row; the same is judged once.
 
-        Parameters
-        ----------
-        support : array of int
-            Sorted.
-        n_seeds : int
-            Runs of the protocol "paper"; 0: the selection is not judged by classes.
-        practical : bool
-            Whether it is judged by the protocol "practical" as well.
+        Without seeds for the protocol "paper" it is not judged by classes.
         """
         key = (support.tobytes(), n_seeds, practical)
         if key not in self._evaluated:

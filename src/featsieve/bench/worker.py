@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.bench.cells import Cell, blank_row
-from featsieve.bench.measure import PeakMemory, TimeUpError, time_limit
+from featsieve.bench.measure import TimeUpError, time_limit
 from featsieve.bench.methods import make_selector, selector_facts
 from featsieve.bench.plan import RANKING
 from featsieve.bench.workbench import Workbench, workbench
@@ -19,11 +19,9 @@ from featsieve.bench.workbench import Workbench, workbench
 STEP = 10**6
 
 
-def run_cell(
-    cell: Cell, *, data: str | None = None, plan: str = "", jobs: int = 1
-) -> list[dict[str, Any]]:
+def run_cell(cell: Cell, *, data: str | None = None, jobs: int = 1) -> list[dict[str, Any]]:
     """Run a cell and return its rows; an error in it becomes a row with the reason."""
-    row = blank_row(cell, plan=plan, jobs=jobs)
+    row = blank_row(cell, jobs=jobs)
     try:
         bench = workbench(cell.dataset, data, checksum=cell.data_checksum)
     except (OSError, ValueError, ImportError) as error:  # left for later
@@ -67,7 +65,7 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
             "support": hashlib.sha256(support.astype(np.int64).tobytes()).hexdigest()[:16],
         }
         n_seeds = cell.kmeans_seeds if judged else 0
-        row |= bench.evaluate(support, n_seeds=n_seeds, practical=judged and cell.practical)
+        row |= bench.evaluate(support, n_seeds=n_seeds, practical=cell.practical)
         rows.append(row | {"evaluate_seconds": time.perf_counter() - start})
     return rows
 
@@ -82,12 +80,10 @@ def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[A
         cell.selector, params, n_clusters=bench.n_classes, random_state=random_state
     )
     _warm_up(cell.selector)
-    with PeakMemory() as peak:
-        start = time.perf_counter()
-        selector.fit(bench.X)
-        took = time.perf_counter() - start
-    n_iter = int(getattr(selector, "n_iter_", 0))
-    return selector, {"fit_seconds": took, "peak_mib": peak.mib, "n_iter": n_iter}
+    start = time.perf_counter()
+    selector.fit(bench.X)
+    took = time.perf_counter() - start
+    return selector, {"fit_seconds": took, "n_iter": int(getattr(selector, "n_iter_", 0))}
 
 
 @cache

@@ -82,6 +82,4 @@ def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:
     about, rows = store.about(), store.read()
     if not len(rows):
         raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
-    # one more for all of those that are not known yet
-    planned = [*about["cells"], *([] if about["whole"] else ["those that follow from others"])]
-    write_bench_report(rows, page, markdown=markdown, title=about["title"], planned=planned)
+    write_bench_report(rows, page, markdown=markdown, title=about["title"], planned=about["cells"])

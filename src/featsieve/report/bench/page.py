@@ -57,8 +57,8 @@ PAPER_NOTES = (
     "“Published” are the numbers that the paper prints, from the authors' implementations; they "
     "are not ours, and the row of JASFS belongs to the published algorithm. The paper searches "
     "seven values of every weight (294 points for JASFS, 343 for a method with three weights) at "
-    "eight numbers of features; what was searched here is in the table of search budgets. A "
-    "smaller search finds a lower best.",
+    "eight numbers of features; how many selections were searched here is in the section on "
+    "chance. A smaller search finds a lower best.",
     "In the paper's table of NMI the rows of UDFS and RUFS are equal, mean and deviation, on "
     "jaffe, lung, nci and ORL; they are shown as printed.",
 )
@@ -254,15 +254,10 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
         )
         drawn = [rank_figure(track, metric, styles=styles) for metric in track.ranks]
         blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
-    if oracle:
-        blocks.append(tables.budget_table(summary))
-    else:
-        extras = {column: track.means(column) for column in EXTRA_TABLES}
-        blocks += [
-            tables.value_table(summary, values, **EXTRA_TABLES[column])
-            for column, values in extras.items()
-            if values
-        ]
+    for column, how in EXTRA_TABLES.items():
+        values = {} if oracle else track.means(column)
+        if values:
+            blocks.append(tables.value_table(summary, values, **how))
     paragraphs = [TRACK_MEANING[track.name], *(PAPER_NOTES if paper else ())]
     if track.unranked:
         names = and_list(track.unranked)

@@ -84,13 +84,16 @@ def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int) -> float:
     return float(np.sqrt(total / (n * len(means) - 1)))
 
 
-def search_budgets(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Count what each search of the oracle track was allowed: settings, and selections of them."""
+def search_budgets(rows: "pd.DataFrame") -> dict[Key, int]:
+    """Count the selections that each search of the oracle track could choose from."""
     done = finished(rows)
     grid = done[done["experiment"] == "grid"]
     own = grid[grid["seed"] == by_method(grid)["seed"].transform("first")]
-    own = own.assign(selection=own["params"] + own["n_features"].astype(str))
-    return by_method(own).agg(settings=("params", "nunique"), selections=("selection", "nunique"))
+    return (
+        by_method(own.drop_duplicates(["dataset", "method", "params", "n_features"]))
+        .size()
+        .to_dict()
+    )
 
 
 def expected_best(values: Any, m: int) -> float:
@@ -119,7 +122,7 @@ def survival_table(
     """
     import pandas as pd
 
-    budgets = search_budgets(rows)["selections"].to_dict()
+    budgets = search_budgets(rows)
     done = finished(rows)
     draws = done[(done["experiment"] == "grid") & (done["method"] == control)]
     seeds: dict[str, list[Any]] = {}

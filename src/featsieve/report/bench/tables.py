@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from featsieve.report.bench.published import load_published
-from featsieve.report.bench.scores import Key, search_budgets
+from featsieve.report.bench.scores import Key
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
@@ -28,7 +28,7 @@ def method_table(
     ``tails`` are further cells at the end of a method's row, under ``tail_head``.
     """
     names = [fact.name for fact in summary.datasets if fact.name in {name for name, _ in entries}]
-    methods = {method for _, method in entries} | set(tails or ())
+    methods = {method for _, method in entries}
     rows = []
     for fact in summary.methods:
         if fact.name in methods:
@@ -96,23 +96,6 @@ def value_table(
         for key, value in shown.items()
     }
     return method_table(summary, entries, caption=caption, **more)
-
-
-def budget_table(summary: BenchSummary) -> PageTable:
-    """Show what each search was allowed: the most over the data sets."""
-    budgets = search_budgets(summary.rows)
-    most = budgets.loc[budgets.groupby("method")["selections"].idxmax()].droplevel("dataset")
-    return method_table(
-        summary,
-        {},
-        caption="Search budget: what the labels could choose from",
-        tails={
-            name: (Entry(f"{settings}"), Entry(f"{selections}"))
-            for name, settings, selections in most.itertuples()
-        },
-        tail_head=("settings fitted", "selections judged by labels"),
-        note="The most on one data set. For the random control a setting is one random ranking.",
-    )
 
 
 def margin_table(summary: BenchSummary) -> PageTable:
