@@ -1,7 +1,11 @@
 """The report of a benchmark: its sections in their order, and the page on disk."""
 
 import os
+import tomllib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,34 +38,6 @@ from featsieve.report.page import (
 if TYPE_CHECKING:
     import pandas as pd
 
-TRACK_TITLES = {
-    "default": "Default track: the constructor's defaults",
-    "label-free": "Label-free track: tuned without labels",
-    "oracle": "Oracle track: best of the grid by labels",
-}
-TRACK_MEANING = {
-    "default": "Every method with its constructor's defaults, at 10 % of the columns unless the "
-    "method decides the number itself; only the number of clusters is given. Nothing was tuned: "
-    "this is what a user gets who calls fit and looks no further.",
-    "label-free": "From the same grid as the oracle, parameters and number of features are chosen "
-    "by the modularity of k-means clusters of the selected columns on the neighbour graph of the "
-    "whole table (the view of that graph comes from the pseudo-labels with which JASFS would "
-    "start): the fewest features within 0.01 of the best value. No class is looked at, but "
-    "k-means is given the true number of classes; another criterion may choose better or worse.",
-    "oracle": "The best grid point and number of features, picked with the true classes: for the "
-    "tables of ACC by ACC, for those of NMI by NMI, as papers do. Nobody with unlabelled data can "
-    "do this, and the more a search tries the higher its best by chance alone: compare with the "
-    "random control, whose best was picked in the same way.",
-}
-PAPER_NOTES = (
-    "“Published” are the numbers that the paper prints, from the authors' implementations; they "
-    "are not ours, and the row of JASFS belongs to the published algorithm. The paper searches "
-    "seven values of every weight (294 points for JASFS, 343 for a method with three weights) at "
-    "eight numbers of features; how many selections were searched here is in the section on "
-    "chance. A smaller search finds a lower best.",
-    "In the paper's table of NMI the rows of UDFS and RUFS are equal, mean and deviation, on "
-    "jaffe, lung, nci and ORL; they are shown as printed.",
-)
 # Column -> how it is shown in the tracks without labels.
 EXTRA_TABLES: dict[str, dict[str, Any]] = {
     "acc_practical": {
@@ -160,14 +136,7 @@ def _overview(summary: BenchSummary) -> Section:
         points.append(f"{count} cells have no result; the reasons are listed below.")
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    paragraph = (
-        "Scores are percent: mean ± standard deviation of k-means from random starts on the "
-        f"selected features ({most} runs, the same seeds for every method; of a method that was "
-        "fitted with several seeds, of all fits together). The three tracks below answer different "
-        "questions and are never mixed."
-    )
-    blocks = (Points(tuple(points)), tables.dataset_table(summary))
-    return Section("overview", "What was found", (paragraph,), blocks)
+    return _section("overview", Points(tuple(points)), tables.dataset_table(summary), runs=most)
 
 
 def _leaders(summary: BenchSummary, track: Track) -> str:
@@ -187,7 +156,7 @@ def _leaders(summary: BenchSummary, track: Track) -> str:
     control = values.get(summary.random or "")
     chance = f" The random control has rank {control:.2f}." if control else ""
     return (
-        f"{TRACK_TITLES[track.name].split(':')[0]}: {and_list(leaders)} {verb} the best average "
+        f"{track.name.capitalize()} track: {and_list(leaders)} {verb} the best average "
         f"rank by ACC ({best:.2f} of {len(values)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 
@@ -258,11 +227,11 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
         values = {} if oracle else track.means(column)
         if values:
             blocks.append(tables.value_table(summary, values, **how))
-    paragraphs = [TRACK_MEANING[track.name], *(PAPER_NOTES if paper else ())]
+    more = texts()["oracle"]["paper"] if paper else []
     if track.unranked:
         names = and_list(track.unranked)
-        paragraphs.append(f"Not ranked, because not run (to the end) on all data sets: {names}.")
-    return Section(track.name, TRACK_TITLES[track.name], tuple(paragraphs), tuple(blocks))
+        more = [*more, f"Not ranked, because not run (to the end) on all data sets: {names}."]
+    return _section(track.name, *blocks, more=more)
 
 
 def _survival(summary: BenchSummary) -> Section | None:
@@ -275,15 +244,7 @@ def _survival(summary: BenchSummary) -> Section | None:
         if _enough(summary)
         else "on some of them fewer than the largest search, whose bar is therefore too low"
     )
-    paragraph = (
-        f"The random control has {number} random selections on a data set, {enough}. A search with "
-        "labels over few selections finds less by chance than one over many: every method is "
-        "therefore compared with the expected best of as many random selections as it had itself. "
-        "A method that does not exceed that has shown nothing on that data set that chance and a "
-        "search with labels would not have shown; it may still be fast, small or stable."
-    )
-    title = "What survives: the oracle against chance"
-    return Section("survival", title, (paragraph,), (tables.margin_table(summary),))
+    return _section("survival", tables.margin_table(summary), number=number, enough=enough)
 
 
 def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
@@ -303,12 +264,7 @@ def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
         caption = "Higher and further left is better. Dashed and grey: controls."
         title = f"{word} against the number of features"
         blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, order)))
-    paragraph = (
-        "As in the paper, every method at the grid point that is best by ACC. The labels were "
-        "used for that, so these curves belong to the oracle track."
-    )
-    title = "ACC and NMI against the number of features"
-    return Section("curves", title, (paragraph,), tuple(blocks))
+    return _section("curves", *blocks)
 
 
 def _time(summary: BenchSummary) -> Section | None:
@@ -319,12 +275,7 @@ def _time(summary: BenchSummary) -> Section | None:
     seconds = by_method(timed)["fit_seconds"].median().dropna().to_dict()
     caption = "Seconds of one whole fit. Fastest in bold."
     table = tables.value_table(summary, seconds, caption=caption, scale=1.0, digits=3, lowest=True)
-    paragraph = (
-        "At most 20 iterations, tolerance 1e-5, as in the paper. Initial labels and graphs count "
-        "towards the whole fit. Every cell of this section ran alone. Times are of the machine "
-        "named at the end of this page."
-    )
-    return Section("time", "Running time", (paragraph,), (table,))
+    return _section("time", table)
 
 
 def _planted(summary: BenchSummary) -> Section | None:
@@ -336,25 +287,13 @@ def _planted(summary: BenchSummary) -> Section | None:
             caption = f"Precision (%), below it recall (%), {track.name} track. Highest precision "
             how: dict[str, Any] = {"caption": f"{caption}in bold.", "note_label": "recall"}
             blocks.append(tables.value_table(summary, precision, digits=1, notes=recall, **how))
-    if not blocks:
-        return None
-    paragraph = (
-        "Some tables were made with known informative features. Precision is the share of the "
-        "selection that was planted, recall the share of the informative features that was "
-        "selected. A selection smaller than what was planted cannot have full recall."
-    )
-    return Section("planted", "Was the truth found?", (paragraph,), tuple(blocks))
+    return _section("planted", *blocks) if blocks else None
 
 
 def _failures(summary: BenchSummary) -> Section | None:
     """Say what went wrong."""
-    if summary.ended == summary.done:
-        return None
-    paragraph = (
-        "A cell is one fit of one method with one setting. What failed, ran out of time or was "
-        "skipped is not in the tables above; in the ranks a failure counts as last."
-    )
-    return Section("failures", "Failures", (paragraph,), (tables.failure_table(summary),))
+    failed = summary.ended > summary.done
+    return _section("failures", tables.failure_table(summary)) if failed else None
 
 
 def _origin(summary: BenchSummary) -> Section:
@@ -370,19 +309,29 @@ def _origin(summary: BenchSummary) -> Section:
         for plan in summary.words("plan") or ["PLAN"]
     )
     sources = versions.get("source", [])
-    paragraphs = [
-        "The same rows give the same page. To run it again (--data names the folder of data sets; "
-        "a run that was stopped goes on where it was):"
-    ]
-    if len(sources) > 1:
-        paragraphs.insert(
-            0,
-            f"These rows were computed by {len(sources)} different states of the library's code "
-            f"(source {and_list(sources)}): to have all from one, run the plan into an empty "
-            "folder.",
-        )
     table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
-    return Section("origin", "Where this comes from", tuple(paragraphs), (table, Code(commands)))
+    page = _section("origin", table, Code(commands))
+    if len(sources) <= 1:
+        return page
+    states = (
+        f"These rows were computed by {len(sources)} different states of the library's code "
+        f"(source {and_list(sources)}): to have all from one, run the plan into an empty folder."
+    )
+    return replace(page, paragraphs=(states, *page.paragraphs))
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """Read what the sections say."""
+    file = resources.files("featsieve.report.bench").joinpath("texts.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def _section(anchor: str, *blocks: Block, more: Sequence[str] = (), **values: Any) -> Section:
+    """Return a section with its text, and what is said below it."""
+    words = texts()[anchor]
+    paragraphs = [words["text"].format(**values), *more]
+    return Section(anchor, words["title"], tuple(text.strip() for text in paragraphs), blocks)
 
 
 def and_list(names: Sequence[str]) -> str:
