@@ -30,7 +30,7 @@ from featsieve.docstrings import fill_doc
 from featsieve.progress import SILENT, FitProgress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
 from featsieve.solvers.protocol import Solution, Status
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.norms import row_norms
 from featsieve.validation import (
     Check,
     check_callback,

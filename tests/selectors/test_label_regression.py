@@ -17,7 +17,7 @@ from featsieve.solvers import Status
 from featsieve.solvers.block_problem import solve
 from featsieve.solvers.reweighted_ridge import largest_penalty
 from featsieve.terms import normalised_indicator
-from featsieve.terms.row_shrinkage import inverse_weights
+from featsieve.terms.norms import inverse_weights
 from tests.selectors.label_problems import (
     FORMS,
     NAMES,

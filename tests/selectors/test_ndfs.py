@@ -9,7 +9,7 @@ from sklearn.linear_model import MultiTaskLasso
 from featsieve.selectors.ndfs import NDFSProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix, unit_columns
 from featsieve.terms import indicator, normalised_indicator
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.norms import SMOOTHING, inverse_weights, smoothed_norm
 from tests.graphs.test_knn import T9
 from tests.selectors import label_problems
 from tests.selectors.label_problems import FORMS, SHAPES, iterate, random_labels

@@ -12,7 +12,7 @@ from featsieve.selectors.rsfs import RSFSProblem
 from featsieve.solvers import Status
 from featsieve.solvers.block_problem import solve
 from featsieve.terms import indicator, normalised_indicator
-from featsieve.terms.row_shrinkage import SMOOTHING
+from featsieve.terms.norms import SMOOTHING
 from tests.graphs.test_knn import T9
 from tests.selectors import label_problems
 from tests.selectors.label_problems import FORMS, SHAPES, iterate, random_labels

@@ -14,7 +14,7 @@ from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.rufs import REGRESSION
 from featsieve.solvers.nonnegative_labels import first_label_matrix
 from featsieve.terms import normalised_indicator
-from featsieve.terms.row_shrinkage import SMOOTHING
+from featsieve.terms.norms import SMOOTHING
 from tests.graphs.test_knn import T9
 from tests.selectors import label_problems
 from tests.selectors.label_problems import FORMS, SHAPES, iterate, random_labels

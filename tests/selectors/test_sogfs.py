@@ -27,7 +27,7 @@ from featsieve.selectors import sogfs as module
 from featsieve.selectors.sogfs import SOGFSProblem
 from featsieve.solvers import Status
 from featsieve.solvers.block_problem import solve
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.norms import SMOOTHING, inverse_weights, smoothed_norm
 from featsieve.terms.simplex import project_rows
 from tests.selectors.test_udfs import planted, quiet
 

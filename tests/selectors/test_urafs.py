@@ -5,8 +5,8 @@ import pytest
 
 from featsieve.selectors.common import Start
 from featsieve.selectors.urafs import LabelGraph, centred_frame, label_rows
+from featsieve.terms.norms import SMOOTHING
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.row_shrinkage import SMOOTHING
 from tests.selectors import label_problems
 from tests.selectors.label_problems import SHAPES, iterate
 

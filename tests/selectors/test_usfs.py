@@ -9,7 +9,7 @@ from featsieve.selectors.usfs import (
     centre_distances,
     memberships,
 )
-from featsieve.terms.row_shrinkage import SMOOTHING
+from featsieve.terms.norms import SMOOTHING
 from tests.selectors import label_problems
 from tests.selectors.label_problems import SHAPES, iterate, quiet
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import MultiTaskLasso
 from featsieve.arrays import as_operator
 from featsieve.solvers import reweighted_ridge
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
-from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
+from featsieve.terms.norms import inverse_weights, smoothed_norm
 
 FORMS = ("gram", "sample")
 

@@ -17,7 +17,7 @@ from featsieve.solvers.sparse_projection import (
     first_inverse_weights,
     roughness,
 )
-from featsieve.terms.row_shrinkage import SMOOTHING
+from featsieve.terms.norms import SMOOTHING
 
 FORMS = ("gram", "sample", "product")
 SHAPES = [(40, 15), (18, 50)]  # d < n, d > n

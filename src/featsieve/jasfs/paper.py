@@ -24,12 +24,11 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.homotopy_iht import HomotopyIHT
-from featsieve.solvers.labels import MultiplicativeLabels
+from featsieve.solvers.labels import multiplicative_step
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import UniformGraph, indicator
-from featsieve.terms.regression import square
-from featsieve.terms.row_sparsity import count_rows, row_norms, row_support
+from featsieve.terms.norms import count_rows, row_norms, row_support, square
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,6 @@ def solve_paper(
     callback: Callback[PaperState] | None = None,
 ) -> Solution[PaperState]:
     """Run the authors' alternation."""
-    label_step = MultiplicativeLabels(problem.alpha, problem.orthogonality, problem.formula)
 
     def start(problem: PaperProblem) -> PaperState:
         # Algorithm 2, line 1: k = 0 (of `run`), W = 0, F from the first clusters (spectral ones in
@@ -120,8 +118,15 @@ def solve_paper(
     def update_labels(problem: PaperProblem, state: PaperState) -> PaperState:
         # Algorithm 2, line 4: L_S, P and Q (inside the step); line 5: F by eq. slutonofF
         assert state.graph is not None
-        fitted = to_numpy(state.fitted)
-        return replace(state, F=label_step.update(state.F, fitted, state.graph))
+        F = multiplicative_step(
+            state.F,
+            to_numpy(state.fitted),
+            state.graph,
+            alpha=problem.alpha,
+            orthogonality=problem.orthogonality,
+            formula=problem.formula,
+        )
+        return replace(state, F=F)
 
     def stop(state: PaperState, history: Sequence[float]) -> Status | None:
         # Algorithm 2, line 8: until convergence

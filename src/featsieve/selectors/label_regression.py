@@ -19,8 +19,8 @@ from featsieve.selectors.common import LabelSelector, Start
 from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_row
 from featsieve.solvers.reweighted_ridge import ReweightedRidge, largest_penalty
+from featsieve.terms.norms import inverse_weights
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.row_shrinkage import inverse_weights
 from featsieve.validation import nonnegative, positive, positive_or_auto, warn
 
 

@@ -18,8 +18,8 @@ from featsieve.solvers.label_support import SupportProblem, SupportState
 from featsieve.solvers.nonnegative_labels import label_of_row
 from featsieve.solvers.protocol import Solution
 from featsieve.solvers.supports import rank_features
+from featsieve.terms.norms import square
 from featsieve.terms.orthogonality import normalised_indicator
-from featsieve.terms.regression import square
 from featsieve.validation import Check, check_number, nonnegative, nonnegative_integer, warn
 
 

@@ -16,8 +16,7 @@ from featsieve.selectors.label_regression import (
     NonnegativeLabelSelector,
 )
 from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap
-from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import smoothed_norm
+from featsieve.terms.norms import smoothed_norm, square
 
 
 @estimator

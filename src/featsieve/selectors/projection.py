@@ -10,7 +10,7 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
 from featsieve.selectors.common import IterativeSelector
 from featsieve.solvers.sparse_projection import INITS, roughness
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.norms import row_norms
 from featsieve.validation import one_of, positive_or_auto, warn
 
 # A row of W of less than this squared length has been dropped by the penalty.

@@ -11,8 +11,7 @@ from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import NonnegativeLabelSelector
 from featsieve.selectors.ndfs import NDFSProblem, NDFSState
 from featsieve.solvers.nonnegative_labels import orthogonality_gap
-from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import smoothed_norm
+from featsieve.terms.norms import smoothed_norm, square
 from featsieve.validation import positive_or_auto
 
 

@@ -37,8 +37,7 @@ from featsieve.solvers.nonnegative_labels import (
     unit_columns,
 )
 from featsieve.solvers.protocol import Status
-from featsieve.terms.row_shrinkage import smoothed_norm
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.norms import row_norms, smoothed_norm
 from featsieve.validation import nonnegative
 
 # Squares of the lengths below which a residual counts as zero: of the regression, whose targets are

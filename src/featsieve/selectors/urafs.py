@@ -31,9 +31,8 @@ from featsieve.selectors.label_regression import (
 )
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
 from featsieve.terms.entropy_graph import BlockedKernel
+from featsieve.terms.norms import SMOOTHING, inverse_weights, square
 from featsieve.terms.orthogonality import indicator, normalised_indicator
-from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights
 from featsieve.validation import nonnegative, positive
 
 # Added to the eigenvalues of G, which are at most 1: a direction of F that no column predicts gets

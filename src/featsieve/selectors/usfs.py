@@ -19,9 +19,8 @@ from featsieve.selectors.label_regression import (
     LabelState,
     resolve_penalty,
 )
+from featsieve.terms.norms import smoothed_norm, square
 from featsieve.terms.orthogonality import indicator
-from featsieve.terms.regression import square
-from featsieve.terms.row_shrinkage import smoothed_norm
 from featsieve.terms.simplex import project_rows
 from featsieve.validation import (
     positive,

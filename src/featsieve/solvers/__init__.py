@@ -20,7 +20,6 @@ from featsieve.solvers.alternate import Alternation
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.forward_selection import ForwardSelection, SelectionPath
 from featsieve.solvers.homotopy_iht import HomotopyIHT
-from featsieve.solvers.labels import MultiplicativeLabels
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Solution, Solver, Status, run
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
@@ -31,7 +30,6 @@ __all__ = [
     "Certificate",
     "ForwardSelection",
     "HomotopyIHT",
-    "MultiplicativeLabels",
     "PartitionMoves",
     "PartitionProblem",
     "ReweightedRidge",

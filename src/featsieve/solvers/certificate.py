@@ -18,7 +18,7 @@ import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.norms import row_norms
 
 # So many times fewer live columns than all: only they are read.
 FEW = 4

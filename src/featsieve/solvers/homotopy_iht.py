@@ -29,8 +29,7 @@ from math import floor, log
 from featsieve.arrays.namespace import Array
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression
-from featsieve.terms.regression import square
-from featsieve.terms.row_sparsity import count_rows, row_norms
+from featsieve.terms.norms import count_rows, row_norms, square
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.solvers.supports import NONE, exchange_support, find_support
 from featsieve.terms.adaptive_loss import adaptive_loss, adaptive_weights
-from featsieve.terms.regression import square
+from featsieve.terms.norms import square
 
 # Changes of an objective below this share of ||F||^2 = c are rounding, however small it is itself.
 ROUNDING = 1e-14

@@ -29,7 +29,7 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import solve_shifted
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.conjugate_gradients import conjugate_gradients
-from featsieve.terms.row_sparsity import row_norms
+from featsieve.terms.norms import row_norms
 
 # Matrices of the smaller side of the table are formed up to this size (200 MB).
 LARGEST_FORMED = 5000

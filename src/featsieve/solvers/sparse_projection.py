@@ -3,7 +3,7 @@
     min_W  tr(W'MW) + gamma sum_j sqrt(||w_j||^2 + eps),   W'W = I_m,   M = Z'LZ,
 
 with L a sparse positive semidefinite matrix of the samples. The penalty lies below its quadratic
-majoriser (see terms/row_shrinkage.py), and with that in its place the problem is an eigenproblem:
+majoriser (see terms/norms.py), and with that in its place the problem is an eigenproblem:
 W holds the eigenvectors of the m smallest eigenvalues of P = M + gamma E^(-1), E = diag(e) being
 the inverse weights of the rows. They are the leading ones of gamma P^(-1), which needs no division
 by an e_j that has become tiny, and has two forms:
@@ -29,7 +29,7 @@ from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.product_form import ProductForm, TableForm, safe_gamma
-from featsieve.terms.row_shrinkage import inverse_weights, smoothed_norm
+from featsieve.terms.norms import inverse_weights, smoothed_norm
 
 INITS = ("roughness", "identity")
 # Matrices of the smaller side of the table are formed up to this size (200 MB). The sample form

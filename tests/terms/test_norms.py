@@ -1,4 +1,4 @@
-"""The smoothed l2,1 norm and the quadratic that reweighting puts in its place."""
+"""Rows that are not zero; the smoothed l2,1 norm and the quadratic in its place."""
 
 import array_api_strict
 import numpy as np
@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featsieve.terms.row_shrinkage import SMOOTHING, inverse_weights, smoothed_norm
+from featsieve.terms.norms import (
+    SMOOTHING,
+    count_rows,
+    inverse_weights,
+    row_norms,
+    row_support,
+    smoothed_norm,
+)
 
 
 def matrix(seed, shape=(7, 3)):
@@ -56,3 +63,19 @@ def test_strict_arrays_give_the_numbers_of_numpy(dtype):
     inverse = inverse_weights(strict)
     assert isinstance(inverse, type(strict))
     np.testing.assert_allclose(np.asarray(inverse), inverse_weights(W), rtol=1e-6)
+
+
+def test_rows_count_that_are_exactly_non_zero():
+    W = np.array([[0.0, 0.0], [1e-300, 0.0], [2.0, -2.0], [-0.0, 0.0]])
+    for table in (W, array_api_strict.asarray(W)):
+        np.testing.assert_array_equal(np.asarray(row_support(table)), [False, True, True, False])
+        assert count_rows(table) == 2
+        np.testing.assert_array_equal(np.asarray(row_norms(table)), [0.0, 0.0, 8.0, 0.0])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [2, 6, 39])
+def test_identical_rows_are_equally_long_whatever_their_position(order, n_columns):
+    row = np.random.default_rng(0).standard_normal((1, n_columns))
+    V = np.asarray(np.repeat(row, 101, axis=0), order=order)
+    assert len(set(row_norms(V).tolist())) == 1
