@@ -35,6 +35,11 @@ def make_problem(X, *, gamma=1e8, **more):
 class PublishedRSFS(RSFSProblem):
     """The problem with label step, objective and end of the authors' program: golden numbers."""
 
+    def start(self, F):
+        """Return the labels with W = 0 and Z = 0, of which the program records the objective."""
+        W, zeros = np.zeros((self.operator.shape[1], F.shape[1])), np.zeros_like(F)
+        return replace(super().start(F), W=W, fitted=zeros, Z=zeros)
+
     def value(self, state):
         """Return what the program records: gamma/2 times the row lengths of F'F - I."""
         gap = state.F.T @ state.F - np.eye(state.F.shape[1])

@@ -10,11 +10,13 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
+from featsieve.graphs.affinity import split_by_sign
 from featsieve.selectors.common import LabelSelector, Start
 from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_row
@@ -75,6 +77,21 @@ class LabelRegression(BlockProblem[S]):
         target = self.operator.place(target)
         W, fitted = self.ridge.solve(target, rho, inverse=state.inverse, **weights)
         return replace(state, W=W, fitted=to_numpy(fitted), inverse=inverse_weights(W))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonnegativeRegression(LabelRegression[S]):
+    """What NDFS, RSFS and RUFS have in common: labels that are smooth on a graph, and penalties."""
+
+    laplacian: sp.csr_array
+    alpha: float
+    beta: float
+    orthogonality: float
+
+    @cached_property
+    def signs(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """The positive and the negative part of the Laplacian."""
+        return split_by_sign(self.laplacian)
 
 
 @estimator

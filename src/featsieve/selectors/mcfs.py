@@ -62,14 +62,14 @@ class MCFS(ClusterSelector):
 
     Notes
     -----
-    Deviations from the paper and public code, and why. K is c - 1. Columns are
-    standardised unless ``scale="raw"``, as there is no intercept. Features of score 0, whose order
-    the paper leaves open, are ranked by the largest ``|x_j'(y_k - Xa_k)|`` relative to that of the
-    selected ones: the lasso path adds features in that order. Of features that tie for the last
-    place those of lower index enter.
-    The constant function is projected out; dropping the first eigenvector, as scikit-feature does,
-    drops an arbitrary one where the graph is not connected. scikit-feature also follows the plain
-    LARS path, without ridge and lasso rule, does not normalise a_k, and forgets the absolute value.
+    Deviations from the paper and public code, and why. K is c - 1. Columns are standardised unless
+    ``scale="raw"``, as there is no intercept. Features of score 0, whose order the paper leaves
+    open, are ranked by the largest ``|x_j'(y_k - Xa_k)|`` relative to that of the selected ones:
+    the lasso path adds features in that order. Of features that tie for the last place those of
+    lower index enter. The constant function is projected out; dropping the first eigenvector, as
+    scikit-feature does, drops an arbitrary one where the graph is not connected. scikit-feature
+    also follows the plain LARS path, without ridge and lasso rule, does not normalise a_k, and
+    forgets the absolute value.
 
     The functions with eigenvalue λ = 0 of an unconnected graph are not unique: each of those used
     here separates one connected part from all smaller ones, the largest first. As in the authors'

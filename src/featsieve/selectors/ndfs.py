@@ -1,19 +1,17 @@
 """NDFS: features that predict non-negative spectral pseudo-labels."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve.base import estimator
-from featsieve.graphs.affinity import normalised_laplacian, smoothness, split_by_sign
+from featsieve.graphs.affinity import normalised_laplacian, smoothness
 from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import (
-    LabelRegression,
     LabelState,
     NonnegativeLabelSelector,
+    NonnegativeRegression,
 )
 from featsieve.solvers.nonnegative_labels import majorised_step, orthogonality_gap
 from featsieve.terms.norms import smoothed_norm, square
@@ -105,13 +103,8 @@ class NDFSState(LabelState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NDFSProblem(LabelRegression[NDFSState]):
+class NDFSProblem(NonnegativeRegression[NDFSState]):
     """tr(F'LF) + alpha (||XW - F||^2 + beta ||W||_{2,1}) + gamma/2 ||F'F - I||^2 with F >= 0."""
-
-    laplacian: sp.csr_array
-    alpha: float
-    beta: float
-    orthogonality: float  # gamma
 
     state_type = NDFSState
 
@@ -137,11 +130,6 @@ class NDFSProblem(LabelRegression[NDFSState]):
         """Minimise an upper bound of the objective in F."""
         F = majorised_step(state.F, *self.pulls(state), self.orthogonality)
         return replace(state, F=F)
-
-    @cached_property
-    def signs(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """The positive and the negative part of the Laplacian."""
-        return split_by_sign(self.laplacian)
 
     def pulls(self, state: NDFSState) -> tuple[np.ndarray, np.ndarray]:
         """Return what raises and what lowers the entries of F, without the penalty."""

@@ -138,12 +138,6 @@ class RSFSProblem(NDFSProblem):
         """The row penalty of the regression, whose loss has weight 1."""
         return self.beta / self.alpha
 
-    def start(self, F: np.ndarray) -> NDFSState:
-        """Return the labels with W = 0 and Z = 0."""
-        zeros = np.zeros_like(F)
-        W = self.operator.place(np.zeros((self.operator.shape[1], F.shape[1])))
-        return NDFSState(F, self.ones, W=W, fitted=zeros, Z=zeros)
-
     def value(self, state: NDFSState) -> float:
         """Return the objective."""
         return (

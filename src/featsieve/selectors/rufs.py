@@ -1,11 +1,8 @@
 """RUFS: features that predict cluster labels, with losses that outlying samples cannot dominate.
 
-    J = sum_i ||x_i - g_i F|| + nu tr(G'LG) + alpha sum_i ||z_i W - g_i|| + beta sum_j ||w_j||
-        + zeta/4 ||G'G - I||^2 + mu sum_il g_il + phi sum_j ||F_.j||,      G >= 0, F >= 0,
-
-z_i being samples as the regression sees them, x_i the same with columns shifted to minimum 0. All
-lengths are smoothed, sqrt(||.||^2 + small), so that J has a gradient and its majorisers no pole.
-In the code the labels G are ``state.F``, as in the other methods, and F' is ``state.basis``.
+The regression sees samples z_i, the reconstruction x_i, the same with columns shifted to minimum 0.
+All lengths are smoothed, sqrt(||.||^2 + small), so that J has a gradient and its majorisers no
+pole. In the code the labels G are ``state.F``, as in the other methods, and F' is ``state.basis``.
 """
 
 from collections.abc import Sequence
@@ -21,13 +18,13 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.derived import ShiftedTable, shifted_to_zero, unshifted
 from featsieve.arrays.namespace import Array
 from featsieve.base import estimator
-from featsieve.graphs.affinity import smoothness, split_by_sign
+from featsieve.graphs.affinity import smoothness
 from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import (
-    LabelRegression,
     LabelState,
     NonnegativeLabelSelector,
+    NonnegativeRegression,
 )
 from featsieve.solvers.alternate import relative_change
 from featsieve.solvers.nonnegative_labels import (
@@ -186,15 +183,11 @@ class RUFSState(LabelState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RUFSProblem(LabelRegression[RUFSState]):
+class RUFSProblem(NonnegativeRegression[RUFSState]):
     """J by majorisation: every block minimises an upper bound, so that J never rises."""
 
     table: ShiftedTable  # X; the operator is Z
-    laplacian: sp.csr_array
     nu: float
-    alpha: float
-    beta: float
-    orthogonality: float  # zeta
     label_penalty: float = defaults.RUFS_LABEL_PENALTY  # mu
     basis_penalty: float = defaults.RUFS_BASIS_PENALTY  # phi
 
@@ -276,11 +269,6 @@ class RUFSProblem(LabelRegression[RUFSState]):
             trial = replace(state, F=fixed_length_step(state.F, *self.pulls(state)))
             state = trial if self.value(trial) < self.value(state) else state
         return state
-
-    @cached_property
-    def signs(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """The positive and the negative part of the Laplacian."""
-        return split_by_sign(self.laplacian)
 
     def pulls(self, state: RUFSState) -> tuple[np.ndarray, np.ndarray]:
         """Return what raises and what lowers the entries of G, without the penalty.

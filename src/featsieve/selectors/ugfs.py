@@ -19,16 +19,13 @@ class UGFS(LabelSupportSelector):
 
         min  ||XW - F||² + α tr(F'LF)   subject to  ||W||_{2,0} = k,  F'F = I,  F ≥ 0.
 
-    An intercept and a ridge are added, and F'F = I is a penalty: see ``objective_``.
-    k features are judged as a group: one of them is replaced as soon as another fits better to the
-    rest.
+    An intercept and a ridge are added, and F'F = I is a penalty: see ``objective_``. k features are
+    judged as a group: one of them is replaced as soon as another fits better to the rest.
 
     Parameters
     ----------
-    %(n_clusters)s
-    n_features_to_select : int, float or "auto", default=0.1
-        k, how many features to select: a count, a fraction of the features, or "auto": as many as
-        are needed to show the pseudo-labels (see ``path_``).
+    %(n_clusters, n_features_to_select)s
+        It is k.
     alpha : float, default=0.01
         α, weight of the graph. With large values F follows the graph of all features, noise
         included, and the regression cannot correct it; with very large ones all samples get the
@@ -77,13 +74,10 @@ class UGFS(LabelSupportSelector):
     of variables; every one of its steps minimises the augmented Lagrangian, but it stops while its
     constraints are far from met (the penalty has grown from 1e-4 to 1e-3 by then), and what it
     selects follows from its random start; rows of W are kept by their l1 norm, which is not the
-    projection on row-sparse matrices. Here both blocks descend: k
-    features by forward selection, then exchanges while they lower the objective, from the features
-    of the iteration before and, when the labels have moved, anew; F by projected Newton steps with
-    a line search. A multiplicative rule with a penalty of 1e8 would not move F at all.
-
-    Exchanges are tried with the 512 features that would add most (all of them, where there are no
-    more).
+    projection on row-sparse matrices. Here both blocks descend: k features by forward selection,
+    then exchanges (with the 512 features that would add most) while they lower the objective, from
+    the features of the iteration before and, when the labels have moved, anew; F by projected
+    Newton steps with a line search. A multiplicative rule with a penalty of 1e8 would not move F.
 
     Cost per iteration: O(nd min(n, k) + k²n) for every exchange, O(knd) for a fresh search, plus
     O(nc (neighbours + c)) for each of some hundred products of the label step. Memory

@@ -1,7 +1,4 @@
-"""USFS: features that predict soft cluster memberships.
-
-In the code Y is ``state.F`` and P is ``state.W``, as in the other methods.
-"""
+"""USFS: features that predict soft cluster memberships Y (in the code ``state.F``)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -22,11 +19,7 @@ from featsieve.selectors.label_regression import (
 from featsieve.terms.norms import smoothed_norm, square
 from featsieve.terms.orthogonality import indicator
 from featsieve.terms.simplex import project_rows
-from featsieve.validation import (
-    positive,
-    positive_or_auto,
-    warn,
-)
+from featsieve.validation import positive, positive_or_auto, warn
 
 # A cluster of this size is empty.
 EMPTY = 1e-12
@@ -36,17 +29,16 @@ EMPTY = 1e-12
 class USFS(LabelRegressionSelector):
     """Unsupervised soft-label feature selection (a reconstruction).
 
-    Fuzzy clusters with centres m_j give soft labels Y, and a row-sparse regression P predicts
+    Fuzzy clusters with centres m_j give soft labels Y, and a row-sparse regression W predicts
     them [1]_:
 
-        min  Σ_ij y_ij ||x_i - m_j||² + β (||Y||² + α ||XP + 1b' - Y||² + γ ||P||_{2,1}),
+        min  Σ_ij y_ij ||x_i - m_j||² + β (||Y||² + α ||XW + 1b' - Y||² + γ ||W||_{2,1}),
         Y ≥ 0,  Y1 = 1.
 
-    The score of a feature is the length of its row of P.
-
-    The exact published algorithm is not public as an objective: the paper's text could not be
-    consulted, and the authors' released program contains two steps that match no objective. The
-    formula above is inferred from the weights in that program.
+    The score of a feature is the length of its row of W. The exact published algorithm is not
+    public as an objective: the paper's text could not be consulted, and the authors' released
+    program contains two steps that match no objective. The formula above is inferred from the
+    weights in that program.
 
     Parameters
     ----------
@@ -70,8 +62,7 @@ class USFS(LabelRegressionSelector):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (`n_features_in_`, n_clusters)
-        P, in the units of X.
+    %(coef_)s
     soft_labels_ : ndarray of shape (n_samples, n_clusters)
         Y: the memberships of every sample, which sum to 1.
     labels_ : ndarray of shape (n_samples,)
@@ -79,11 +70,7 @@ class USFS(LabelRegressionSelector):
         ``coef_``) are numbered by their first samples; those of given labels keep their order.
     beta_, gamma_ : float
         The β and γ that were used.
-    scores_ : ndarray of shape (`n_features_in_`,)
-        Length of the feature's row of P (for the scaled columns); 0 for columns that do not vary.
-    %(selection)s
-    objective_ : ndarray of shape (`n_iter_`,)
-        The objective above after every iteration (with ||p|| smoothed to sqrt(||p||² + 2.2e-16)).
+    %(scores_, selection, objective_)s
         It never rises.
     %(outcome, n_clusters_, automatic, input)s
 
@@ -99,7 +86,7 @@ class USFS(LabelRegressionSelector):
     altogether (and computes that scatter with the cluster sizes in the place of their inverses);
     here they are those of all columns. In the label step it divides by 2 where the objective asks
     for 1 + α, so that with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. It smooths
-    rows by 1/(2||p|| + 0.01) and starts from random memberships. Centred columns come with an
+    rows by 1/(2||w|| + 0.01) and starts from random memberships. Centred columns come with an
     intercept. The centre of a cluster that has become empty moves to the sample that is farthest
     from its own centres, which costs nothing.
 
@@ -158,10 +145,10 @@ class USFS(LabelRegressionSelector):
 
     def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
         """Set the soft and the hard labels; warn where they are trivial."""
-        Y, P, c = state.F, to_numpy(state.W), start.n_clusters
+        Y, W, c = state.F, to_numpy(state.W), start.n_clusters
         if not start.given:
             order = by_first_appearance(Y.argmax(axis=1), c)
-            Y, P = Y[:, order], P[:, order]
+            Y, W = Y[:, order], W[:, order]
         self.soft_labels_ = Y
         self.labels_ = Y.argmax(axis=1)
         trivial = bool(np.abs(Y - 1.0 / c).max() < defaults.USFS_UNIFORM)
@@ -171,7 +158,7 @@ class USFS(LabelRegressionSelector):
                 f"little. Choose beta below {problem.beta:g}, or a larger alpha.",
                 UserWarning,
             )
-        return P, trivial
+        return W, trivial
 
 
 def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:

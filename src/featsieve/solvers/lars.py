@@ -20,7 +20,6 @@ All targets advance together: one product with the table serves a step of every 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -76,7 +75,7 @@ def lasso_lars(
     in_memory = isinstance(operator.inverse_scale, np.ndarray) and operator.n_stored == n * d
     kept = in_memory and n * d <= KEPT_ELEMENTS
     sample_form = KeptProducts if kept else TableProducts
-    products: Products = (GramProducts if form == "gram" else sample_form)(operator)
+    products = (GramProducts if form == "gram" else sample_form)(operator)
     # Of a correlation, and of the level, this is what rounding leaves.
     longest = float(operator.xp.max(operator.column_norms())) ** 0.5
     floor = EXHAUSTED * longest * np.sqrt(np.einsum("ij,ij->j", targets, targets))
@@ -100,17 +99,31 @@ def lasso_lars(
     return LarsPath(weights, level, to_numpy(operator.rmatmul(residual)))
 
 
-class Products(Protocol):
-    """What the paths ask of the table."""
+class TableProducts:
+    """Products with the table: one pass for all targets."""
+
+    def __init__(self, operator: DataOperator) -> None:
+        self.operator = operator
 
     def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
         """Return z_i'z_j for some features i, and z_j'z_j."""
+        operator = self.operator
+        both = operator.place(np.append(features, j))
+        found = to_numpy(operator.columns_rmatmul(both, operator.columns(both[-1:])))[:, 0]
+        return found[:-1], float(found[-1])
 
     def images(self, directions: Sequence[Direction]) -> np.ndarray:
-        """Return Z'Z_A g for every direction, as rows."""
+        """Return Z'Z_A g for every direction, as rows: Z'(ZG), with the weights as columns of G."""
+        operator = self.operator
+        G = np.zeros((operator.shape[1], len(directions)))
+        for k, (active, g) in enumerate(directions):
+            G[active, k] = g
+        live = operator.place(np.flatnonzero(G.any(axis=1)))
+        image = operator.matmul(operator.place(G), live=live)
+        return np.ascontiguousarray(to_numpy(operator.rmatmul(image)).T)
 
 
-class GramProducts:
+class GramProducts(TableProducts):
     """Products from Z'Z, in double precision: the cost of a step does not depend on n."""
 
     def __init__(self, operator: DataOperator) -> None:
@@ -129,7 +142,7 @@ class GramProducts:
         return np.stack([g @ self.gram[active] for active, g in directions])
 
 
-class KeptProducts:
+class KeptProducts(TableProducts):
     """Products of the columns of a small table, which are kept as rows."""
 
     def __init__(self, operator: DataOperator) -> None:
@@ -147,30 +160,6 @@ class KeptProducts:
         """Return Z'(ZG)."""
         image = np.stack([g @ self.columns[active] for active, g in directions])
         return image @ self.columns.T
-
-
-class TableProducts:
-    """Products with the table: one pass for all targets."""
-
-    def __init__(self, operator: DataOperator) -> None:
-        self.operator = operator
-
-    def inner(self, features: np.ndarray, j: int) -> tuple[np.ndarray, float]:
-        """Return inner products of columns of Z."""
-        operator = self.operator
-        both = operator.place(np.append(features, j))
-        found = to_numpy(operator.columns_rmatmul(both, operator.columns(both[-1:])))[:, 0]
-        return found[:-1], float(found[-1])
-
-    def images(self, directions: Sequence[Direction]) -> np.ndarray:
-        """Return Z'(ZG), with the weights as columns of G."""
-        operator = self.operator
-        G = np.zeros((operator.shape[1], len(directions)))
-        for k, (active, g) in enumerate(directions):
-            G[active, k] = g
-        live = operator.place(np.flatnonzero(G.any(axis=1)))
-        image = operator.matmul(operator.place(G), live=live)
-        return np.ascontiguousarray(to_numpy(operator.rmatmul(image)).T)
 
 
 class Path:
@@ -206,7 +195,7 @@ class Path:
         """Their coefficients."""
         return self.a[: self.size]
 
-    def append(self, products: Products) -> None:
+    def append(self, products: TableProducts) -> None:
         """Make the entering feature active, if there is a place and it is no combination of others.
 
         There is none left for features that tie for the last one: those of lower index have it.
