@@ -143,7 +143,7 @@ raw("csv", "Latin-1 text", "table.csv", "größe,b\n1,2\n".encode("latin-1"), "n
 raw("csv", "UTF-16 without a mark", "table.csv", "a,b\n1,2\n".encode("utf-16-le"), "not a text")
 raw("csv", "a mark of UTF-16 only", "table.csv", b"\xff\xfe", "the file is empty")
 raw("csv", "half a letter at the end", "table.csv", b"\xff\xfea\0,\0b", "not text|cells|cut short")
-raw("csv", "rows of many lengths", "table.csv", b"a,b\n1,2\n1,2,3,4\n", "line 3 has 4 cells")
+raw("csv", "rows of many lengths", "table.csv", b"a,b\n1,2\n1,2,3,4\n", "in line 3, saw 4")
 raw(
     "csv",
     "a quotation mark never closed",

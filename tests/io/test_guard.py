@@ -54,18 +54,13 @@ def test_every_error_becomes_a_sentence(error, kind, message):
 
 
 def test_what_to_do_about_a_file_that_is_too_large():
-    trust = r"if you trust the file, set the environment variable FEATSIEVE_MAX_MEMORY to more"
-    for smaller, ways in (("", trust), ("cut it", f"cut it, or, {trust}")):
+    ways = r"read fewer columns .*, or, if you trust the file, .*FEATSIEVE_MAX_MEMORY to more"
+    for error, reason in ((TooLargeError("big"), "big"), (MemoryError(), "there is not enough")):
         with (
-            pytest.raises(TooLargeError, match=rf"a cannot be read: big: {ways}, such as 64G\.$"),
-            explain_errors("a", smaller=smaller),
+            pytest.raises(TooLargeError, match=rf"a cannot be read: {reason}.*: {ways}"),
+            explain_errors("a"),
         ):
-            raise TooLargeError("big")
-    with (
-        pytest.raises(TooLargeError, match=r"not enough memory: cut it\.$"),
-        explain_errors("a", smaller="cut it"),
-    ):
-        raise MemoryError
+            raise error
 
 
 def test_small_texts(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.dataset import encode_classes
 from featsieve.io.formats import FORMATS
 from featsieve.io.formats.common import label_values
-from featsieve.io.write import check_outputs, check_writer
+from featsieve.io.table import check_outputs, check_writer
 from tests.io.tables import FEATURES, RNG, SAMPLES, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")

@@ -54,8 +54,7 @@ def apply(
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
     from featsieve.io.files import whole_file
-    from featsieve.io.table import table_format
-    from featsieve.io.write import check_outputs, check_writer, write_table
+    from featsieve.io.table import check_outputs, check_writer, table_format, write_table
     from featsieve.workflow.apply import MODEL, apply_model, load_selection
     from featsieve.workflow.prepare import sample_table
 

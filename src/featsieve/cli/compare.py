@@ -62,7 +62,7 @@ def compare(
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
     from featsieve.datasets import read_table
-    from featsieve.io.write import check_outputs, write_csv
+    from featsieve.io.table import check_outputs, write_csv
     from featsieve.tables import Table
     from featsieve.workflow.compare import compare_methods
     from featsieve.workflow.methods import find_method

@@ -4,8 +4,7 @@ from featsieve.datasets.load import load_dataset
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.io.dataset import Dataset
-from featsieve.io.table import read_table
-from featsieve.io.write import write_table
+from featsieve.io.table import read_table, write_table
 
 __all__ = [
     "Dataset",

@@ -11,6 +11,12 @@ from pathlib import Path
 LARGEST_TEXT = 2**26
 # Letters, of what is said of a file.
 LONGEST_MESSAGE = 2000
+# What takes less memory than reading all of a file.
+SMALLER = (
+    "read fewer columns (columns of featsieve.datasets.read_table), fit a Dask array of it "
+    "(dask.array.from_zarr, dask.dataframe.read_parquet), or, if you trust the file, set the "
+    "environment variable FEATSIEVE_MAX_MEMORY to more, such as 64G."
+)
 NOT_FILES = {
     stat.S_ISDIR: "a folder",
     stat.S_ISFIFO: "a pipe",
@@ -122,14 +128,12 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
 
 
 @contextmanager
-def explain_errors(
-    path: str | os.PathLike[str], *, kind: str = "", smaller: str = ""
-) -> Iterator[None]:
+def explain_errors(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
     """Turn what goes wrong in the block into one sentence with the name of the file.
 
     Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
     featsieve itself says as it is, and other errors with the advice to get the file again. Errors
-    of columns that were asked for keep their type. ``smaller`` says what takes less memory.
+    of columns that were asked for keep their type.
     """
     how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
     try:
@@ -138,15 +142,11 @@ def explain_errors(
         raise
     except ColumnError as error:
         raise type(error)(sentence(f"{path}: {error}")) from error
-    except TooLargeError as error:
-        trust = "if you trust the file, set the environment variable FEATSIEVE_MAX_MEMORY to more"
-        ways = f"{smaller}, or, {trust}" if smaller else trust
-        raise TooLargeError(f"{how}: {error}: {ways}, such as 64G.") from error
+    except (TooLargeError, MemoryError) as error:
+        reason = str(error) or "there is not enough memory"
+        raise TooLargeError(f"{how}: {reason}: {SMALLER}") from error
     except TableError as error:
         raise type(error)(sentence(f"{how}: {error}")) from error
-    except MemoryError as error:
-        ways = f": {smaller}" if smaller else ""
-        raise TooLargeError(f"{how}: there is not enough memory{ways}.") from error
     except Exception as error:
         raise ValueError(
             f"{how}: it is damaged, cut short or of a kind that is not read "

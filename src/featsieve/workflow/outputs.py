@@ -15,8 +15,7 @@ from featsieve.io.guard import read_small
 from featsieve.io.models import load_skops, save_model
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
-from featsieve.io.table import table_format
-from featsieve.io.write import check_writer, write_csv
+from featsieve.io.table import check_writer, table_format, write_csv
 from featsieve.report import render_selection, summarize_selection
 from featsieve.workflow.select import SelectionRun
 

@@ -179,7 +179,10 @@ def read(path: Path, request: Request) -> Dataset:
     except pandas.errors.ParserError as error:
         if "out of memory" in str(error):
             raise MemoryError from error
-        raise TableError(uneven(error)) from error
+        raise TableError(
+            f"its lines have other numbers of cells, or an open quotation mark "
+            f"({first_line(error)}): text with commas in it stands in quotes"
+        ) from error
     except pandas.errors.ParserWarning as error:
         raise TableError("rows have more cells than the header: name every column") from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
@@ -253,18 +256,6 @@ def exact_numbers(version: str) -> dict[str, str]:
     """Return what makes a version of pandas read numbers exactly; from 3.1 on it always does."""
     numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     return {} if numbers >= EXACT_FROM else {"float_precision": "round_trip"}
-
-
-def uneven(error: Exception) -> str:
-    """Say in words which line of a table has more cells than the others."""
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
-        return f"its cells cannot be told apart ({first_line(error)}): is a quotation mark open?"
-    first, line, cells = found.groups()
-    return (
-        f"line {line} has {cells} cells where the first line has {first}: every line needs as many "
-        "(text with commas in it stands in quotes)"
-    )
 
 
 def _classes(cells: list[str]) -> list[Any]:
