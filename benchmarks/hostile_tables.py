@@ -289,7 +289,7 @@ def csr(stored: Any, change: dict[str, Any]) -> None:
 for _what, (_change, _says) in CSR.items():
     hdf5("h5ad (sparse)", _what, _says)(lambda stored, change=_change: csr(stored, change))
 raw("h5ad", "cut short", "table.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(200), CUT)
-raw("h5ad", "text", "table.h5ad", b"a,b\n1,2\n", "not an HDF5 file")
+raw("h5ad", "text", "table.h5ad", b"a,b\n1,2\n", CUT)
 
 
 # Parquet ------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def _twice(path: Path) -> None:
 
 raw("parquet", "cut short", "table.parquet", b"PAR1" + bytes(100), CUT)
 raw("parquet", "a footer of 4 GiB", "table.parquet", b"PAR1\xff\xff\xff\xffPAR1", CUT)
-raw("parquet", "empty", "table.parquet", b"", "not a Parquet file")
+raw("parquet", "empty", "table.parquet", b"", CUT)
 # What it says about a column makes pyarrow end the process (found by fuzzing).
 ABORTS = (
     "c-jka3^EjD5VaAt(Gg_>GT21fWEdD2n1Gm#kpT=o*h6Rr2M8tLKtKbB1G+|07D*dZ1_`#}<c!qZL{Sz7Q7#K63C2"

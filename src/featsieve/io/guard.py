@@ -24,22 +24,6 @@ NOT_FILES = {
     stat.S_ISBLK: "a device",
     stat.S_ISSOCK: "a socket",
 }
-# The first bytes of a file tell its kind, whatever its name says.
-HDF5 = b"\x89HDF\r\n\x1a\n"
-PARQUET = b"PAR1"
-ZIP = b"PK\x03\x04"
-NPY = b"\x93NUMPY"
-SIGNATURES = {
-    HDF5: "HDF5 (.h5ad, .mat)",
-    PARQUET: "Parquet",
-    ZIP: "a zip archive (.npz, .xlsx)",
-    b"\x1f\x8b": "compressed (.gz)",
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-    b"%PDF": "a PDF",
-    b"MATLAB": "a MATLAB file (.mat)",
-    NPY: "an array of NumPy (.npy)",
-}
 
 
 class TableError(ValueError):
@@ -80,24 +64,6 @@ def check_file(path: Path) -> None:
         raise PermissionError(
             f"{path} cannot be read: you do not have the permission; change it with chmod."
         )
-
-
-def first_bytes(path: Path, count: int = 4096) -> bytes:
-    """Return the first bytes of a file."""
-    with path.open("rb") as file:
-        return file.read(count)
-
-
-def kind_of(start: bytes) -> str | None:
-    """Return what a file is by its first bytes, None where they do not tell."""
-    return next((kind for mark, kind in SIGNATURES.items() if start.startswith(mark)), None)
-
-
-def not_a(expected: str, start: bytes) -> TableError:
-    """Return the error for a file that begins like another kind than its name says."""
-    kind = kind_of(start)
-    instead = "" if kind is None else f" but {kind}"
-    return TableError(f"it is not {expected}{instead}: does its name end as it should?")
 
 
 def in_bytes(size: int) -> str:

@@ -22,7 +22,7 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
 from featsieve.io.dataset import checked_sparse
 from featsieve.io.files import whole_file
-from featsieve.io.guard import ZIP, TooLargeError, check_file, first_line, printable
+from featsieve.io.guard import TooLargeError, check_file, first_line, printable
 from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
@@ -238,7 +238,7 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
         needed += (2 + BYTES_PER_LETTER * is_json) * part.file_size
         check_memory(needed, limit=limit)
         with archive.open(part) as file:
-            if file.read(len(ZIP)) == ZIP:  # a sparse matrix is an archive of its own
+            if file.read(4) == b"PK\x03\x04":  # a sparse matrix is an archive of its own
                 file.seek(0)
                 with zipfile.ZipFile(file) as inner:
                     _check_memory(inner, needed, limit)

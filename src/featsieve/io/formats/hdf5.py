@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.io.guard import TableError, first_bytes, not_a
+from featsieve.io.guard import TableError
 from featsieve.io.optional import load_optional
 
 # Values that are read at a time (64 MiB of float64).
@@ -22,8 +22,6 @@ BLOCK = 2**23
 def open_hdf5(path: Path, purpose: str) -> Iterator[Any]:
     """Open a file to read it, all of whose parts lie in it."""
     h5py = load_optional("h5py", purpose)
-    if not h5py.is_hdf5(path):
-        raise not_a("an HDF5 file", first_bytes(path))
     with h5py.File(path, "r") as file:
         for _ in parts_of(file):
             pass

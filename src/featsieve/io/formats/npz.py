@@ -1,6 +1,7 @@
 """NumPy archives: ``X`` and ``y``, or the parts of a sparse matrix. Nothing is pickled."""
 
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,17 @@ import scipy.sparse as sp
 from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import named_arrays, variables_dataset
-from featsieve.io.guard import NPY, ZIP, TableError, first_bytes, not_a
+from featsieve.io.guard import TableError
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
 def read(path: Path, request: Request) -> Dataset:
     """Return what a request asks of an archive; label and id column are arrays of it."""
-    start = first_bytes(path)
-    if start.startswith(NPY):
-        raise TableError("it holds a single array: save table and labels with numpy.savez")
-    if not start.startswith(ZIP):
-        raise not_a("an archive of NumPy", start)
+    if not zipfile.is_zipfile(path):
+        raise TableError(
+            "it is not an archive of NumPy, or cut short: save table and labels with numpy.savez"
+        )
     with (
         warnings.catch_warnings(),
         path.open("rb") as file,  # which NumPy would leave open if it is damaged

@@ -14,7 +14,7 @@ from featsieve.io.formats.common import (
     free_name,
     label_values,
 )
-from featsieve.io.guard import PARQUET, TableError, first_bytes, not_a
+from featsieve.io.guard import TableError
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.optional import load_optional
 
@@ -25,7 +25,6 @@ def read(path: Path, request: Request) -> Dataset:
     """Return what a request asks of a Parquet file."""
     load_optional("pandas", "Reading a .parquet file")
     parquet = load_optional("pyarrow.parquet", "Reading a .parquet file")
-    check_parquet(path)
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
         check_unique(names)
@@ -46,13 +45,6 @@ def read(path: Path, request: Request) -> Dataset:
         id_name=left[0] if called else None,
         unread=tuple(name for name in names if name not in needed),
     )
-
-
-def check_parquet(path: Path) -> None:
-    """Raise if a file does not begin as Parquet does."""
-    start = first_bytes(path)
-    if not start.startswith((PARQUET, b"PARE")):  # the second: encrypted
-        raise not_a("a Parquet file", start)
 
 
 def index_columns(schema: Any) -> list[str]:

@@ -30,8 +30,6 @@ from featsieve.io.guard import (
     MissingColumnError,
     TableError,
     first_line,
-    kind_of,
-    not_a,
 )
 from featsieve.io.names import check_unique, find_columns, is_number, place_names, shown
 from featsieve.io.optional import load_optional
@@ -77,10 +75,8 @@ def find_layout(path: Path, *, header: bool | None = None) -> Layout:
     with _open(path) as stream:
         start = stream.read(4096)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
-    # "PAR1" may also be the name of a column: only files with bytes that no text has are refused.
-    other = kind_of(start) is not None and start[:1] >= b"\x80"
-    if encoding == "utf-8" and (b"\0" in start or other):
-        raise not_a("a text table", start)
+    if encoding == "utf-8" and b"\0" in start:
+        raise TableError("it is not a text table: does its name end as it should?")
     lines: list[str] = []
     with _Text(_open(path), encoding=encoding, newline="") as file:
         while len(lines) < MOST_LINES and sum(map(len, lines)) < ENOUGH:
