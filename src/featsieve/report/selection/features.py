@@ -116,16 +116,15 @@ def correlated_pairs(selection: Selection) -> dict[str, Any] | None:
         return None
     i, j = np.triu_indices(len(shown), 1)
     r = correlations(selection.X[:, shown])[i, j]
-    strongest = np.argsort(-np.abs(r), kind="stable")[:MOST_PAIRS]
+    joined = np.flatnonzero(np.abs(r) >= LOWEST)
+    strongest = joined[np.argsort(-np.abs(r[joined]), kind="stable")][:MOST_PAIRS]
     twins = np.abs(r) >= defaults.REPORT_NEAR_DUPLICATE
     names = [selection.feature_names[k] for k in shown]
     return {
         "of": len(selection.chosen),
         "mean": plain(np.abs(r).mean(), 3),
-        "pairs": [
-            [names[i[e]], names[j[e]], plain(r[e], 4)] for e in strongest if abs(r[e]) >= LOWEST
-        ],
-        "n_pairs": int((np.abs(r) >= LOWEST).sum()),
+        "pairs": [[names[i[e]], names[j[e]], plain(r[e], 4)] for e in strongest],
+        "n_pairs": len(joined),
         "n_in_duplicates": len(np.union1d(i[twins], j[twins])),
     }
 
