@@ -33,16 +33,16 @@ from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.norms import row_norms
 from featsieve.validation import (
     Check,
-    check_callback,
+    callable_or_none,
     check_dask_rows,
     check_foreign_table,
     check_n_clusters,
     check_option,
     check_table,
-    constant_table,
     in_native_type,
     nonnegative,
     positive_integer,
+    refuse_constant,
     refuse_dask_frame,
     resolve_n_features,
     warn,
@@ -65,7 +65,7 @@ COMMON_CHECKS: dict[str, Check] = {
     "n_neighbors": positive_integer,
     "max_iter": positive_integer,
     "tol": nonnegative,
-    "callback": lambda _, callback: check_callback(callback),
+    "callback": callable_or_none,
 }
 
 Selector = TypeVar("Selector", bound="UnsupervisedSelector")
@@ -288,8 +288,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     def _check_varies(self, varies: np.ndarray) -> None:
         """Refuse a table without any column that varies; remember which do."""
         self._varies = varies
-        if not varies.any():
-            raise ValueError(constant_table(varies.size))
+        refuse_constant(varies)
 
     def _set_selection(
         self, scores: np.ndarray, n_selected: int, *, order: np.ndarray | None = None

@@ -1,7 +1,7 @@
 """What a long fit says while it runs: the one place of the estimators that prints."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, TypeVar
@@ -19,43 +19,22 @@ SECONDS_APART = 1.0
 class FitProgress:
     """Lines on the standard output about one fit; silent unless ``verbose`` is above 0."""
 
-    def __init__(
-        self,
-        name: str,
-        verbose: int = 0,
-        *,
-        max_iter: int | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
+    def __init__(self, name: str, verbose: int = 0) -> None:
         self.name = name
         self.verbose = check_verbose(verbose)
-        self.max_iter = max_iter
-        self.clock = clock
-        self._began = self._printed = clock()
-        self._pending: str | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Time since the fit began."""
-        return self.clock() - self._began
+        self._began = self._printed = time.perf_counter()
 
     def step(self, text: str) -> None:
-        """Print what begins now."""
+        """Print what begins now, at once, also into a pipe."""
         if self.verbose:
-            self._flush()
-            self._print(text)
+            print(f"[{self.name}] {text}", flush=True)
+            self._printed = time.perf_counter()
 
     def tick(self, text: str, *, first: bool = False) -> None:
-        """Print one of many lines, or keep it for later: the last one is always printed."""
-        if not self.verbose:
-            return
-        if first:
-            self._flush()  # the last line of an earlier run
-        if first or self.verbose > 1 or self.clock() - self._printed >= SECONDS_APART:
-            self._pending = None
-            self._print(text)
-        else:
-            self._pending = text
+        """Print one of many lines, with the time since the fit began."""
+        now = time.perf_counter()
+        if first or self.verbose > 1 or now - self._printed >= SECONDS_APART:
+            self.step(f"{text} ({format_seconds(now - self._began)})")
 
     def watch(self, callback: Any = None, *, runs: Iterable[str] = ()) -> Any:
         """Return a callback for a solver that reports every iteration, then calls the user's.
@@ -64,35 +43,26 @@ class FitProgress:
         """
         if not self.verbose:
             return callback
-        names, run = iter(runs), ""
-        began, previous = self.clock(), np.nan
+        names, run, previous = iter(runs), "", np.nan
 
         def report(iteration: int, objective: float, state: Any) -> object:
-            nonlocal began, previous, run
-            first = iteration == 1  # it also does what is done once: no measure for the others
+            nonlocal previous, run
+            first = iteration == 1
             if first:
                 run = next(names, "")
             text = f"{run}{', ' if run else ''}iteration {iteration}: objective {objective:.8g}"
-            spent = format_seconds(self.seconds)
             if not first:
                 text += f", relative change {relative_change((previous, objective)):.1e}"
-            if not first and self.max_iter is not None:
-                left = (self.max_iter - iteration) * (self.clock() - began) / (iteration - 1)
-                spent += f", at most {format_seconds(left)} more" if left > SECONDS_APART else ""
-            self.tick(f"{text} ({spent})", first=first)
-            began, previous = self.clock() if first else began, objective
+            self.tick(text, first=first)
+            previous = objective
             return None if callback is None else callback(iteration, objective, state)
 
         return report
 
     def counted(self, items: Iterable[T], total: int, *, what: str) -> Iterator[T]:
         """Yield the items as they come, with a count of them."""
-        began = self.clock()
         for done, item in enumerate(items, start=1):
-            left = (total - done) * (self.clock() - began) / done
-            more = f", about {format_seconds(left)} more" if left > SECONDS_APART else ""
-            spent = format_seconds(self.seconds)
-            self.tick(f"{done} of {total} {what} ({spent}{more})", first=done == 1)
+            self.tick(f"{done} of {total} {what}", first=done == 1)
             yield item
 
     def finish(self, estimator: Any) -> None:
@@ -100,22 +70,12 @@ class FitProgress:
         if not self.verbose:
             return
         n_selected, n_features = int(estimator.get_support().sum()), estimator.n_features_in_
-        text = f"selected {n_selected} of {n_features} features in {format_seconds(self.seconds)}"
+        spent = format_seconds(time.perf_counter() - self._began)
+        text = f"selected {n_selected} of {n_features} features in {spent}"
         if hasattr(estimator, "status_"):
             count = f"{estimator.n_iter_} iteration{'s'[: estimator.n_iter_ != 1]}"
             text += f", after {count}: {estimator.status_.value}"
         self.step(text)
-
-    def _flush(self) -> None:
-        """Print the line that was kept."""
-        if self._pending is not None:
-            self._print(self._pending)
-            self._pending = None
-
-    def _print(self, text: str) -> None:
-        """Print a line at once, also into a pipe."""
-        print(f"[{self.name}] {text}", flush=True)
-        self._printed = self.clock()
 
 
 @contextmanager
@@ -127,9 +87,7 @@ def reporting(estimator: Any) -> Iterator[FitProgress]:
     if not hasattr(estimator, "verbose"):
         yield SILENT
         return
-    max_iter = getattr(estimator, "max_iter", None)
-    progress = FitProgress(type(estimator).__name__, estimator.verbose, max_iter=max_iter)
-    estimator._progress = progress
+    progress = estimator._progress = FitProgress(type(estimator).__name__, estimator.verbose)
     try:
         yield progress
         progress.finish(estimator)

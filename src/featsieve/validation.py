@@ -68,29 +68,26 @@ def check_number(
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
 
-def check_auto_number(name: str, value: Any, *, low: float) -> None:
-    """Raise unless value is "auto" or a number above ``low``."""
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"{name} must be 'auto' or a number above {low:g}; got {value!r}.")
-    else:
-        check_number(name, value, low=low, strict=True)
-
-
 # Checks of one parameter, called with its name and value: what the tables of the estimators hold.
 Check = Callable[[str, Any], object]
 positive: Check = partial(check_number, low=0.0, strict=True)
 nonnegative: Check = partial(check_number, low=0.0)
 nonnegative_integer: Check = partial(check_number, low=0, integer=True)
 positive_integer: Check = partial(check_number, low=1, integer=True)
-positive_or_auto: Check = partial(check_auto_number, low=0.0)
-
 
 # Said where a price and a number of features are both given.
 BOTH_SET = (
     "n_features_to_select and sparsity both say how many features to select: "
     "set one of them and leave the other at its default."
 )
+
+
+def positive_or_auto(name: str, value: Any) -> None:
+    """Raise unless value is "auto" or a number above 0."""
+    if not isinstance(value, str):
+        positive(name, value)
+    elif value != "auto":
+        raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
 
 
 def positive_integer_or_none(name: str, value: Any) -> None:
@@ -139,10 +136,10 @@ def check_sized_selector(selector: Any) -> None:
         )
 
 
-def check_callback(callback: Any) -> None:
-    """Raise unless callback is None or callable."""
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable or None; got {callback!r}.")
+def callable_or_none(name: str, value: Any) -> None:
+    """Raise unless value is None or callable."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be callable or None; got {value!r}.")
 
 
 def resolve_n_features(
@@ -287,17 +284,17 @@ def check_shape_and_type(X: Any, *, owner: str, min_samples: int = 2) -> None:
 def check_varying(X: Any) -> np.ndarray:
     """Return which columns vary; raise if none does."""
     varies = to_numpy(as_operator(X).varies)
-    if not varies.any():
-        raise ValueError(constant_table(varies.size))
+    refuse_constant(varies)
     return varies
 
 
-def constant_table(n_features: int) -> str:
-    """Say that no column varies."""
-    return (
-        f"All {n_features} columns of X are constant, so there is nothing to select. "
-        "Check that X was read correctly (rows are samples, columns are features)."
-    )
+def refuse_constant(varies: np.ndarray) -> None:
+    """Raise if no column varies."""
+    if not varies.any():
+        raise ValueError(
+            f"All {varies.size} columns of X are constant, so there is nothing to select. "
+            "Check that X was read correctly (rows are samples, columns are features)."
+        )
 
 
 def check_finite(X: Any, *, owner: str, names: np.ndarray | None) -> None:

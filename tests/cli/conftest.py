@@ -17,7 +17,6 @@ def call(capfd, monkeypatch):
     """Return a function that calls the command in this process, which is faster."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("FEATSIEVE_DEBUG", "")
 
     def run(*arguments):
         with pytest.raises(SystemExit) as ended:
@@ -30,7 +29,7 @@ def call(capfd, monkeypatch):
 @pytest.fixture(scope="session")
 def spawn():
     """Return a function that runs the command in a process of its own, as users do."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "FEATSIEVE_DEBUG": ""}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
 
     def run(*arguments, wait=True, **options):
         command = [sys.executable, "-m", "featsieve", *map(str, arguments)]

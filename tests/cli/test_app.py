@@ -12,7 +12,7 @@ import typer
 from featsieve import __version__
 from featsieve.cli import app, main
 from featsieve.cli.console import check_stopped, stoppable
-from featsieve.cli.options import METHODS, read_clusters, read_features, read_image, read_methods
+from featsieve.cli.options import METHODS, read_count, read_image, read_methods
 from featsieve.workflow.methods import method_names
 
 
@@ -47,7 +47,7 @@ def test_every_command_teaches_by_example(call, command):
     [
         ("--outpt x", "--outpt"),
         ("-o x --clusters few", "a number such as 5, or auto"),
-        ("-o x --features few", "a count, a share such as 0.1, or auto"),
+        ("-o x --features few", "a number such as 5, or auto"),
         ("-o x --image 8", "height x width in pixels"),
         ("-o x --seed -1", "--seed"),
     ],
@@ -59,9 +59,9 @@ def test_wrong_options_are_a_mistake(call, words, hint):
 
 
 def test_what_words_mean():
-    assert read_clusters(" Auto ") == "auto"
-    assert [read_features(word) for word in ("auto", "1", "1.0", "5e-2")] == ["auto", 1, 1.0, 0.05]
-    assert isinstance(read_features("1"), int)
+    assert read_count(" Auto ") == "auto"
+    assert [read_count(word) for word in ("auto", "1", "1.0", "5e-2")] == ["auto", 1, 1.0, 0.05]
+    assert isinstance(read_count("1"), int)
     assert read_image("2X3") == (2, 3)
     assert read_methods("ALL") == METHODS.split(", ") == [name.lower() for name in method_names()]
     assert read_methods("a,,b ,") == ["a", "b"]
@@ -78,7 +78,6 @@ def test_running_out_of_memory_is_told(monkeypatch, capsys):
         raise MemoryError("Unable to allocate 8 TiB")
 
     monkeypatch.setattr(app, "app", run_out)
-    monkeypatch.setenv("FEATSIEVE_DEBUG", "")
     with pytest.raises(SystemExit) as ended:
         main(["doctor"])
     assert ended.value.code == 2
@@ -91,8 +90,7 @@ def test_the_entry_point_is_installed():
     assert found.value == "featsieve.cli:main"
 
 
-def test_where_an_error_comes_from_is_shown_on_request(monkeypatch):
-    monkeypatch.setenv("FEATSIEVE_DEBUG", "")
+def test_where_an_error_comes_from_is_shown_on_request():
     with pytest.raises(FileNotFoundError, match="holds no results"):
         main(["--debug", "report", "nowhere"])
 

@@ -129,7 +129,7 @@ def test_pixels(call, tmp_path):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["image"] is not None
     code, _, told = call(*arguments, "-o", tmp_path / "other", "--image", "4x4")
     assert code == 2
-    assert "4x4 has 16 pixels, but the table has 12 features" in told
+    assert "image_shape=4 x 4 makes 16 pixels, but X has 12 columns" in told
 
 
 @pytest.mark.parametrize(

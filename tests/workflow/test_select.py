@@ -88,7 +88,7 @@ def test_standardised_columns(table):
     run = select_features(scaled, method="mcfs", standardize=True, **FAST)
     np.testing.assert_array_equal(run.selector.support_, plain.support_)
     np.testing.assert_array_equal(run.table.X, scaled.X)
-    assert run.settings["standardize"]
+    assert run.prepared.scale is not None
 
 
 def test_gaps_are_filled_on_request(table):

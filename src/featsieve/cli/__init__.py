@@ -4,7 +4,6 @@ Each group of commands is a file of this folder, and does its heavy imports insi
 help text must not wait for them.
 """
 
-import os
 import shlex
 import sys
 import warnings
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-    from featsieve.cli.app import DEBUG_VARIABLE, app, error_sentence, print_warning
+    from featsieve.cli.app import app, error_sentence, print_warning
     from featsieve.cli.console import prepare_streams
     from featsieve.io.files import legible
 
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # commands that write down how they were called find it as the object of their context
             app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        if os.environ.get(DEBUG_VARIABLE):
+        if "--debug" in words:
             raise
         print(f"featsieve: {error_sentence(error)}", file=sys.stderr)
         sys.exit(2)  # a mistake in the command or its input; 1 is for checks that failed

@@ -1,6 +1,5 @@
 """The command line as a whole: its commands, and what becomes of errors."""
 
-import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -11,7 +10,6 @@ from typer.core import TyperGroup
 import featsieve
 from featsieve.cli.console import stoppable
 
-DEBUG_VARIABLE = "FEATSIEVE_DEBUG"
 # Each is a module of this folder, with a function (or a group of commands) of its name.
 COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
 SETTINGS: dict[str, Any] = {
@@ -63,9 +61,7 @@ def featsieve_command(
         bool,
         typer.Option("--version", help="Print it.", callback=_print_version, is_eager=True),
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from.", envvar=DEBUG_VARIABLE)
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
     """Find, without labels, the group of features that carries a table's cluster structure.
 
@@ -78,8 +74,6 @@ def featsieve_command(
     Every command explains itself: `featsieve select --help`. Exit codes: 0 all is well, 1 a check
     failed, 2 a mistake in the command or in the input, 130 stopped by Ctrl-C.
     """
-    if debug:
-        os.environ[DEBUG_VARIABLE] = "1"
 
 
 def print_warning(message: Warning | str, *where: Any, **more: Any) -> None:

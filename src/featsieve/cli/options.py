@@ -12,24 +12,15 @@ METHODS = (
 )
 
 
-def read_clusters(text: str) -> int | str:
-    """Return what --clusters means: a count or "auto"."""
-    word = text.strip().lower()
-    try:
-        return word if word == "auto" else int(word)
-    except ValueError:
-        raise typer.BadParameter(f"it takes a number such as 5, or auto; got {text!r}.") from None
-
-
-def read_features(text: str) -> int | float | str:
-    """Return what --features means: a count, a share or "auto"."""
+def read_count(text: str) -> int | float | str:
+    """Return what --clusters and --features mean: a count, a share or "auto"."""
     word = text.strip().lower()
     for kind in (int, float):
         try:
             return word if word == "auto" else kind(word)
         except ValueError:
             pass
-    raise typer.BadParameter(f"it takes a count, a share such as 0.1, or auto; got {text!r}.")
+    raise typer.BadParameter(f"it takes a number such as 5, or auto; got {text!r}.")
 
 
 def read_methods(text: str) -> list[str]:
@@ -51,7 +42,7 @@ def read_image(text: str) -> tuple[int, int]:
 
 def features_option(help_text: str) -> Any:
     """Return --features, which means something else to every command."""
-    return typer.Option(parser=read_features, metavar="auto|K|SHARE", help=help_text)
+    return typer.Option(parser=read_count, metavar="auto|K|SHARE", help=help_text)
 
 
 def output_option(metavar: str, help_text: str) -> Any:
@@ -104,7 +95,7 @@ Standardize = Annotated[
 Clusters = Annotated[
     Any,
     typer.Option(
-        parser=read_clusters, metavar="auto|K", help="How many clusters of samples to look for."
+        parser=read_count, metavar="auto|K", help="How many clusters of samples to look for."
     ),
 ]
 Subsamples = Annotated[

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import print_json
 from featsieve.io.files import check_free
 
 PAGE = "report.html"
@@ -25,7 +24,6 @@ def report(
         Path | None, typer.Option(help="Write the page of a benchmark as Markdown, too.")
     ] = None,
     force: options.Force = False,
-    as_json: options.Json = False,
 ) -> None:
     """Write the report of a run again: one HTML page that opens without network.
 
@@ -66,11 +64,7 @@ def report(
             f"{run} holds no results: name the folder that `featsieve select ... -o FOLDER` or "
             "`featsieve bench run` wrote."
         )
-    if as_json:
-        print_json({"report": str(page)})
-    else:
-        files = " and ".join(map(str, written))
-        typer.echo(f"Wrote {files}")
+    typer.echo(f"Wrote {' and '.join(map(str, written))}")
 
 
 def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:

@@ -78,6 +78,7 @@ def select(
     """
     from featsieve.datasets import read_table
     from featsieve.io.results import result_folder
+    from featsieve.tuning.selection import check_shape
     from featsieve.workflow.methods import find_method
     from featsieve.workflow.outputs import KNOWN, plan_files, write_files
     from featsieve.workflow.select import select_features
@@ -98,7 +99,7 @@ def select(
             drop_text=drop_text,
             header=header,
         )
-        _check_image(image, data.X.shape[1])
+        check_shape(image, data.X.shape[1])
         with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
             run = select_features(
                 data,
@@ -121,17 +122,6 @@ def select(
         print_json(essence | {"files": {kind: str(path) for kind, path in files.items()}})
         return
     show_selection(output(), summary, files)
-
-
-def _check_image(shape: tuple[int, int] | None, n_features: int) -> None:
-    """Raise unless the features are the pixels of such an image."""
-    if shape is not None and shape[0] * shape[1] != n_features:
-        height, width = shape
-        raise ValueError(
-            f"An image of {height}x{width} has {height * width} pixels, but the table has "
-            f"{n_features} features: give the height and width of the images, and leave out other "
-            "columns (--drop COLUMN, --label-column, --id-column)."
-        )
 
 
 def show_selection(console: "Console", summary: dict[str, Any], files: dict[str, Path]) -> None:

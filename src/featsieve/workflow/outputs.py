@@ -127,8 +127,7 @@ def summarize(
         "command": command,
         "seconds": run.seconds,
         "dropped": table.dropped,
-        "standardized": run.settings["standardize"],
-        "seed": run.settings["seed"],
+        "standardized": run.prepared.scale is not None,
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
     }

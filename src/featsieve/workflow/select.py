@@ -48,8 +48,6 @@ class SelectionRun:
         How far the selections from subsamples agree beyond chance.
     structure : float
         How much clearer the clusters are than by chance; see `featsieve.structure_score`.
-    settings : dict
-        What was asked for.
     seconds : float
         That the fit to all rows took.
     notes : tuple of Note
@@ -63,7 +61,6 @@ class SelectionRun:
     frequency: np.ndarray | None
     stability: Stability | None
     structure: float
-    settings: dict[str, Any]
     seconds: float
     notes: tuple[Note, ...]
 
@@ -198,15 +195,6 @@ def select_features(
         method=kind.__name__,
         table_name=prepared.table.name,
     )
-    settings = {
-        "method": kind.__name__,
-        "clusters": n_clusters,
-        "features": n_features,
-        "standardize": standardize,
-        "impute": impute,
-        "subsamples": n_subsamples,
-        "seed": random_state,
-    }
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
     own = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
@@ -219,7 +207,6 @@ def select_features(
         repeats.frequency,
         repeats.stability,
         structure,
-        settings,
         seconds,
         notes=(*own, *others),
     )
