@@ -325,10 +325,6 @@ SUBSAMPLES = 10
 SUBSAMPLE_SHARE = 0.8
 SUBSAMPLED_ELEMENTS = 20_000_000
 
-# The structure score of longer tables is that of this many random samples.
-# Chosen on: no data: a few seconds on one core.
-SCORED_SAMPLES = 1500
-
 # Structure scores of less than this many times what noise reaches are called doubtful.
 # Chosen on: no data: a matter of words.
 DOUBTFUL_STRUCTURE = 2.0

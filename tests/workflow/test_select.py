@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from featsieve import JASFS, MCFS, defaults, explain, structure_score
+from featsieve import JASFS, MCFS, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
-from featsieve.tuning import NoStructureWarning
 from featsieve.workflow import select_features
 from featsieve.workflow.prepare import prepare_table
-from featsieve.workflow.select import note_about_units, score_structure
+from featsieve.workflow.select import note_about_units
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
@@ -154,16 +153,3 @@ def test_steps_are_told(table):
     select_features(table, **FAST | {"n_subsamples": 3}, progress=told.append)
     assert told[0] == "looking for features with JASFS"
     assert told[1:4] == [f"JASFS: subsample {i} of 3" for i in (1, 2, 3)]
-
-
-def test_one_cluster_has_no_structure():
-    X = np.column_stack([np.arange(6.0), np.ones(6)])
-    assert score_structure(X, np.zeros(6, dtype=int)) == 0.0
-
-
-def test_the_structure_of_long_tables_is_that_of_a_sample(small_planted, monkeypatch):
-    monkeypatch.setattr(defaults, "SCORED_SAMPLES", 50)
-    assert score_structure(small_planted.X, small_planted.labels) > 0.2
-    noise = np.random.default_rng(0).standard_normal((80, 30))
-    with pytest.warns(NoStructureWarning, match="no clearer"):
-        score_structure(noise, np.arange(80) % 3)

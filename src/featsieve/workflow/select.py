@@ -10,11 +10,11 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.structure import quick_structure
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
-from featsieve.tuning import structure_score
 from featsieve.tuning.selection import Selection, gather
 from featsieve.validation import check_number
 from featsieve.workflow.messages import Note, ProgressCallback, silent
@@ -37,7 +37,7 @@ class SelectionRun:
     prepared : Prepared
         The table, in the units of the file and as the selector saw it.
     model : SelectionModel
-        What `featsieve.workflow.apply_model` uses on other rows.
+        What `featsieve apply` uses on other rows.
     found : Selection
         Clusters and explanations, as the report takes them.
     labels : ndarray of shape (n_samples,)
@@ -47,7 +47,8 @@ class SelectionRun:
     stability : Stability or None
         How far the selections from subsamples agree beyond chance.
     structure : float
-        How much clearer the clusters are than by chance; see `featsieve.structure_score`.
+        How much clearer the clusters are than by chance; see `featsieve.structure_score`. Of at
+        most 1000 samples.
     seconds : float
         That the fit to all rows took.
     notes : tuple of Note
@@ -183,7 +184,7 @@ def select_features(
             found.facts["selection_frequency"] = repeats.frequency
         labels = _labels(found)
         progress("looking for structure")
-        structure = score_structure(X, labels, random_state=random_state)
+        structure, _ = quick_structure(X, labels)
     model = SelectionModel.from_selector(
         selector,
         prepared.feature_names,
@@ -219,17 +220,6 @@ def _labels(found: Selection) -> np.ndarray:
         return np.asarray(own)
     n = found.X.shape[0]
     return np.zeros(n, dtype=np.intp) if found.clusters is None else found.clusters.codes
-
-
-def score_structure(X: Any, labels: np.ndarray, *, random_state: int = 0) -> float:
-    """Return the structure score of a table, or of random samples of a long one."""
-    if len(np.unique(labels)) == 1:
-        return 0.0
-    most = defaults.SCORED_SAMPLES
-    if X.shape[0] > most:
-        rows = np.sort(np.random.RandomState(random_state).permutation(X.shape[0])[:most])
-        X, labels = X[rows], labels[rows]
-    return structure_score(X, labels, random_state=random_state)
 
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
