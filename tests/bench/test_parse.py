@@ -17,6 +17,10 @@ def parse(text):
     return parse_plan(text, name="mine")
 
 
+def method_of(plan, name):
+    return next(method for method in plan.methods if method.name == name)
+
+
 def test_the_smallest_plan():
     plan = parse(HEAD + NDFS)
     (method,) = plan.methods
@@ -110,12 +114,12 @@ def test_a_plan_may_extend_a_shipped_one():
         base.experiments,
     )
     assert [method.name for method in plan.methods] == [m.name for m in base.methods] + ["SPEC"]
-    assert plan.method("NDFS").grid == {"alpha": (1.0,)}
-    assert plan.method("JASFS").grid == {"alpha": (1.0,)}  # its list was replaced
+    assert method_of(plan, "NDFS").grid == {"alpha": (1.0,)}
+    assert method_of(plan, "JASFS").grid == {"alpha": (1.0,)}  # its list was replaced
     # lambdas were not
     assert (
-        plan.method("JASFS (published)").grid["sparsity"]
-        == (base.method("JASFS (published)").grid["sparsity"])
+        method_of(plan, "JASFS (published)").grid["sparsity"]
+        == (method_of(base, "JASFS (published)").grid["sparsity"])
     )
 
 
@@ -134,8 +138,8 @@ def test_the_paper_has_its_ten_methods_and_its_grid():
     published = {"Baseline", "L-score", "MCFS", "UDFS", "NDFS", "RUFS", "AUFS", "URAFS", "USFS",
                  "UGFS", "JASFS (published)"}  # fmt: skip
     assert published < {method.name for method in plan.methods}
-    assert len(plan.method("JASFS (published)").points()) == 294
-    assert plan.method("JASFS (published)").own_count
+    assert len(method_of(plan, "JASFS (published)").points()) == 294
+    assert method_of(plan, "JASFS (published)").own_count
     assert plan.curve_counts == (30, 60, 90, 120, 150, 180, 210, 240)
 
 

@@ -128,10 +128,6 @@ class Plan:
     kmeans_seeds: int = 10
     cell_seconds: float = 600.0
 
-    def method(self, name: str) -> Method:
-        """Return a method by its name."""
-        return next(method for method in self.methods if method.name == name)
-
     def cells(
         self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
     ) -> list[Cell]:

@@ -1,6 +1,5 @@
 """How far a run is and how long it will still take, on standard error."""
 
-import sys
 import time
 from typing import TextIO
 
@@ -71,8 +70,3 @@ class BenchProgress:
             seconds = (time.monotonic() - self._start) * (self.total - self.done) / self._run
             text += f", about {format_seconds(seconds)} left"
         return text
-
-
-def terminal_progress() -> BenchProgress:
-    """Return what suits standard error."""
-    return BenchProgress(sys.stderr)

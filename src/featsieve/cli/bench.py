@@ -1,5 +1,6 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -172,13 +173,13 @@ def _run(
     """Run a plan with progress shown."""
     from featsieve.bench.parse import load_plan
     from featsieve.bench.pool import on_cluster
-    from featsieve.bench.progress import terminal_progress
+    from featsieve.bench.progress import BenchProgress
     from featsieve.bench.run import run_plan
 
     loaded = load_plan(plan)
     folder = out or Path(f"bench-{loaded.name}")
     with on_cluster(cluster) if cluster else nullcontext():
-        return run_plan(loaded, folder, data=data, progress=terminal_progress(), **how)
+        return run_plan(loaded, folder, data=data, progress=BenchProgress(sys.stderr), **how)
 
 
 def _print_summary(summary: "RunSummary") -> None:

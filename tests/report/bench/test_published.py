@@ -34,9 +34,9 @@ def test_rows_and_columns_add_up_to_the_printed_tables(metric):
     assert len(scores) == 88
     for method, sums in ROW_SUMS[metric].items():
         for part in (0, 1):
-            total = sum(scores[name, method][part] for name in PAPER.datasets)
+            total = sum(scores[name, method][part] for name in PAPER.shapes)
             assert total == pytest.approx(sums[part], abs=1e-6)
-    for name, sums in zip(PAPER.datasets, COLUMN_SUMS[metric], strict=True):
+    for name, sums in zip(PAPER.shapes, COLUMN_SUMS[metric], strict=True):
         for part in (0, 1):
             total = sum(scores[name, method][part] for method in METHODS)
             assert total == pytest.approx(sums[part], abs=1e-6)
@@ -44,7 +44,7 @@ def test_rows_and_columns_add_up_to_the_printed_tables(metric):
 
 def test_numbers_of_features():
     assert len(COUNTS) == 80
-    for name, total in zip(PAPER.datasets, COUNT_SUMS, strict=True):
+    for name, total in zip(PAPER.shapes, COUNT_SUMS, strict=True):
         assert total == sum(v for key, v in COUNTS.items() if key[0] == name)
     assert COUNTS["ORL", "JASFS"] == 267
     assert ("brain", "Baseline") not in COUNTS

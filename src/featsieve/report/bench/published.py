@@ -21,13 +21,8 @@ NAMES = {
 class Published:
     """What the paper's tables say; ``tables`` by "acc", "nmi" (mean, std) and "n_features"."""
 
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, tuple[int, ...]]  # by data set, in the paper's order
     tables: Mapping[str, Mapping[tuple[str, str], Any]]  # then by data set and method
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """The data sets, in the paper's order."""
-        return tuple(self.shapes)
 
 
 @functools.cache

@@ -143,7 +143,7 @@ def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
         except ValueError:  # a file of the user's
             note = ""
         facts.append(DatasetFact(name, tuple(map(int, shape)), paper.shapes.get(name), note))
-    known = {name: place for place, name in enumerate(paper.datasets)}
+    known = {name: place for place, name in enumerate(paper.shapes)}
     return tuple(sorted(facts, key=lambda fact: (known.get(fact.name, len(known)), fact.name)))
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from featsieve.bench.measure import TimeUpError, time_limit
+from featsieve.bench.worker import TimeUpError, time_limit
 
 
 def stubborn(seconds):
