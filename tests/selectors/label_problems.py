@@ -53,8 +53,6 @@ def make_problem(name, X, *, kind=None, scale="std", center=True, k=5, **more):
         more["laplacian"] = LAPLACIANS[name](sample_graph(operator, "heat", n_neighbors=k))
     if name == "RUFS":
         more["table"] = shifted_to_zero(operator, X) if shifted else unshifted(operator)
-    if name == "USFS":
-        more.setdefault("intercept", center)
     assert set(more) <= {field.name for field in fields(kind)}
     return kind(operator=operator, **NUMBERS[name] | more)
 

@@ -37,16 +37,16 @@ def simplex(v):
     return np.maximum(v - valid[-1], 0.0)
 
 
-def textbook(X, Y, *, alpha, beta, gamma, n_iter, intercept=True):
+def textbook(X, Y, *, alpha, beta, gamma, n_iter):
     """Run the consistent steps with dense matrices; return P, Y and the value after each step."""
     d = X.shape[1]
-    Z = X - X.mean(axis=0) if intercept else X
+    Z = X - X.mean(axis=0)
     gam = np.ones(d)
     P = b = None
     history, steps = [], []
 
     def value(D, Y, P):
-        b = Y.mean(axis=0) if intercept else 0.0
+        b = Y.mean(axis=0)
         fit = np.sum((Z @ P + b - Y) ** 2)
         norms = np.sqrt((P**2).sum(axis=1) + SMOOTHING).sum()
         return np.sum(Y * D) + beta * (np.sum(Y**2) + alpha * fit + gamma * norms)
@@ -57,7 +57,7 @@ def textbook(X, Y, *, alpha, beta, gamma, n_iter, intercept=True):
         D = D.sum(axis=-1)
         if P is not None:
             steps.append(value(D, Y, P))
-        b = Y.mean(axis=0) if intercept else np.zeros(Y.shape[1])
+        b = Y.mean(axis=0)
         P = np.linalg.solve(Z.T @ Z + gamma / alpha * np.diag(gam), Z.T @ (Y - b))
         gam = 0.5 / np.sqrt((P**2).sum(axis=1) + SMOOTHING)
         steps.append(value(D, Y, P))
@@ -70,18 +70,17 @@ def textbook(X, Y, *, alpha, beta, gamma, n_iter, intercept=True):
 
 @SHAPES
 @pytest.mark.parametrize(
-    ("center", "weights"),
+    "weights",
     [
-        (True, {"alpha": 10.0, "beta": 10.0, "gamma": 2.0}),
-        (False, {"alpha": 10.0, "beta": 10.0, "gamma": 2.0}),
-        (True, {"alpha": 0.5, "beta": 20.0, "gamma": 0.1}),
-        (True, {"alpha": 100.0, "beta": 10.0, "gamma": 100.0}),
+        {"alpha": 10.0, "beta": 10.0, "gamma": 2.0},
+        {"alpha": 0.5, "beta": 20.0, "gamma": 0.1},
+        {"alpha": 100.0, "beta": 10.0, "gamma": 100.0},
     ],
 )
-def test_fast_alternation_is_the_textbook_one_and_every_step_descends(shape, center, weights):
+def test_fast_alternation_is_the_textbook_one_and_every_step_descends(shape, weights):
     X, Y = table(shape) + 2.0, random_memberships(shape[0], 3)
-    P, memberships_, history, steps = textbook(X, Y, n_iter=5, intercept=center, **weights)
-    problem = make_problem(X, center=center, **weights)
+    P, memberships_, history, steps = textbook(X, Y, n_iter=5, **weights)
+    problem = make_problem(X, **weights)
     solution, _ = iterate(problem, Y, 5)
     np.testing.assert_allclose(solution.state.W, P, atol=1e-8)
     np.testing.assert_allclose(solution.state.F, memberships_, atol=1e-8)

@@ -1,7 +1,7 @@
 """What several methods share: their parameters, the first labels, blocks updated in turn."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,14 @@ class IterativeSelector(ClusterSelector):
     tol: float = 1e-5
     callback: Any = None
     verbose: int = 0
+
+    # Whether columns are centred whatever ``scale`` says: where an intercept centres them anyway.
+    _centres: ClassVar[bool] = False
+
+    def _operator(self, X: Any) -> DataOperator:
+        """Return the operator of a checked table that the method works with."""
+        operator = super()._operator(X)
+        return operator.centred() if self._centres else operator
 
     def _alternate(self, problem: BlockProblem[S], state: S, blocks: str) -> S:
         """Update the blocks of a problem in turn; keep what the solver reports."""

@@ -131,11 +131,7 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
     orthogonality: float = 1e8
     affinity: Any = "heat"
 
-    _checks: ClassVar = {
-        "alpha": positive,
-        "beta": positive_or_auto,
-        "orthogonality": nonnegative,
-    }
+    _checks: ClassVar = {"alpha": positive, "beta": positive_or_auto, "orthogonality": nonnegative}
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return the label matrix to start from."""
@@ -145,11 +141,12 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
         """Return half the slope of the loss at W = 0: that of the squared loss is F."""
         return F
 
-    def _resolve_beta(self, start: Start) -> float:
-        """Return beta as a number, which is kept as ``beta_``."""
+    def _terms(self, start: Start) -> dict[str, Any]:
+        """Return table and weights of a :class:`NonnegativeRegression`; set ``beta_``."""
         F = normalised_indicator(start.labels, start.n_clusters)
         self.beta_ = resolve_penalty(self.beta, start.operator, self._slope(F))
-        return self.beta_
+        weights = {"beta": self.beta_, "orthogonality": self.orthogonality}
+        return {"operator": start.operator, "alpha": self.alpha, **weights}
 
     def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Array, bool]:
         """Set the labels; return the weights, and whether the user knows that they vanished."""

@@ -86,13 +86,7 @@ class NDFS(NonnegativeLabelSelector):
 
     def _problem(self, start: Start, F: np.ndarray) -> "NDFSProblem":
         """Return the objective."""
-        return NDFSProblem(
-            operator=start.operator,
-            laplacian=normalised_laplacian(start.graph),
-            alpha=self.alpha,
-            beta=self._resolve_beta(start),
-            orthogonality=self.orthogonality,
-        )
+        return NDFSProblem(laplacian=normalised_laplacian(start.graph), **self._terms(start))
 
 
 @dataclass(frozen=True)

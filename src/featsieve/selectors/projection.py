@@ -27,10 +27,7 @@ class ProjectionSelector(IterativeSelector):
     init: str = "roughness"
 
     _checks: ClassVar[dict[str, Any]] = {"gamma": positive_or_auto, "init": one_of(*INITS)}
-
-    def _operator(self, X: Any) -> DataOperator:
-        """Return the table with centred columns: L1 = 0, an origin would only cost digits."""
-        return super()._operator(X).centred()
+    _centres = True  # L1 = 0: an origin would only cost digits
 
     def _resolve_gamma(self, share: float, L: sp.csr_array, operator: DataOperator) -> float:
         """Set and return gamma; "auto" is a share of the mean roughness of columns that vary."""

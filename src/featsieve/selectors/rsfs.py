@@ -105,14 +105,8 @@ class RSFS(NonnegativeLabelSelector):
         # "auto": alpha times the height of a label in a cluster of mean size, 1/sqrt(n/c)
         height = float(np.sqrt(start.n_clusters / start.X.shape[0]))
         self.nu_ = self.alpha * height if isinstance(self.nu, str) else float(self.nu)
-        return RSFSProblem(
-            operator=start.operator,
-            laplacian=row_normalised_laplacian(start.graph),
-            alpha=self.alpha,
-            beta=self._resolve_beta(start),
-            nu=self.nu_,
-            orthogonality=self.orthogonality,
-        )
+        L = row_normalised_laplacian(start.graph)
+        return RSFSProblem(laplacian=L, nu=self.nu_, **self._terms(start))
 
     def _slope(self, F: np.ndarray) -> np.ndarray:
         """Return half the slope of the Huber loss at W = 0."""
@@ -150,10 +144,5 @@ class RSFSProblem(NDFSProblem):
 
     def update_noise(self, state: NDFSState) -> NDFSState:
         """Minimise alpha (r - z)^2 + nu |z| for every residual r."""
-        Z = soft_threshold(state.F - state.fitted, self.nu / (2.0 * self.alpha))
-        return replace(state, Z=Z)
-
-
-def soft_threshold(R: np.ndarray, threshold: float) -> np.ndarray:
-    """Return sign(r) max(|r| - threshold, 0)."""
-    return R - np.clip(R, -threshold, threshold)
+        R, threshold = state.F - state.fitted, self.nu / (2.0 * self.alpha)
+        return replace(state, Z=R - np.clip(R, -threshold, threshold))

@@ -64,8 +64,7 @@ class RUFS(NonnegativeLabelSelector):
     ----------
     %(n_clusters, n_features_to_select)s
     nu : float, default=1.0
-        ν, weight of the neighbours. While ζ freezes G it acts through the
-        stopping rule alone.
+        ν, weight of the neighbours. While ζ freezes G it acts through the stopping rule alone.
     alpha : float, default=1.0
         α, weight of the regression. Only β/α matters while ζ freezes G.
     beta : float or "auto", default="auto"
@@ -74,19 +73,12 @@ class RUFS(NonnegativeLabelSelector):
     orthogonality : float, default=1e7
         ζ. The published value practically freezes the labels at their start. With values up to 1e6
         the first G is softened, and labels do move once ζ is of the order of the other terms.
-    %(init)s
-    affinity : {"heat", "binary"} or array-like of shape (n_samples, n_samples), default="heat"
-        Weights of the edges of the graph that ``init="spectral"`` clusters, or a symmetric,
-        non-negative affinity matrix.
-    n_neighbors : int, default=5
-        Neighbours of a sample, in the graph and in local learning, or all others if there are
-        fewer.
-    scale : {"unit", "none", "raw", "sqrt"}, default="unit"
-        Columns that the regression sees: centred with unit variance, centred only, or as they are
-        (as published: there is no intercept, and lengths of rows of W depend on units). The
-        reconstruction by F ≥ 0 and G ≥ 0 needs non-negative numbers: it sees the same columns
+    %(init, affinity)s
+        The graph is that of ``init="spectral"``; nothing else uses it.
+    %(n_neighbors, scale)s
+        Published is "raw": the regression has no intercept, and lengths of rows of W depend on
+        units. The reconstruction by F ≥ 0 and G ≥ 0 needs non-negative numbers: it sees the columns
         shifted to minimum 0, or for "raw" as they are, where only positive entries can be fitted.
-        "sqrt" is half way from "none" to "unit".
     %(max_iter)s
         (Published: 10.)
     tol : float, default=1e-5
@@ -151,15 +143,9 @@ class RUFS(NonnegativeLabelSelector):
     def _problem(self, start: Start, F: np.ndarray) -> "RUFSProblem":
         """Return the objective."""
         operator, raw = start.operator, self.scale == "raw"
-        return RUFSProblem(
-            operator=operator,
-            table=unshifted(operator) if raw else shifted_to_zero(operator, start.X),
-            laplacian=local_learning_laplacian(operator, n_neighbors=self.n_neighbors),
-            nu=self.nu,
-            alpha=self.alpha,
-            beta=self._resolve_beta(start),
-            orthogonality=self.orthogonality,
-        )
+        table = unshifted(operator) if raw else shifted_to_zero(operator, start.X)
+        L = local_learning_laplacian(operator, n_neighbors=self.n_neighbors)
+        return RUFSProblem(table=table, laplacian=L, nu=self.nu, **self._terms(start))
 
     def _slope(self, F: np.ndarray) -> np.ndarray:
         """Return half the slope of the loss at W = 0."""

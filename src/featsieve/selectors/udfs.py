@@ -42,9 +42,7 @@ class UDFS(ProjectionSelector):
         λ, against which the local scatter is measured. "auto" is its mean non-zero eigenvalue.
         The paper's matrix is λM: (γ, λM) and (γ/λ, M) have the same minimiser.
     %(first_weights)s
-    n_neighbors : int, default=5
-        k, neighbours of a sample, or all others if there are fewer.
-    %(scale)s
+    %(n_neighbors, scale)s
         Published is "raw": the method then prefers features of small variance. Centring alone
         changes nothing.
     %(max_iter)s

@@ -18,7 +18,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import polar
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
@@ -136,10 +135,7 @@ class URAFS(LabelRegressionSelector):
     max_iter: int = 500
 
     _checks: ClassVar = {"alpha": nonnegative, "beta": positive, "sparsity": positive}
-
-    def _operator(self, X: Any) -> DataOperator:
-        """Return the table with centred columns: the intercept centres."""
-        return super()._operator(X).centred()
+    _centres = True
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return orthonormal columns, without the constant one."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import estimator
 from featsieve.selectors.common import Start
@@ -55,7 +55,8 @@ class USFS(LabelRegressionSelector):
     %(init)s
         Labels are softened, 0.9 to their cluster and 0.1 in equal parts.
     %(spectral_neighbors, scale)s
-        With "raw" there is no intercept b either, as in the released program.
+        The intercept b, which the released program does not have, centres: "none" and "raw" are the
+        same here.
     %(max_iter)s
         (The released program makes 5, without a test.)
     %(tol, callback, verbose, random_state)s
@@ -86,9 +87,8 @@ class USFS(LabelRegressionSelector):
     altogether (and computes that scatter with the cluster sizes in the place of their inverses);
     here they are those of all columns. In the label step it divides by 2 where the objective asks
     for 1 + α, so that with its α = γ = 10⁴ (β = 1) the soft labels come out one-hot. It smooths
-    rows by 1/(2||w|| + 0.01) and starts from random memberships. Centred columns come with an
-    intercept. The centre of a cluster that has become empty moves to the sample that is farthest
-    from its own centres, which costs nothing.
+    rows by 1/(2||w|| + 0.01) and starts from random memberships. The centre of a cluster that has
+    become empty moves to the sample that is farthest from its own centres, which costs nothing.
 
     Uniform memberships, Y = 1/c, are a trivial solution, in which the ranking means nothing; there
     is a warning when Y ends there. β is then too large for the distances between samples.
@@ -114,11 +114,8 @@ class USFS(LabelRegressionSelector):
     init: Any = "k-means"
     max_iter: int = 100
 
-    _checks: ClassVar = {
-        "alpha": positive,
-        "beta": positive_or_auto,
-        "gamma": positive_or_auto,
-    }
+    _checks: ClassVar = {"alpha": positive, "beta": positive_or_auto, "gamma": positive_or_auto}
+    _centres = True
 
     def _label_matrix(self, start: Start) -> np.ndarray:
         """Return the first Y: softened labels."""
@@ -127,21 +124,15 @@ class USFS(LabelRegressionSelector):
 
     def _problem(self, start: Start, F: np.ndarray) -> "USFSProblem":
         """Return the objective."""
-        X, operator, raw = start.X, start.operator, self.scale == "raw"
+        operator = start.operator
         if isinstance(self.beta, str):  # in units of the mean squared distance from the mean
-            norms = (as_operator(X) if raw else operator).column_norms()
-            self.beta_ = defaults.USFS_BETA * float(np.sum(to_numpy(norms))) / X.shape[0]
+            total = float(np.sum(to_numpy(operator.column_norms())))
+            self.beta_ = defaults.USFS_BETA * total / operator.shape[0]
         else:
             self.beta_ = float(self.beta)
-        target = F if raw else F - F.mean(axis=0)
-        self.gamma_ = resolve_penalty(self.gamma, operator, self.alpha * target)
-        return USFSProblem(
-            operator=operator,
-            alpha=self.alpha,
-            beta=self.beta_,
-            gamma=self.gamma_,
-            intercept=not raw,
-        )
+        slope = self.alpha * (F - F.mean(axis=0))
+        self.gamma_ = resolve_penalty(self.gamma, operator, slope)
+        return USFSProblem(operator=operator, alpha=self.alpha, beta=self.beta_, gamma=self.gamma_)
 
     def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
         """Set the soft and the hard labels; warn where they are trivial."""
@@ -170,32 +161,29 @@ def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class USFSState(LabelState):
-    """The variables, with what the label step needs of centres and intercept."""
+    """The variables, with what the label step needs of the centres."""
 
     distances: Any = None  # ||x_i - m_j||^2
-    offset: Any = None  # b
 
 
 @dataclass(frozen=True, kw_only=True)
 class USFSProblem(LabelRegression[USFSState]):
-    """The objective, whose every block is minimised exactly (the weights by a majoriser)."""
+    """The objective, whose every block is minimised exactly (the weights by a majoriser).
+
+    The best intercept for centred columns is b = the means of Y.
+    """
 
     alpha: float
     beta: float
     gamma: float
-    intercept: bool = True  # of the regression; the operator is then centred
 
     blocks = ("centres", "weights", "labels")
     state_type = USFSState
 
-    def offset(self, Y: np.ndarray) -> np.ndarray:
-        """Return the intercept b that is best with centred columns: the means of Y."""
-        return Y.mean(axis=0) if self.intercept else np.zeros(Y.shape[1])
-
     def value(self, state: USFSState) -> float:
-        """Return the objective, with the intercept at its best."""
+        """Return the objective."""
         Y = state.F
-        residual = state.fitted - (Y - self.offset(Y))
+        residual = state.fitted - (Y - Y.mean(axis=0))
         regression = self.alpha * square(residual) + self.gamma * smoothed_norm(state.W)
         return float(np.sum(Y * state.distances)) + self.beta * (square(Y) + regression)
 
@@ -205,13 +193,12 @@ class USFSProblem(LabelRegression[USFSState]):
 
     def update_weights(self, state: USFSState) -> USFSState:
         """Regress the labels on the features; the first regression is a ridge."""
-        offset = self.offset(state.F)
-        state = self.regress(state, state.F - offset, self.gamma / self.alpha)
-        return replace(state, offset=offset)
+        target = state.F - state.F.mean(axis=0)
+        return self.regress(state, target, self.gamma / self.alpha)
 
     def update_labels(self, state: USFSState) -> USFSState:
         """Take the best memberships."""
-        predicted = self.alpha * (state.fitted + state.offset)
+        predicted = self.alpha * (state.fitted + state.F.mean(axis=0))
         return replace(state, F=memberships(predicted, state.distances, self.alpha, self.beta))
 
 
