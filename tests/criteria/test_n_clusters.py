@@ -120,5 +120,3 @@ def test_mistakes_get_an_answer():
         count(pd.DataFrame(X, columns=list("abcde")))
     with pytest.raises(ValueError, match="most must be an integer of at least 2"):
         count(np.eye(6), most=1)
-    with pytest.raises(TypeError, match="n_neighbors must be an integer of at least 1"):
-        count(np.eye(6), n_neighbors="5")

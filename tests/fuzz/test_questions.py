@@ -59,8 +59,8 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
     criterion = CRITERIA[draw(st.sampled_from(sorted(CRITERIA)))](n_runs=2)
     asked: dict[str, Callable[[Any], Any]] = {
         "explain": lambda X: explain(selector.fit(X), X, labels=known),
-        "suggest_n_clusters": lambda X: suggest_n_clusters(X, n_neighbors=n_neighbors),
-        "structure_score": lambda X: structure_score(X, labels, n_permutations=1),
+        "suggest_n_clusters": lambda X: suggest_n_clusters(X),
+        "structure_score": lambda X: structure_score(X, labels),
         "sparsity_path": lambda X: sparsity_path(
             X, joint if n_clusters == 2 else selector, sizes=sizes
         ),

@@ -109,9 +109,9 @@ def pick_columns(X: Any, indices: np.ndarray) -> Any:
 
 
 def place_columns(X: Any, support: np.ndarray) -> Any:
-    """Return the columns of X in the places of the support, zeros in the others.
+    """Return the columns of X in the places of the support, zeros in the others; lazily with Dask.
 
-    The table is of the same kind, and lazy with Dask.
+    X is a Dask array (or one of its chunks) or an array of another library.
     """
     n_selected = int(support.sum())
     if X.ndim != 2 or X.shape[1] != n_selected:
@@ -124,9 +124,9 @@ def place_columns(X: Any, support: np.ndarray) -> Any:
         chunks = (X.chunks[0], (len(support),))
         return X.map_blocks(place_columns, support, chunks=chunks, dtype=X.dtype, meta=X._meta)
     if is_sparse(X):
-        stored = X.tocoo()
-        places = stored.row, np.flatnonzero(support)[stored.col]
-        return type(X)(sp.coo_array((stored.data, places), shape=(X.shape[0], len(support))))
+        ones, places = np.ones(n_selected, dtype=X.dtype), np.flatnonzero(support)
+        shape = (n_selected, len(support))
+        return type(X)(X @ sp.csr_array((ones, (np.arange(n_selected), places)), shape=shape))
     xp = namespace_of(X)
     padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
     return pick_columns(padded, np.where(support, np.cumsum(support) - 1, n_selected))
@@ -290,8 +290,7 @@ def smallest_of_rows(A: Array, count: int) -> tuple[Array, Array]:
         values, indices = A.topk(count, dim=1, largest=False, sorted=True)
         return indices, values
     if isinstance(A, np.ndarray) or array_api_compat.is_cupy_array(A):
-        own = np if isinstance(A, np.ndarray) else xp
-        indices = own.argpartition(A, min(count, A.shape[1] - 1), axis=1)[:, :count]
+        indices = xp.argpartition(A, min(count, A.shape[1] - 1), axis=1)[:, :count]
     else:
         indices = xp.argsort(A, axis=1)[:, :count]
     values = xp.take_along_axis(A, indices, axis=1)
@@ -350,5 +349,4 @@ def sparse_product(A: sp.csr_array, array: Array) -> Callable[[Array], Array]:
         with array.device:
             on_device = csr_matrix(sp.csr_matrix(A))
         return lambda B: on_device @ B
-
     return lambda B: like(A @ np.ascontiguousarray(to_numpy(B)), B)

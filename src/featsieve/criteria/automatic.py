@@ -19,18 +19,10 @@ from featsieve.validation import check_varying
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """The selections of every size that a ranking holds."""
+    """The selections of every size that a ranking holds: the first features of ``order``."""
 
     order: np.ndarray
     curve: CriterionCurve
-
-    def support_at(self, n_features: int) -> np.ndarray:
-        """Return the sorted indices of the best ``n_features`` features."""
-        if not 0 <= n_features <= len(self.order):
-            raise ValueError(
-                f"n_features must be between 0 and {len(self.order)}; got {n_features}."
-            )
-        return np.sort(self.order[:n_features])
 
 
 def choose_count(

@@ -18,7 +18,6 @@ from featsieve.graphs.views import (
     sample_view,
     vote_accuracy,
 )
-from featsieve.tables import Table
 from featsieve.validation import check_number, check_table, check_varying
 
 
@@ -60,20 +59,9 @@ class ClusterCount:
             f"view={self.view!r})"
         )
 
-    def table(self) -> Table:
-        """Return one row per number that was tried."""
-        return Table(
-            {
-                "n_clusters": self.candidates,
-                "modularity": self.modularity,
-                "label_accuracy": self.label_accuracy,
-                "chosen": self.candidates == self.n_clusters,
-            }
-        )
-
 
 def suggest_n_clusters(
-    X: Any, *, most: int = defaults.MAX_CLUSTERS, n_neighbors: int = 5, random_state: Any = 0
+    X: Any, *, most: int = defaults.MAX_CLUSTERS, random_state: Any = 0
 ) -> ClusterCount:
     """Suggest how many clusters a table has, without labels.
 
@@ -88,15 +76,13 @@ def suggest_n_clusters(
         The table. Of more than 5000 samples, a random 5000 are looked at.
     most : int, default=60
         Largest number to try, if there are three samples for each.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
     random_state : int, RandomState instance or None, default=0
         Seeds k-means.
 
     Returns
     -------
     ClusterCount
-        ``n_clusters``, the ``plausible_range`` and the whole comparison, ``table()``.
+        ``n_clusters``, the ``plausible_range``, and the numbers that were compared.
 
     Notes
     -----
@@ -117,7 +103,6 @@ def suggest_n_clusters(
     4
     """
     check_number("most", most, low=2, integer=True)
-    check_number("n_neighbors", n_neighbors, low=1, integer=True)
     X = check_table(X, owner="suggest_n_clusters")
     check_varying(X)
     random_state = check_random_state(random_state)
@@ -125,7 +110,6 @@ def suggest_n_clusters(
     compare = partial(
         _compare,
         candidates=candidate_numbers(X.shape[0], most),
-        n_neighbors=n_neighbors,
         random_state=random_state,
     )
     hat = compare(X, "hat")
@@ -194,12 +178,11 @@ def _compare(
     view_name: str,
     *,
     candidates: np.ndarray,
-    n_neighbors: int,
     random_state: np.random.RandomState,
 ) -> _Comparison:
     """Compare the candidates in a view of a table."""
     most = int(candidates[-1])
-    view = sample_view(X, view_name, n_clusters=most, n_neighbors=n_neighbors)
+    view = sample_view(X, view_name, n_clusters=most)
     clusterings = SpectralClusterings(
         view.graph,
         most,

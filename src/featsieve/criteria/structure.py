@@ -17,21 +17,14 @@ from featsieve.graphs.views import (
     permuted_by,
     sample_view,
 )
-from featsieve.validation import check_number, check_table, check_varying, warn
+from featsieve.validation import check_table, check_varying, warn
 
 
 class NoStructureWarning(UserWarning):
     """The table shows no more clusters than chance: a selection from it means little."""
 
 
-def structure_score(
-    X: Any,
-    labels: Any,
-    *,
-    n_permutations: int = 3,
-    n_neighbors: int = 5,
-    random_state: Any = 0,
-) -> float:
+def structure_score(X: Any, labels: Any, *, random_state: Any = 0) -> float:
     """Return how much clearer clusters are than in the same table without any.
 
     The modularity of the labels on the neighbour graph of the samples, less that of clusters found
@@ -48,10 +41,6 @@ def structure_score(
         The table. Of more than 5000 samples, a random 5000 are looked at.
     labels : array-like of shape (n_samples,)
         Clusters of the samples, for example ``labels_`` of a selector.
-    n_permutations : int, default=3
-        Permuted tables that are averaged.
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
     random_state : int, RandomState instance or None, default=0
         Seeds the permutations and k-means.
 
@@ -75,13 +64,7 @@ def structure_score(
     >>> structure_score(planted.X, planted.labels) > 0.2
     True
     """
-    score, certain = excess_modularity(
-        X,
-        labels,
-        n_permutations=n_permutations,
-        n_neighbors=n_neighbors,
-        random_state=random_state,
-    )
+    score, certain = excess_modularity(X, labels, random_state=random_state)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     if score < noise_level(n_samples) and not certain:
         warn(no_structure(score, n_samples), NoStructureWarning)
@@ -109,7 +92,6 @@ def excess_modularity(
     labels: Any,
     *,
     n_permutations: int = 3,
-    n_neighbors: int = 5,
     random_state: Any = 0,
     most_samples: int | None = None,
     enough: float = np.inf,
@@ -118,8 +100,6 @@ def excess_modularity(
 
     A view that shows ``enough`` ends the search.
     """
-    check_number("n_permutations", n_permutations, low=1, integer=True)
-    check_number("n_neighbors", n_neighbors, low=1, integer=True)
     X = check_table(X, owner="structure_score")
     check_varying(X)
     labels = as_numpy(labels)
@@ -138,7 +118,7 @@ def excess_modularity(
 
     def by_chance(seed: int, name: str) -> float:
         table = permuted_by(X, seed)
-        view = sample_view(table, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
+        view = sample_view(table, name, n_clusters=n_clusters)
         clusterings = SpectralClusterings(
             view.graph,
             n_clusters,
@@ -150,7 +130,7 @@ def excess_modularity(
 
     excesses, certain = [], False
     for name in VIEWS:
-        view = sample_view(X, name, n_clusters=n_clusters, n_neighbors=n_neighbors)
+        view = sample_view(X, name, n_clusters=n_clusters)
         chance = np.mean([by_chance(seed, name) for seed in seeds])
         excesses.append(float(modularity(view.graph, codes)) - float(chance))
         certain = certain or is_certain(view.graph, codes)

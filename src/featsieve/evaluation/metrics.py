@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from featsieve.evaluation.checks import as_classes
@@ -61,33 +61,6 @@ def normalized_mutual_information(y_true: Any, labels: Any) -> float:
     classes, clusters = _partitions(y_true, labels)
     score = normalized_mutual_info_score(classes, clusters, average_method="geometric")
     return float(np.clip(score, 0.0, 1.0))
-
-
-def adjusted_rand_index(y_true: Any, labels: Any) -> float:
-    """Return the agreement over pairs of samples, corrected for chance.
-
-    Unlike accuracy and NMI it is 0 on average for random clusters of the same sizes, whatever
-    their number.
-
-    Parameters
-    ----------
-    y_true, labels : array-like of shape (n_samples,)
-        Classes and clusters; exchanging them changes nothing.
-
-    Returns
-    -------
-    float
-        At most 1 (the same partition) and at least -1/2.
-
-    Examples
-    --------
-    >>> from featsieve.evaluation import adjusted_rand_index
-    >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0])
-    1.0
-    >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
-    -0.5
-    """
-    return float(adjusted_rand_score(*_partitions(y_true, labels)))
 
 
 def _partitions(y_true: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -7,14 +7,11 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.evaluation.checks import as_classes
-from featsieve.evaluation.metrics import (
-    adjusted_rand_index,
-    clustering_accuracy,
-    normalized_mutual_information,
-)
+from featsieve.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from featsieve.validation import check_number, check_table
 
 
@@ -59,7 +56,7 @@ class ClusteringScores:
         """
         classes = as_classes("y", y)
         runs = np.atleast_2d(np.asarray(labels))
-        measures = (clustering_accuracy, normalized_mutual_information, adjusted_rand_index)
+        measures = (clustering_accuracy, normalized_mutual_information, adjusted_rand_score)
         return cls(*(np.array([measure(classes, run) for run in runs]) for measure in measures))
 
     @property

@@ -108,16 +108,11 @@ def selection_stability(supports: Any, *, confidence: float = 0.95) -> Stability
 def _as_selections(supports: Any) -> np.ndarray:
     """Return the selections as a bool array; refuse what is not a table of at least two."""
     table = np.asarray(supports)
-    if table.ndim != 2 or table.shape[1] == 0:
+    if table.ndim != 2 or table.shape[1] == 0 or len(table) < 2:
         raise ValueError(
-            "supports must be a table with a row for every selection and a column for every "
-            f"feature, for example np.array([sieve.support_ for sieve in sieves]); got the shape "
-            f"{table.shape}."
-        )
-    if len(table) < 2:
-        raise ValueError(
-            f"Stability compares selections: at least 2 are needed; got {len(table)}. Fit the "
-            "selector to several subsamples."
+            "supports must be a table with a row for every selection, at least 2, and a column for "
+            "every feature, for example np.array([sieve.support_ for sieve in sieves]); got the "
+            f"shape {table.shape}."
         )
     chosen = table.astype(bool)
     if table.dtype.kind not in "biuf" or not np.array_equal(chosen, table):

@@ -46,7 +46,6 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
     verbose : int, default=0
         Whether to print progress, as in ``GridSearchCV``: 1 how many fits there are, 2 the time of
         each, 3 and more also their scores.
-    pre_dispatch : int or str, default="2*n_jobs"
     error_score : "raise" or number, default=np.nan
         The score of a candidate that cannot be fitted.
 
@@ -90,7 +89,6 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         refit: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
         error_score: Any = np.nan,
     ) -> None:
         self.criterion = criterion
@@ -101,7 +99,6 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
             refit=refit,
             n_jobs=n_jobs,
             verbose=verbose,
-            pre_dispatch=pre_dispatch,
             error_score=error_score,
         )
 
