@@ -44,7 +44,8 @@ def set_blocks(patch, elements):
     """Take every path of large tables, in blocks of so many elements."""
     for name in ("BLOCK_ELEMENTS", "CACHE_ELEMENTS"):
         patch.setattr(operator, name, elements)
-    patch.setattr(dense, "KEEP_ELEMENTS", 0)
+    for name in ("CONVERT_ELEMENTS", "KEEP_ELEMENTS"):
+        patch.setattr(dense, name, 0)
 
 
 @settings(max_examples=100, deadline=None)
@@ -94,8 +95,9 @@ def test_graph_forms_of_full_and_of_sparse_graphs(order, share, X, seed):
 
 
 @pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_tables_are_not_copied(dtype, order):
+@pytest.mark.parametrize("dtype", ["float32", "float64", *WHOLE])
+def test_large_tables_are_not_copied(dtype, order, monkeypatch):
+    monkeypatch.setattr(dense, "CONVERT_ELEMENTS", 0)
     X = np.asarray(random_table(np.random.default_rng(0), (9, 5), dtype=dtype), order=order)
     assert np.shares_memory(DenseOperator(X)._X, X)
 

@@ -21,6 +21,7 @@ from featsieve import (
     RandomSelector,
     StabilitySelection,
 )
+from featsieve.arrays import dense
 from featsieve.datasets import make_planted
 from featsieve.tuning import explanation as explain_module
 from featsieve.tuning.explanation import explain
@@ -257,6 +258,8 @@ def test_other_storage_gives_the_same_table(counts, monkeypatch):
     monkeypatch.setattr(explain_module, "CONVERT_ELEMENTS", 0)  # large tables keep their type
     for table in single:
         assert_close(expected, explain(sieve, table, labels=labels), atol=1e-4)
+    monkeypatch.setattr(dense, "CONVERT_ELEMENTS", 0)  # integers stay integers
+    assert_close(expected, explain(sieve, narrow, labels=labels))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

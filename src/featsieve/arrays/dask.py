@@ -257,11 +257,6 @@ def gather_rows(X: Any, rows: np.ndarray | None = None) -> Any:
     return stacked(compute(wanted))
 
 
-def _is_single(X: Any) -> bool:
-    """Say whether products with the chunks are made in float32."""
-    return X.dtype.kind == "f" and X.dtype.itemsize <= 4
-
-
 class DaskParts(RowParts):
     """The parts of a Dask array: chunks of rows on the workers, one pass over them per product.
 
@@ -273,7 +268,7 @@ class DaskParts(RowParts):
         self.bounds, self._chunks = grouped_chunks(X)
         self._recipe = leaf(recipe)
         self._n_columns = X.shape[1]
-        self._itemsize = 4 if _is_single(X) else 8
+        self._itemsize = 8 if X.dtype == np.float64 else 4
 
     def calls(
         self,
@@ -363,7 +358,8 @@ class DaskOperator(DataOperator):
     def _set_table(self, X: Any) -> None:
         self._X = X
         self.xp, self.device = xnp, "cpu"
-        self.dtype = np.dtype(np.float32 if _is_single(X) else np.float64)
+        half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+        self.dtype = np.dtype(np.float32 if half else np.float64)
         self._moments = moments_of(X)
         self.n_stored = self._moments.n_stored
 

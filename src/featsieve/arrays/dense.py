@@ -1,6 +1,8 @@
 """The data operator of a dense array, of any library that follows the Python array API."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 
 from sklearn.utils import gen_batches
 
@@ -20,6 +22,8 @@ from featsieve.arrays.operator import CACHE_ELEMENTS, DEVICE_ELEMENTS, LARGEST_O
 # Tables up to this many elements (32 MiB of float64) are centred and scaled once, for methods that
 # ask for products of all columns again and again.
 KEEP_ELEMENTS = 2**22
+# Integer tables up to this many elements are converted once; larger ones block by block, each time.
+CONVERT_ELEMENTS = 2**23
 # Where the mean has at most this share of a column's sum of squares, subtracting costs no digits.
 NEARLY_CENTRED = 0.5
 
@@ -27,18 +31,22 @@ NEARLY_CENTRED = 0.5
 class DenseOperator(RawOperator):
     """:class:`~featsieve.arrays.DataOperator` for a dense array of any array API library.
 
-    float32 and float64 tables are used as they are, in either memory order; half precision becomes
-    float32, and all else float64.
+    float32 and float64 tables are used as they are, in either memory order. Integer and boolean
+    tables are converted to float64: once when small, block by block in every product when large.
     """
 
     def _set_table(self, X: Array) -> None:
         self.xp = xp = namespace_of(X)
         self.device = device_of(X)
         self.n_stored = self.shape[0] * self.shape[1]
+        self.dtype = X.dtype
         if X.dtype != xp.float64 and X.dtype != xp.float32:
             half = is_floating(X) and xp.finfo(X.dtype).bits < 32
-            X = xp.astype(X, xp.float32 if half else xp.float64)
-        self._X, self.dtype = X, X.dtype
+            self.dtype = xp.float32 if half else xp.float64
+            if is_floating(X) or self.n_stored <= CONVERT_ELEMENTS:
+                X = xp.astype(X, self.dtype)
+        self._X = X
+        self._converts = X.dtype != self.dtype  # whole numbers, too many to convert at once
 
     @property
     def _is_small(self) -> bool:
@@ -49,6 +57,15 @@ class DenseOperator(RawOperator):
         """Name of the type in which products of rows are summed: a large table's own."""
         single = self.dtype == self.xp.float32 and not self._is_small
         return "float32" if single else "float64"
+
+    def _raw_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield (rows, floating block of X): all of X at once if it is floating already."""
+        n, d = self.shape
+        if not self._converts:
+            yield slice(0, n), self._X
+            return
+        for rows in gen_batches(n, max(1, self.block_elements // max(d, 1))):
+            yield rows, self.xp.astype(self._X[rows, :], self.dtype)
 
     def _column_statistics(self) -> tuple[Array, Array]:
         """Take one pass, in blocks that lie together in memory."""
@@ -82,8 +99,8 @@ class DenseOperator(RawOperator):
 
     def _guard_offset(self, deviation: Array) -> None:
         xp = self.xp
-        if self.shape[0] == 0:
-            return
+        if self._converts or self.shape[0] == 0:
+            return  # whole numbers in double precision have digits to spare, and must not be copied
         limit = LARGEST_OFFSET["float32" if self.dtype == xp.float32 else "float64"]
         if not bool(xp.any(self.varies & (xp.abs(self.mean) > limit * deviation))):
             return
@@ -98,25 +115,36 @@ class DenseOperator(RawOperator):
         self.mean = xp.zeros_like(self.mean) if self._is_part else total / n
 
     def _dot(self, W: Array) -> Array:
-        product = self._X @ self.xp.astype(W, self.dtype, copy=False)
+        W = self.xp.astype(W, self.dtype, copy=False)
+        product = self._joined([block @ W for _, block in self._raw_blocks()])
         return self.xp.astype(product, self.xp.float64, copy=False)
 
     def _tdot(self, R: Array) -> Array:
+        xp = self.xp
+        R = xp.astype(R, self.dtype, copy=False)
         # Transposed on purpose: the long side d stays contiguous, and what follows (thresholds,
         # updates by columns of short rows) runs along it.
-        xp, (n, d) = self.xp, self.shape
-        R = xp.astype(R, self.dtype, copy=False)
+        parts = (
+            xp.astype(self._transposed_product(block, R[rows, :]), xp.float64, copy=False)
+            for rows, block in self._raw_blocks()
+        )
+        return reduce(add, parts).T
+
+    def _transposed_product(self, block: Array, R: Array) -> Array:
+        """Return (X' R)' of a block of rows, stored by rows."""
+        n, d = self.shape
         if n <= d or R.shape[1] == 1:
-            rows = R.T @ self._X
-        else:  # X'R, not R'X: measured several times faster for tall tables
-            product = self._X.T @ R
-            rows = xp.empty((R.shape[1], d), dtype=product.dtype, device=self.device)
-            rows[:, :] = product.T
-        return xp.astype(rows, xp.float64, copy=False).T
+            return R.T @ block
+        # X'R, not R'X: measured several times faster for tall tables.
+        product = block.T @ R
+        rows = self.xp.empty((R.shape[1], d), dtype=product.dtype, device=self.device)
+        rows[:, :] = product.T
+        return rows
 
     def _dot_columns(self, indices: Array, W: Array) -> Array:
         xp = self.xp
-        product = take_columns(self._X, indices) @ xp.astype(W, self.dtype, copy=False)
+        raw = xp.astype(take_columns(self._X, indices), self.dtype, copy=False)
+        product = raw @ xp.astype(W, self.dtype, copy=False)
         return xp.astype(product, xp.float64, copy=False)
 
     def columns(self, indices: Array) -> Array:

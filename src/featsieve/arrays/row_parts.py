@@ -81,7 +81,9 @@ class RowParts:
 
 def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
     """Return some columns of a part; in double precision only if the table is."""
-    return part.xp.astype(part.columns(part.place(indices)), part.dtype, copy=False)
+    xp = part.xp
+    dtype = xp.float64 if part.table_dtype == xp.float64 else xp.float32
+    return xp.astype(part.columns(part.place(indices)), dtype, copy=False)
 
 
 def added(one: Any, other: Any) -> Any:
