@@ -208,7 +208,7 @@ def test_estimators_are_fitted_themselves():
         ({"mask_var": "wanted"}, ValueError, "no column 'wanted'; its columns are: symbol"),
         ({"mask_var": "symbol"}, ValueError, "True or False for each of the 60 genes"),
         ({"mask_var": np.zeros(60, dtype=bool)}, ValueError, "leaves no gene"),
-        ({"selector": JASFS(3), "n_genes": 20}, ValueError, "leave n_genes out, and set its"),
+        ({"selector": JASFS(3), "n_genes": 20}, ValueError, "leave n_genes out, and set its own"),
         ({"selector": JASFS(3), "random_state": None}, ValueError, "leave random_state out"),
         ({"selector": UNREFITTED}, ValueError, "refit=True"),
     ],

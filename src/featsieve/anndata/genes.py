@@ -168,13 +168,11 @@ def select_genes(
 def _estimator(selector: Any, **given: Any) -> Any:
     """Return the estimator to fit: one with the given settings, or the user's own."""
     if not isinstance(selector, str):
-        for name, default in DEFAULTS.items():
-            if isinstance(given[name], type(default)) and given[name] == default:
-                continue
-            own = name.replace("n_genes", "n_features_to_select")
+        changed = [name for name, default in DEFAULTS.items() if given[name] != default]
+        if changed:
             raise ValueError(
-                f"selector is an estimator with settings of its own: leave {name} out, and set "
-                f"its parameter {own} to {given[name]!r}."
+                f"selector is an estimator with settings of its own: leave {changed[0]} out, and "
+                "set its own parameter instead."
             )
         searches = isinstance(selector, LabelFreeSearchCV)
         check_selector(selector.estimator if searches else selector)

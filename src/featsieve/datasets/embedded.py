@@ -28,13 +28,8 @@ def load_embedded(name: str) -> Dataset:
     if name in PLANTED:
         shape, keywords = PLANTED[name]
         planted = make_planted(*shape, **keywords, random_state=SEED)
-        return Dataset(
-            name,
-            planted.X,
-            planted.labels,
-            informative=planted.informative,
-            redundant=planted.redundant,
-        )
+        truth: dict[str, Any] = {"informative": planted.informative, "redundant": planted.redundant}
+        return Dataset(name, planted.X, planted.labels, **truth)
     bunch = getattr(sklearn.datasets, f"load_{name}")()
     return Dataset(
         name,

@@ -64,14 +64,12 @@ def find_columns(
 
 def _missing(missing: list[str], present: list[str], *, n_wanted: int, role: str) -> str:
     """Say which columns are not there, and which ones may be meant."""
-    hints = {name: did_you_mean(name, present) for name in missing[:MOST_HINTS]}
+    hints = [f"{shown(name)}{did_you_mean(name, present)}" for name in missing[:MOST_HINTS]]
     listed = f"{role}s are: {shorten(present) or 'none'}"
     if len(missing) == 1:
-        return f"there is no {role} {shown(missing[0])}{hints[missing[0]]}; {listed}"
-    first = missing[:MOST_NAMES]
-    told = ", ".join(f"{shown(name)}{hints.get(name, '')}" for name in first)
-    more = len(missing) - MOST_NAMES
-    told = f"{told} and {more} more" if more > 0 else told
+        return f"there is no {role} {hints[0]}; {listed}"
+    rest = len(missing) - MOST_HINTS
+    told = ", ".join(hints) + (f" and {rest} more" if rest > 0 else "")
     return f"{len(missing)} of {n_wanted} {role}s are missing: {told}; {listed}"
 
 
