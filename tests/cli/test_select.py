@@ -174,7 +174,8 @@ def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
         process.kill()
     assert process.returncode == code
     assert (shown, told) == ("", "featsieve: stopped; nothing was written.\n")
-    assert names_in(tmp_path) == {"people.csv"}
+    assert names_in(out.parent) == set()
+    assert names_in(tmp_path) == {"people.csv", "deep"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix")

@@ -130,19 +130,6 @@ def test_names_of_rows_are_kept():
         as_dataset(frame.set_axis(["a", "a"], axis=1))
 
 
-def test_samples_of_the_same_name_are_told(X):
-    who = [f"p{i}" for i in range(len(X) - 2)] + ["p0", "p0"]
-    table = Dataset("t", X, sample_names=who, id_name="who")
-    (note,) = prepare_table(table).notes
-    assert note == (
-        f"2 samples of {len(X)} have the name of another one in column 'who': names of samples "
-        "should differ."
-    )
-    assert note.kind == "names"
-    unnamed = Dataset("t", X, sample_names=who)  # an index, which nobody asked for
-    assert prepare_table(unnamed).notes == ()
-
-
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_columns_of_very_different_sizes_are_standardized(make):
     rng = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """``featsieve apply``: the selected columns of other rows, by name."""
 
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -53,8 +52,7 @@ def apply(
 
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
-    from featsieve.io.files import whole_file
-    from featsieve.io.table import check_outputs, check_writer, table_format, write_table
+    from featsieve.io.table import check_outputs, check_writer, table_format, write_csv, write_table
     from featsieve.workflow.apply import MODEL, apply_model, load_selection
     from featsieve.workflow.prepare import sample_table
 
@@ -69,11 +67,9 @@ def apply(
         warnings.simplefilter("always")  # such as another version of scikit-learn
         selection = load_selection(model)
         reduced, labels, notes = apply_model(selection, table, predict=clusters is not None)
-        with whole_file(clusters) if clusters else nullcontext() as unfinished:
-            if labels is not None and unfinished is not None:
-                with unfinished.open("w", encoding="utf-8", newline="") as file:
-                    sample_table(reduced, labels).to_csv(file)
-            write_table(output_file, reduced, like=table)  # both are replaced, or none
+        if clusters is not None and labels is not None:
+            write_csv(clusters, sample_table(reduced, labels))
+        write_table(output_file, reduced, like=table)
     notes = [*(str(warning.message) for warning in caught), *notes]
     n, k = reduced.X.shape
     if as_json:

@@ -67,8 +67,7 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what was seen as pairs of a word and a sentence."""
     from rich.filesize import decimal
 
-    from featsieve.workflow.messages import counted, list_columns, list_counts
-    from featsieve.workflow.prepare import count_repeated
+    from featsieve.workflow.messages import list_columns, list_counts
 
     n, d = table.X.shape
     kind = f"{'sparse ' if look['sparse'] else ''}{look['dtype']}"
@@ -87,9 +86,7 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         names = ", ".join(table.class_names[:6]) + (", ..." if len(table.class_names) > 6 else "")
         yield "classes", f"{label}{len(table.class_names):,} ({names}) (never used to select)"
     if table.sample_names is not None:
-        repeated = count_repeated(table)
-        more = f" ({counted(repeated, 'row')} with the name of another one)" if repeated else ""
-        yield "sample names", f"{table.sample_names[0]!r}, ...{more}"
+        yield "sample names", f"{table.sample_names[0]!r}, ..."
     yield "constant", list_columns(look["constant"]) if look["constant"] else "none"
     if look["row_numbers"]:
         numbers = list_columns(look["row_numbers"])

@@ -82,15 +82,9 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
 
 
 def _notes(table: Dataset, names: list[str]) -> list[Note]:
-    """Return what a user should know about the names, the classes and the columns of a table."""
+    """Return what a user should know about the classes and the columns of a table."""
     found = []
-    n, y, repeated = table.X.shape[0], table.y, count_repeated(table)
-    if repeated:
-        text = (
-            f"{counted(repeated, 'sample')} of {n:,} have the name of another one in column "
-            f"{table.id_name!r}: names of samples should differ."
-        )
-        found.append(Note(text, "names"))
+    n, y = table.X.shape[0], table.y
     if y is not None and table.complete_y is None:
         text = (
             f"{counted(int(np.sum(y < 0)), 'label')} of {n:,} missing in the column of the "
@@ -143,13 +137,6 @@ def sample_table(table: Dataset, labels: np.ndarray) -> Table:
     names = table.sample_names
     rows = np.arange(len(labels)) if names is None else np.asarray(names, dtype=str)
     return Table({"sample": rows, "cluster": labels})
-
-
-def count_repeated(table: Dataset) -> int:
-    """Return how many samples have a name that an earlier one has, in a column that names them."""
-    if table.id_name is None or table.sample_names is None:
-        return 0
-    return len(table.sample_names) - len(set(table.sample_names))
 
 
 def _filled(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, Any]:
