@@ -67,6 +67,13 @@ def test_a_line_without_an_end_is_not_read_and_the_next_run_removes_it(store):
     assert store.statuses() == {CELL.id: "done", OTHER.id: "done"}
 
 
+def test_what_a_killed_run_has_left_is_removed_by_the_next(store):
+    (store.folder / ".plan.json.0123.tmp").write_text("half")
+    with store.writing():
+        pass
+    assert sorted(os.listdir(store.folder)) == ["cells.jsonl", "plan.json"]
+
+
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b"[1]", b"1", b"\xff", b"[" * 100_000])
 def test_a_damaged_line_is_told(store, line):
     store.path.write_bytes(line + b"\n" + store.path.read_bytes())

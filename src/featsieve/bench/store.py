@@ -16,7 +16,7 @@ from typing import Any
 
 from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
 from featsieve.bench.plan import Plan
-from featsieve.io.files import explain_write_errors, write_text
+from featsieve.io.files import UNFINISHED, explain_write_errors, write_text
 from featsieve.io.guard import read_small
 from featsieve.io.optional import load_optional
 from featsieve.io.results import results_locked
@@ -44,6 +44,8 @@ class Store:
                 "folder with --out."
             ) from error
         with results_locked(self.folder, inside=True):
+            for left in self.folder.glob(f".*{UNFINISHED}"):  # by a run that was killed
+                left.unlink(missing_ok=True)
             whole = self.path.read_bytes().rfind(b"\n") + 1
             os.truncate(self.path, whole)
             yield
