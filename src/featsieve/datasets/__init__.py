@@ -4,6 +4,7 @@ from featsieve.datasets.load import load_dataset
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.io.dataset import Dataset
+from featsieve.io.lazy import open_table
 from featsieve.io.table import read_table, write_table
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "dataset_names",
     "load_dataset",
     "make_planted",
+    "open_table",
     "read_table",
     "write_table",
 ]

@@ -13,9 +13,9 @@ LARGEST_TEXT = 2**26
 LONGEST_MESSAGE = 2000
 # What takes less memory than reading all of a file.
 SMALLER = (
-    "read fewer columns (columns of featsieve.datasets.read_table), fit a Dask array of it "
-    "(dask.array.from_zarr, dask.dataframe.read_parquet), or, if you trust the file, set the "
-    "environment variable FEATSIEVE_MAX_MEMORY to more, such as 64G."
+    "read fewer columns (columns of featsieve.datasets.read_table), convert it to Parquet and open "
+    "it with featsieve.datasets.open_table, or, if you trust the file, set the environment "
+    "variable FEATSIEVE_MAX_MEMORY to more, such as 64G."
 )
 NOT_FILES = {
     stat.S_ISDIR: "a folder",
@@ -94,7 +94,9 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
 
 
 @contextmanager
-def explain_errors(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
+def explain_errors(
+    path: str | os.PathLike[str], *, kind: str = "", smaller: str = SMALLER
+) -> Iterator[None]:
     """Turn what goes wrong in the block into one sentence with the name of the file.
 
     Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
@@ -110,7 +112,7 @@ def explain_errors(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[
         raise type(error)(sentence(f"{path}: {error}")) from error
     except (TooLargeError, MemoryError) as error:
         reason = str(error) or "there is not enough memory"
-        raise TooLargeError(f"{how}: {reason}: {SMALLER}") from error
+        raise TooLargeError(f"{how}: {reason}: {smaller}") from error
     except TableError as error:
         raise type(error)(sentence(f"{how}: {error}")) from error
     except Exception as error:
