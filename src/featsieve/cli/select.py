@@ -66,7 +66,7 @@ def select(
     TABLE), `features.csv` (why each feature was selected or not), `samples.csv` (cluster of every
     sample), `report.html` (open it in a browser), `summary.json` (the same for programs) and
     `model.skops` (for `featsieve apply`). They appear together when all is done: Ctrl-C leaves
-    nothing behind.
+    none of them.
 
     Example: `featsieve select genes.csv -o results`
 
