@@ -23,6 +23,7 @@ from featsieve.arrays.namespace import (
     stable_order,
     to_numpy,
 )
+from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
@@ -195,9 +196,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self._check_parameters()
         with reporting(self):
             X = self._check_input(X)
-            self._fit(X)
-            if self._automatic:
-                self._choose_count(X)
+            with one_thread(if_=X.shape[0] * X.shape[1] <= LARGEST_UNTHREADED):
+                self._fit(X)
+                if self._automatic:
+                    self._choose_count(X)
 
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""

@@ -90,6 +90,14 @@ def positive_or_auto(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
 
 
+def positive_integer_or_auto(name: str, value: Any) -> None:
+    """Raise unless value is "auto" or a positive integer."""
+    if not isinstance(value, str):
+        positive_integer(name, value)
+    elif value != "auto":
+        raise ValueError(f"{name} must be 'auto' or an integer of at least 1; got {value!r}.")
+
+
 def positive_integer_or_none(name: str, value: Any) -> None:
     """Raise unless value is None or a positive integer."""
     if value is not None:

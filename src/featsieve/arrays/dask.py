@@ -30,10 +30,6 @@ FAN_IN = 4
 # Parts of at least so many elements, unless there are few parts anyway.
 PART_ELEMENTS = 2**20
 FEW_PARTS = 64
-# Columns that are asked for again and again are kept on the workers if they take at most this share
-# of their memory (of so many bytes, where there are no workers).
-KEPT_SHARE = 0.2
-HOST_MEMORY = 2**33
 # Blocks of columns that are gathered, and of products of rows, have at most so many elements
 # (256 MiB): every block costs a pass.
 GATHERED_ELEMENTS = 2**25
@@ -268,7 +264,6 @@ class DaskParts(RowParts):
         self.bounds, self._chunks = grouped_chunks(X)
         self._recipe = leaf(recipe)
         self._n_columns = X.shape[1]
-        self._itemsize = 8 if X.dtype == np.float64 else 4
 
     def calls(
         self,
@@ -303,16 +298,6 @@ class DaskParts(RowParts):
         """Return an array with one row per sample as blocks beside the parts."""
         return persist([leaf(values[start:stop]) for start, stop in self.bounds])
 
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts, if they take little of the memory.
-
-        Else None for every part: the columns are read again when they are needed.
-        """
-        n = self.bounds[-1][1]
-        if n * len(indices) * self._itemsize > KEPT_SHARE * cluster_memory():
-            return [None] * len(self.bounds)
-        return super().keep_columns(indices)
-
 
 def on_part(
     function: Callable[..., Any], recipe: Recipe, chunks: Sequence[Any], first_row: int, *rest: Any
@@ -329,19 +314,6 @@ def call(method: str, part: DataOperator, *arguments: Any) -> Any:
 def columns_transposed(part: DataOperator, R: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Return Z_S'R of a part."""
     return part.columns_rmatmul(indices, R)
-
-
-def cluster_memory() -> float:
-    """Return the memory of all workers in bytes; an assumption, where nobody knows."""
-    if "distributed" not in sys.modules:
-        return HOST_MEMORY
-    import distributed
-
-    try:
-        workers = distributed.get_client().scheduler_info(n_workers=-1)["workers"].values()
-    except ValueError:  # there is no cluster
-        return HOST_MEMORY
-    return float(sum(worker["memory_limit"] for worker in workers)) or HOST_MEMORY
 
 
 class DaskOperator(DataOperator):

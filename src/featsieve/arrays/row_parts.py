@@ -74,17 +74,6 @@ class RowParts:
         """Return an array with one row per sample as blocks beside the parts."""
         return [self.operator.place(values[start:stop]) for start, stop in self.bounds]
 
-    def keep_columns(self, indices: np.ndarray) -> Rows:
-        """Return Z[:, indices] as blocks beside the parts; None where it is to be read again."""
-        return self.map(columns_of, shared=(indices,))
-
-
-def columns_of(part: "DataOperator", indices: np.ndarray) -> Any:
-    """Return some columns of a part; in double precision only if the table is."""
-    xp = part.xp
-    dtype = xp.float64 if part.table_dtype == xp.float64 else xp.float32
-    return xp.astype(part.columns(part.place(indices)), dtype, copy=False)
-
 
 def added(one: Any, other: Any) -> Any:
     """Return the sum of two arrays or numbers, or of two tuples of such."""

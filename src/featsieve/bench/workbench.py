@@ -16,7 +16,7 @@ from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Evaluation, Modularity
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
-from featsieve.graphs.initial_labels import table_labels
+from featsieve.hypotheses.families import table_labels
 
 
 def label_free_criterion(X: Any, n_clusters: int) -> Evaluation:

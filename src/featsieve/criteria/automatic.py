@@ -12,7 +12,7 @@ from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
 from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.criteria.structure import warn_without_structure
-from featsieve.graphs.initial_labels import table_labels
+from featsieve.hypotheses.families import table_labels
 from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_varying
 

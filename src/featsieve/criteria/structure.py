@@ -151,20 +151,15 @@ def quick_structure(X: Any, labels: Any, *, enough: float = np.inf) -> tuple[flo
     )
 
 
-def warn_without_structure(X: Any, labels: np.ndarray, *, accuracy: float | None = None) -> None:
-    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise.
-
-    ``accuracy`` says how well other samples predict them, if that is known already.
-    """
+def warn_without_structure(X: Any, labels: np.ndarray) -> None:
+    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise."""
     n_clusters = int(labels.max()) + 1
     if n_clusters == 1:
         return  # there is another warning for that
     n, d = X.shape
     if n <= d:  # in tall tables any split along a direction is predictable
-        if accuracy is None:
-            E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
-            accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-        if accuracy >= defaults.PREDICTABLE_ACCURACY:
+        E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
+        if leave_one_out_accuracy(labels, E, n_clusters) >= defaults.PREDICTABLE_ACCURACY:
             return
     n_seen = min(n, defaults.STRUCTURE_SAMPLES)
     score, certain = quick_structure(X, labels, enough=noise_level(n_seen))

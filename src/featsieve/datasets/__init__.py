@@ -1,5 +1,6 @@
 """Data to try selectors on: by name, from files, or made up with known truth."""
 
+from featsieve.datasets.catalogue import make_catalogue_table, make_cells, planted_kinds
 from featsieve.datasets.load import load_dataset
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
@@ -14,8 +15,11 @@ __all__ = [
     "dataset_info",
     "dataset_names",
     "load_dataset",
+    "make_catalogue_table",
+    "make_cells",
     "make_planted",
     "open_table",
+    "planted_kinds",
     "read_table",
     "write_table",
 ]

@@ -31,7 +31,8 @@ def load_dataset(
         One of `dataset_names` (upper and lower case count the same), or a path to a table file,
         see `read_table`; "mine.csv#kind" is the file mine.csv whose column kind holds the classes.
     data : str or path, optional
-        Folder of data files, flat or with the sub-folders ``paper``, ``skfeature`` and ``scale``.
+        Folder of data files, flat or with the sub-folders ``paper``, ``skfeature``, ``more`` and
+        ``scale``.
         By default the one that the environment variable FEATSIEVE_DATA names.
     download : bool, default=False
         Whether a file that is not there may be downloaded. It is kept in the folder that

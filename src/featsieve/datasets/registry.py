@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 
-GROUPS = ("paper", "skfeature", "scale", "embedded")
+GROUPS = ("paper", "skfeature", "more", "scale", "embedded")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class DatasetInfo:
     name : str
     group : str
         "paper" (the eight of the JASFS paper), "skfeature" (the scikit-feature collection),
-        "scale" (large ones) or "embedded" (no file needed).
+        "more" (other kinds of tables), "scale" (large ones) or "embedded" (no file needed).
     n_samples, n_features, n_classes : int
     licence : str
         That of the repository which carries the file, not necessarily of the data.
@@ -91,7 +91,7 @@ def dataset_names(group: str | None = None) -> list[str]:
 
     Parameters
     ----------
-    group : {"paper", "skfeature", "scale", "embedded"}, optional
+    group : {"paper", "skfeature", "more", "scale", "embedded"}, optional
         Only those of one group.
 
     Returns

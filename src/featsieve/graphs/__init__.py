@@ -4,7 +4,7 @@
   principal or hat coordinates, their distances and nearest neighbours
 - :mod:`~featsieve.graphs.affinity`: weights of the edges (``self_tuning_graph`` is the prior of the
   graph S of JASFS), Laplacians, modularity
-- :mod:`~featsieve.graphs.landmarks`: the same prior for long tables, through landmarks
+- :mod:`~featsieve.graphs.landmarks`: the nearest of some rows of a long table, for all its rows
 - :mod:`~featsieve.graphs.views`: which metric shows clusters, and whether they are chance
 - :mod:`~featsieve.graphs.spectral_labels`, :mod:`~featsieve.graphs.initial_labels`: first labels
 - :mod:`~featsieve.graphs.embedding`, :mod:`~featsieve.graphs.local_models`,

@@ -30,7 +30,11 @@ def self_tuning_graph(distances: Distances, *, n_neighbors: int = 5) -> sp.csr_a
     sigma_i is the distance to the last of the neighbours: dense and sparse regions get graphs of
     the same connectivity.
     """
-    indices, squares = nearest_neighbours(distances, n_neighbors)
+    return graph_of_neighbours(*nearest_neighbours(distances, n_neighbors))
+
+
+def graph_of_neighbours(indices: np.ndarray, squares: np.ndarray) -> sp.csr_array:
+    """Return :func:`self_tuning_graph` of neighbours that are known, with their distances."""
     sigma = np.sqrt(squares[:, -1])
     largest = float(sigma.max())
     sigma = np.maximum(sigma, 1e-6 * largest if largest > 0.0 else 1.0)  # coinciding samples

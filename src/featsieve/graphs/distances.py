@@ -126,6 +126,19 @@ class PointDistances(Distances):
         return np.maximum(found, 0.0, out=found)
 
 
+class GivenDistances(Distances):
+    """Between samples whose inner products P (n x n) are known."""
+
+    def __init__(self, products: np.ndarray) -> None:
+        self.products, self.squares = products, products.diagonal().copy()
+        self.rounding = ROUNDING["float64"] * self.squares
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        """Return the distances of samples start..stop to all samples."""
+        products = self.products[start:stop].copy()
+        return _distances_of_products(products, self.squares[start:stop], self.squares)
+
+
 def hat_distances(E: np.ndarray) -> PointDistances:
     """Return the distances between samples in hat coordinates.
 

@@ -1,9 +1,4 @@
-"""The first pseudo-labels: from the user, from k-means, or spectral clusters of a neighbour graph.
-
-init="auto" of JASFS doubts a start whose labels are hardly predictable. It then looks at plain
-distances, and takes their clusters if they are more than chance: if their modularity exceeds that
-of the same table with permuted columns.
-"""
+"""The first labels of the methods that start from one clustering: the user's, or found here."""
 
 from typing import Any
 
@@ -11,22 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import as_numpy, to_numpy
-from featsieve.graphs.affinity import heat_kernel_graph, modularity
+from featsieve.graphs.affinity import heat_kernel_graph
 from featsieve.graphs.coordinates import principal_coordinates, unit_rows
 from featsieve.graphs.spectral_labels import kmeans_labels, laplacian_labels, spectral_labels
-from featsieve.graphs.views import (
-    PLAIN,
-    SampleView,
-    leave_one_out_accuracy,
-    permute_columns,
-    sample_view,
-)
 from featsieve.validation import check_option
 
-INITS = ("auto", "spectral", "k-means", "best", "landmarks")
+INITS = ("spectral", "k-means")
 
 
 def given_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
@@ -107,8 +94,6 @@ def authors_labels(
     random_state: np.random.RandomState,
 ) -> np.ndarray:
     """Return the start of the published algorithm: heat-kernel graph, or k-means on the data."""
-    if init in ("best", "landmarks"):
-        raise ValueError(f"init={init!r} belongs to solver='joint'; use 'spectral' or 'k-means'.")
     if init == "k-means":
         return kmeans_of(operator, n_clusters, random_state=random_state)
     graph = heat_kernel_graph(operator, n_neighbors=n_neighbors)
@@ -121,61 +106,3 @@ def kmeans_of(
     """Return k-means labels in the principal coordinates (the leading 100 of tall tables)."""
     points = to_numpy(principal_coordinates(operator)[0])
     return kmeans_labels(points, n_clusters, random_state=random_state)
-
-
-def joint_labels(
-    X: Any,
-    operator: DataOperator,
-    init: str,
-    *,
-    hat: SampleView,
-    n_clusters: int,
-    n_neighbors: int,
-    random_state: np.random.RandomState,
-) -> tuple[np.ndarray, str]:
-    """Return the start of the joint solver, and where it came from; ``hat`` is the hat view."""
-    if init == "k-means":
-        return kmeans_of(operator, n_clusters, random_state=random_state), "k-means"
-    labels = spectral_labels(hat.graph, n_clusters, random_state=random_state, bridge=hat.bridge)
-    if init == "spectral":
-        return labels, "spectral"
-    E = hat.coordinates
-    accuracy = leave_one_out_accuracy(labels, E, n_clusters)
-    predictable = accuracy >= defaults.DOUBTFUL_ACCURACY
-    if init == "auto" and (predictable or len(labels) > defaults.LARGEST_PLAIN_GRAPH):
-        return labels, "spectral"
-
-    def cluster(table: Any, name: str) -> tuple[np.ndarray, float]:
-        """Return the labels of a graph of plain distances, and their modularity."""
-        view = sample_view(table, name, n_neighbors=n_neighbors)
-        found = spectral_labels(view.graph, n_clusters, random_state=random_state)
-        return found, float(modularity(view.graph, found))
-
-    if init == "best":
-        other, _ = cluster(X, "raw")
-        better = leave_one_out_accuracy(other, E, n_clusters) > accuracy
-        return (other, "raw") if better else (labels, "spectral")
-    shuffled = permute_columns(X, random_state)
-    best, source = defaults.STRUCTURE_MODULARITY, "spectral"
-    for name in PLAIN:
-        other, quality = cluster(X, name)
-        excess = quality - cluster(shuffled, name)[1]
-        if excess >= best:
-            best, source, labels = excess, name, other
-    return labels, source
-
-
-def table_labels(
-    X: Any, n_clusters: int, *, n_neighbors: int = 5, random_state: np.random.RandomState
-) -> np.ndarray:
-    """Return the pseudo-labels with which JASFS would start on a table."""
-    hat = sample_view(X, "hat", n_clusters=n_clusters, n_neighbors=n_neighbors)
-    return joint_labels(
-        X,
-        as_operator(X, scale="unit"),
-        "auto",
-        hat=hat,
-        n_clusters=n_clusters,
-        n_neighbors=n_neighbors,
-        random_state=random_state,
-    )[0]

@@ -1,5 +1,7 @@
 """First pseudo-labels: k-means in the leading eigenvectors of a neighbour graph."""
 
+from collections.abc import Callable
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -13,11 +15,16 @@ from featsieve import defaults
 from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
 from featsieve.graphs.affinity import degrees, normalised_adjacency
 from featsieve.graphs.coordinates import unit_rows
+from featsieve.graphs.kmeans import fill_empty, kmeans
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
+# Rough ones come from Lanczos sooner.
+LARGEST_DENSE_ROUGH = 400
 # Lanczos is no use for a large share of the spectrum: then up to this many.
 LARGEST_DENSE_ANYWAY = 5000
+# Links of rough vectors, of a graph with unit degrees, that do not count as such.
+NEXT_TO_NOTHING = 1e-9
 # Tolerance of eigenvectors where Lanczos does not converge.
 ROUGH = 1e-3
 
@@ -29,17 +36,30 @@ def spectral_labels(
     random_state: np.random.RandomState,
     bridge: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Cluster the samples of a graph: normalised spectral clustering with unit rows.
+    """Cluster the samples of a graph: k-means on its :func:`spectral_points`."""
+    points = spectral_points(graph, n_clusters, random_state=random_state, bridge=bridge)
+    return kmeans_labels(points, n_clusters, random_state=random_state)
 
-    Leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length, k-means. Where the
-    graph has as many components as clusters, or more, which of them belong together is not in the
-    graph: 0.1 E E' is then added, E being ``bridge``.
+
+def spectral_points(
+    graph: sp.csr_array,
+    n_clusters: int,
+    *,
+    random_state: Any,
+    bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
+    tol: float = 0.0,
+) -> np.ndarray:
+    """Return the leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length.
+
+    Where the graph has as many components as clusters, or more, which of them belong together is
+    not in the graph: 0.1 E E' is then added, E being ``bridge``. With ``tol`` above 0 the vectors
+    are as rough as that (``random_state`` draws where Lanczos starts).
     """
     adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
     vectors = _leading_eigenvectors(
-        adjacency, root, n_clusters, random_state=random_state, bridge=bridge
+        adjacency, root, n_clusters, random_state=random_state, bridge=bridge, tol=tol
     )
-    return kmeans_labels(unit_rows(vectors), n_clusters, random_state=random_state)
+    return unit_rows(vectors)
 
 
 class SpectralClusterings:
@@ -76,12 +96,8 @@ class SpectralClusterings:
         # The dense solver lists the largest eigenvalue last, Lanczos first.
         rising = _takes_dense(*vectors.shape)
         leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
-        return kmeans_labels(
-            unit_rows(leading),
-            n_clusters,
-            random_state=self.random_state,
-            n_starts=self.n_starts,
-        )
+        rng = np.random.default_rng(self.random_state.randint(np.iinfo(np.int32).max))
+        return by_first_sample(kmeans(unit_rows(leading), n_clusters, rng, n_starts=self.n_starts))
 
 
 def laplacian_labels(
@@ -107,11 +123,10 @@ def kmeans_labels(
     n_clusters: int,
     *,
     random_state: np.random.RandomState,
-    n_starts: int = defaults.KMEANS_STARTS,
 ) -> np.ndarray:
     """Return the best of some k-means runs, clusters numbered by their first sample."""
     seed = random_state.randint(np.iinfo(np.int32).max)
-    model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
+    model = KMeans(n_clusters, n_init=defaults.KMEANS_STARTS, random_state=seed)
     with catch_warnings():
         # "fewer distinct points than clusters": fill_empty sees to it.
         simplefilter("ignore", ConvergenceWarning)
@@ -127,28 +142,11 @@ def by_first_sample(labels: np.ndarray) -> np.ndarray:
     return rank[inverse]
 
 
-def order_of_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the clusters 0..c-1 in the order of their first samples; empty ones come last."""
-    first = np.full(n_clusters, len(labels))
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last to be written is the first
-    return np.argsort(first, kind="stable")
-
-
-def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Give every empty cluster the last sample of the largest one (coinciding points)."""
-    labels = labels.astype(np.intp, copy=True)
-    sizes = np.bincount(labels, minlength=n_clusters)
-    for empty in np.flatnonzero(sizes == 0):
-        largest = int(sizes.argmax())
-        labels[np.flatnonzero(labels == largest)[-1]] = empty
-        sizes[largest] -= 1
-        sizes[empty] += 1
-    return labels
-
-
-def _takes_dense(n: int, count: int) -> bool:
+def _takes_dense(n: int, count: int, *, rough: bool = False) -> bool:
     """Say whether so many eigenvectors come from the dense solver, largest last."""
-    return n <= LARGEST_DENSE or (count > n // 3 and n <= LARGEST_DENSE_ANYWAY)
+    return n <= (LARGEST_DENSE_ROUGH if rough else LARGEST_DENSE) or (
+        count > n // 3 and n <= LARGEST_DENSE_ANYWAY
+    )
 
 
 def _leading_eigenvectors(
@@ -156,8 +154,9 @@ def _leading_eigenvectors(
     null: np.ndarray,
     count: int,
     *,
-    random_state: np.random.RandomState,
-    bridge: np.ndarray | None = None,
+    random_state: Any,
+    bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
+    tol: float = 0.0,
 ) -> np.ndarray:
     """Return the eigenvectors of the ``count`` largest eigenvalues of a graph matrix.
 
@@ -167,8 +166,13 @@ def _leading_eigenvectors(
     """
     n = A.shape[0]
     n_components, component = connected_components(A, directed=False)
-    link = bridge if n_components >= count else None
-    if _takes_dense(n, count):
+    n_parts = n_components
+    if tol > 0.0:  # parts that hang together by next to nothing: rounding would choose the vectors
+        n_parts = connected_components(A > NEXT_TO_NOTHING, directed=False)[0]
+    link = bridge if n_parts >= count else None
+    if callable(link):
+        link = link()
+    if _takes_dense(n, count, rough=tol > 0.0):
         matrix = A.toarray()
         if link is not None:
             matrix += defaults.BRIDGE_WEIGHT * (link @ link.T)
@@ -193,7 +197,7 @@ def _leading_eigenvectors(
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     k = count - known.shape[1]
     try:
-        energy, vectors = largest_by_lanczos(operator, k, start)
+        energy, vectors = largest_by_lanczos(operator, k, start, tol=tol)
     except ArpackNoConvergence:
         # A flat spectrum. Clusters need no more than rough vectors.
         energy, vectors = largest_by_lanczos(operator, k, start, ncv=min(n, 4 * k + 100), tol=ROUGH)

@@ -21,10 +21,10 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.base import UnsupervisedSelector
+from featsieve.hypotheses.pool import Pool
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
-from featsieve.terms import normalised_indicator
 from featsieve.validation import warn
 
 
@@ -37,6 +37,8 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
     cluster_centers_: np.ndarray
     labels_: np.ndarray
     sparsity_: float
+    hypotheses_: np.ndarray
+    hypothesis_weights_: np.ndarray
     _selected_scale: np.ndarray  # 1/s of the selected columns
 
     def predict(self, X: Any) -> np.ndarray:
@@ -109,10 +111,10 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         # a bound is a proof: in double precision, whatever that of the table
         table = in_double(self._check_rows(X))
         operator = as_operator(table, scale=self._column_scale)
-        F = normalised_indicator(self.labels_, self.coef_.shape[1])
+        pool = Pool(self.hypotheses_, self.hypothesis_weights_, self.coef_.shape[1])
         problem = RowSparseRegression(
             operator,
-            operator.place(F - F.mean(axis=0)),
+            operator.place(pool.target()),
             ridge=self.ridge * mean_column_norm(operator),
             sparsity=self.sparsity_,
             n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,

@@ -1,23 +1,28 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.threads import n_threads
 from featsieve.base import estimator
 from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.criteria.structure import warn_without_structure
-from featsieve.graphs import initial_labels
-from featsieve.graphs.spectral_labels import order_of_appearance
+from featsieve.graphs import hat_coordinates, self_tuning_graph
+from featsieve.graphs.distances import hat_distances
+from featsieve.graphs.initial_labels import authors_labels, labels_from_user
+from featsieve.hypotheses.pool import Pool
 from featsieve.jasfs.cluster_model import ClusterModel
-from featsieve.jasfs.joint import JointState, nothing_selected, rank, solve_joint
+from featsieve.jasfs.joint import feature_certainty, nothing_selected, rank, solve_joint
+from featsieve.jasfs.labels import Found, Settings, find_labels
 from featsieve.jasfs.paper import (
     PaperProblem,
     cluster_means,
@@ -25,12 +30,12 @@ from featsieve.jasfs.paper import (
     rank_rows,
     solve_paper,
 )
-from featsieve.jasfs.problem import Problem, too_large
-from featsieve.jasfs.start import Settings, Start, authors_start, start
+from featsieve.jasfs.problem import Problem, cluster_sums, too_large
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
+from featsieve.terms import NeighbourGraph
 from featsieve.validation import (
     BOTH_SET,
     Check,
@@ -38,22 +43,28 @@ from featsieve.validation import (
     nonnegative_integer,
     one_of,
     positive,
+    positive_integer_or_auto,
     positive_or_auto,
     resolve_n_features,
 )
+
+# Fewer samples than this make hypotheses that are not worth a thread.
+FEWEST_THREADED = 500
 
 
 @estimator
 class JASFS(ClusterModel):
     """Select the features that carry the cluster structure of a table, without labels.
 
-    Pseudo-labels F (a partition of the samples), a row-sparse regression W of F on the features
-    and a graph S of the samples are found together [1]_:
+    Many hypotheses about the clusters (partitions F_1..F_m of the samples) share one row-sparse
+    regression W = [W_1 .. W_m] on the features:
 
-        J = ½ ||H(ZW - F)||² + α tr(F'L_S F) + β Σ s_ij log(s_ij/a_ij) + λ ||W||_{2,0} + ½ μ ||W||²
+        J = Σ_v w_v [½ ||H(Z W_v - F_v)||² + ½ μ ||W_v||²] + λ ||W||_{2,0},   Σ_v w_v = 1
 
-    with F ≥ 0, F'F = I and the rows of S on the simplex; the selected features are the non-zero
-    rows of W.
+    A feature is selected if it explains many of them; the clusters are their consensus. With one
+    hypothesis this is the published model [1]_, whose graph term α tr(F'L_S F) + β Σ s_ij
+    log(s_ij/a_ij) (S is the graph of the samples, its rows are on the simplex) counts where labels
+    may move: with ``refine_labels`` and in the authors' program.
 
     Parameters
     ----------
@@ -84,41 +95,52 @@ class JASFS(ClusterModel):
         nearest-neighbour graph of the data as prior a. "paper" follows the authors' program to the
         letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
         and β act through the stopping rule alone), 2 to 15 gradient steps.
-    init : {"auto", "spectral", "landmarks", "k-means", "best"}, labels or callable, default="auto"
-        First pseudo-labels. "spectral": spectral clustering (joint solver: of the neighbour graph
-        in the hat metric). "landmarks": the same through up to 2000 points among the samples, in
-        time and memory linear in their number. "auto": "landmarks" above 20,000 samples; else
-        "spectral", unless its labels are hardly predictable from the other samples and those of
-        plain distances show more structure than permuted columns do. "best": the better predicted
-        of "spectral" and plain distances. "k-means". Or an array of labels, or
-        ``init(X, n_clusters, random_state)``.
+    n_hypotheses : int or "auto", default="auto"
+        How many clusterings of the whole table are compared: 6 by random halves of the columns,
+        one by all and one by their ranks for "auto". Where these agree no better than on permuted
+        columns, families of plain distances, principal components and chosen columns join them,
+        each as far as its members agree beyond chance (``init_``). A second stage looks at the
+        selected columns. 1: one clustering, and no second stage.
+    init : {None, "spectral", "k-means"}, labels or callable, default=None
+        None: hypotheses. Otherwise the one clustering that counts: "spectral" (joint solver: of the
+        neighbour graph in the hat metric; the only hypothesis of ``n_hypotheses=1``), "k-means",
+        an array of labels, or ``init(X, n_clusters, random_state)``.
+    refine_labels : bool, default=False
+        Whether the clusters move after that, sample by sample, in turn with the features, while J
+        falls (the alternation of the paper; up to 5000 samples). It is off because it makes correct
+        labels worse: from the true labels of planted tables, it moves away (``docs/method.md``).
     scale : {"auto", "unit", "sqrt", "none"}, default="auto"
-        Column scaling: "unit" variance, so that units do not matter (unless ``init="auto"`` turns
-        to distances of the columns as given), "none", or "sqrt", half way between the two. "auto"
-        is "unit" for the joint solver, "none" for "paper".
+        Column scaling: "unit" variance, so that units do not matter (but for one family of
+        hypotheses, that of the columns as given), "none", or "sqrt", half way between the two.
+        "auto" is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
-        Neighbours of a sample in the graph, or all others if there are fewer.
+        Neighbours of a sample in the graphs of the hypotheses (some take twice as many), or all
+        others if there are fewer.
     ridge : float, default=10.0
         μ, in units of the mean squared column norm (joint solver). Large values keep groups of
         correlated features, small ones avoid redundancy.
     shrinkage : float, default=1.0
-        ρ: ridge of the metric in which the first labels are sought, in units of the mean
-        eigenvalue of the data (joint solver).
+        ρ: ridge of the hat metric in which labels are sought, in units of the mean eigenvalue of
+        the data (joint solver).
     formula : {"code", "paper"}, default="code"
         For ``solver="paper"``: whether to follow the authors' code or the printed equations, where
         the two differ.
     orthogonality : float, default=1e8
         ν, penalty for labels that are not orthonormal (``solver="paper"``).
     max_iter : int, default=20
-        Most iterations of the alternation. With the joint solver, 1 is the fast mode: one selection
-        for the first labels.
+        Most iterations of the alternation (``solver="paper"``, or ``refine_labels``).
     tol : float, default=1e-5
         Relative change of the objective that ends the alternation.
     path_length : int, default=300
         Length of ``path_`` (at least the number of selected features).
+    n_jobs : int or None, default=None
+        Threads that form hypotheses at the same time. None: as many as matrix products may take
+        (``OMP_NUM_THREADS``), or one for fewer than 500 samples, where threads cost more than they
+        save. The result does not depend on it.
     %(callback, verbose)s
     random_state : int, RandomState instance or None, default=None
-        Seeds the k-means runs of the first labels. An integer gives the same answer every time.
+        Seeds the random halves of the columns, the tables without clusters and k-means. An integer
+        gives the same answer every time.
 
     Attributes
     ----------
@@ -129,8 +151,16 @@ class JASFS(ClusterModel):
     cluster_centers_ : ndarray of shape (n_clusters, `n_features_selected_`)
         Means of the selected columns in each cluster.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every sample: the pseudo-labels, numbered by their first sample (labels that
-        were given keep their order).
+        Cluster of every sample: the consensus of all hypotheses, numbered by the first sample
+        (labels that were given keep their order).
+    sample_certainty_ : ndarray of shape (n_samples,)
+        How often the hypotheses put a sample together with the others of its cluster, 0 to 1
+        (joint solver; 1 for labels that were given).
+    feature_certainty_ : ndarray of shape (`n_features_in_`,)
+        The weight of the hypotheses that would select the feature by themselves, 0 to 1, among
+        twice as many candidates as are selected (joint solver).
+    hypotheses_, hypothesis_weights_ : ndarrays of shape (m, n_samples) and (m,)
+        The hypotheses that the features were selected for, and w (joint solver).
     scores_ : ndarray of shape (`n_features_in_`,)
         What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
         probabilities, and not comparable between tables. Joint solver: along ``path_`` the
@@ -139,23 +169,21 @@ class JASFS(ClusterModel):
     %(selection)s
     path_ : SelectionPath
         The nested selections of every size up to ``path_length`` (joint solver):
-        ``path_.order[:k]`` are the k best features for ``labels_``. Where the number was to be
+        ``path_.order[:k]`` are the k best features for ``hypotheses_``. Where the number was to be
         found, ``path_.curve`` holds the criterion for every number that was looked at, with
-        ``table()`` and ``plot()``; it belongs to the first labels.
+        ``table()`` and ``plot()``.
     objective_ : ndarray of shape (`n_iter_`,)
-        J after every iteration. It never rises with the joint solver.
+        J after every iteration (one where labels do not move; terms that do not depend on the
+        features are left out then). It never rises with the joint solver.
     %(outcome)s
-    label_accuracy_ : float
-        How well the labels of the samples are predicted from the other samples (joint solver;
-        leave-one-out balanced accuracy of ridge regression). Near 1 for clear clusters. A low value
-        is bad news; a high one is not proof, as noise cut into two halves is predictable too:
-        :func:`~featsieve.tuning.structure_score` tells them apart.
-    init_ : str
-        Where the first labels came from: "spectral", "landmarks", "raw" or "scaled" (plain
-        distances of the columns as given, or scaled), "k-means", "given".
+    init_ : dict of lists
+        The families of hypotheses (joint solver): name, members, how far they agree (mean mutual
+        information), how far the same family agrees on a table with permuted columns and with
+        rotated samples (NaN: not looked at), and the weight it got. ``pandas.DataFrame(init_)``.
     n_landmarks_ : int
-        The landmarks that the graph of the samples goes through; 0 where it joins them directly
-        (joint solver).
+        The rows (or means of many rows) among which the hypotheses were formed, where the table has
+        more than 5000 rows, which follow the nearest of them; 0 where all were compared (joint
+        solver).
     sparsity_ : float
         The λ that was used (joint solver: 0 where a number of features decided; the largest λ that
         selects as many where it was found, which is not part of ``objective_``).
@@ -180,13 +208,11 @@ class JASFS(ClusterModel):
     ``predict`` on the fitted rows need not give ``labels_``: these come from a graph of the
     samples, not from centres.
 
-    Cost of the joint solver: O(n²d) for n ≤ d, O(nd²) for n > d, plus O(k n d) (n ≤ d) or O(k²d)
-    for k features. Up to 20,000 samples the neighbours cost O(n²r) time (not memory), r ≤
-    max(100, 2c) for tall tables; a doubtful start of up to 5000 samples costs four more searches.
-    Above, or with ``init="landmarks"``, everything is linear in n, and the graph of the samples is
-    the one through the landmarks: the same model with another prior a. Finding the number of
-    features costs a path of 400 and ten k-means runs for each of about eleven numbers, on 5000
-    samples at most.
+    Cost of the joint solver: a hypothesis costs O(n²d) for n ≤ d, O(nd²) for n > d, and O(n²r)
+    for its neighbours (time, not memory), r ≤ max(100, 2c) for tall tables; k features cost
+    O(k n d) (n ≤ d) or O(k²d). Of more than 5000 samples, 5000 rows (or 2000 means of rows)
+    form the hypotheses and everything else is linear in n. Finding the number of features costs a
+    path of 400 and ten k-means runs for each of about eleven numbers, on 5000 samples at most.
 
     Tables of other array libraries (torch, CuPy, ...) are worked on where they are, Dask arrays by
     the workers that hold their chunks. Fitted attributes are NumPy arrays always.
@@ -218,7 +244,9 @@ class JASFS(ClusterModel):
     alpha: float = 0.3
     beta: float = 1.0
     solver: str = "joint"
-    init: Any = "auto"
+    n_hypotheses: int | str = "auto"
+    init: Any = None
+    refine_labels: bool = False
     scale: str = "auto"
     n_neighbors: int = 5
     ridge: float = 10.0
@@ -228,6 +256,7 @@ class JASFS(ClusterModel):
     max_iter: int = 20
     tol: float = 1e-5
     path_length: int = 300
+    n_jobs: int | None = None
     callback: Any = None
     verbose: int = 0
     random_state: Any = None
@@ -240,6 +269,7 @@ class JASFS(ClusterModel):
         "scale": one_of("auto", "unit", "sqrt", "none"),
         "formula": one_of(*FORMULAS),
         "sparsity": positive_or_auto,
+        "n_hypotheses": positive_integer_or_auto,
         "alpha": nonnegative,
         "beta": positive,
         "ridge": positive,
@@ -250,47 +280,45 @@ class JASFS(ClusterModel):
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""
-        operator, settings = self._prepare(X)
         k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
-        fit(X, operator, settings, k=k)
+        fit(X, *self._prepare(X), k=k)
 
-    def _prepare(self, X: Any) -> tuple[DataOperator, Settings]:
-        """Return the scaled table, and what the first labels depend on."""
+    def _prepare(
+        self, X: Any
+    ) -> tuple[DataOperator, np.ndarray | None, int, np.random.RandomState]:
+        """Return the scaled table, the user's labels, the number of clusters and the generator."""
         n_clusters = self._count_clusters(X, low=2)
-        random_state = check_random_state(self.random_state)
         operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
-        settings = Settings(
-            init=self.init,
-            labels=initial_labels.labels_from_user(
-                self.init, X, n_clusters, random_state=random_state
-            ),
-            n_clusters=n_clusters,
-            n_neighbors=self.n_neighbors,
-            alpha=self.alpha,
-            beta=self.beta,
-            ridge=self.ridge * mean_column_norm(operator),
-            shrinkage=self.shrinkage,
-            random_state=random_state,
-        )
-        return operator, settings
+        random_state = check_random_state(self.random_state)
+        given = None
+        if self.init is not None:
+            given = labels_from_user(self.init, X, n_clusters, random_state=random_state)
+        return operator, given, n_clusters, random_state
 
     # The default solver (Algorithm 2 over feasible labels) ---------------------------------------
 
     def _fit_joint(
-        self, X: Any, operator: DataOperator, settings: Settings, *, k: int | None
+        self,
+        X: Any,
+        operator: DataOperator,
+        given: np.ndarray | None,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+        *,
+        k: int | None,
     ) -> None:
         """Fit by ``jasfs/joint.py``."""
         # Algorithm 2, line 1: the first labels F
-        begun = self._first_labels(X, operator, settings)
+        problem, found = self._find_labels(X, operator, given, n_clusters, random_state)
         # the price λ of a feature, or their number
-        problem, path, curve = self._limit(X, begun, k)
-        # Algorithm 2, lines 2 to 8: labels and features in turn
-        self._progress.step(f"labels and features in turn, at most {self.max_iter} times")
+        problem, path, curve = self._limit(X, problem, found, k)
+        # Algorithm 2, lines 2 to 8: features for the labels, and labels again where they may move
+        self._progress.step("choosing the features")
         solution = solve_joint(
             problem,
-            begun.labels,
+            found.pool,
             path=path,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -298,76 +326,134 @@ class JASFS(ClusterModel):
         )
         state = solution.state
         if len(state.support) == 0:
-            raise ValueError(nothing_selected(problem, begun.labels))
+            raise ValueError(nothing_selected(problem, found.pool))
         # Algorithm 2, line 9: the selected features, and the order of all
         self._progress.step("ranking the features")
         ranking = rank(problem, state, path_length=self.path_length)
-        self._set_selection(
-            ranking.scores, len(state.support) if k is None else k, order=ranking.order
-        )
+        n_selected = len(state.support) if k is None else k
+        self._set_selection(ranking.scores, n_selected, order=ranking.order)
         self.path_ = replace(ranking.path, curve=curve)
         self.sparsity_ = problem.sparsity
         if curve is not None:
             self.sparsity_ = float(ranking.path.sparsity[len(state.support) - 1])
         self._set_outcome(solution)
-        self._set_clusters(operator, problem, state)
+        self.hypotheses_, self.hypothesis_weights_ = state.pool.labels, state.pool.weights
+        self.feature_certainty_ = feature_certainty(problem, state.pool, ranking.order, n_selected)
+        labels = found.labels if problem.graph is None else state.pool.labels[0]
+        self.sample_certainty_ = found.certainty
+        self._set_clusters(operator, problem, Pool.of([labels], n_clusters))
 
-    def _first_labels(self, X: Any, operator: DataOperator, settings: Settings) -> Start:
-        """Return the problem without sparsity, the first labels, and where they came from."""
-        self._progress.step("finding the first labels")
-        begun = start(X, operator, settings)
-        self.init_, self.n_landmarks_ = begun.source, begun.n_landmarks
-        return begun
+    def _find_labels(
+        self,
+        X: Any,
+        operator: DataOperator,
+        given: np.ndarray | None,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+    ) -> tuple[Problem, Found]:
+        """Return the problem without sparsity, and the label hypotheses with their consensus."""
+        self._progress.step("finding label hypotheses")
+        start = None
+        if self.init is not None or self.n_hypotheses == 1:
+            start = "given" if given is not None else self.init or "spectral"
+        settings = Settings(
+            n_hypotheses=self.n_hypotheses,
+            start=start,
+            labels=given,
+            n_clusters=n_clusters,
+            n_neighbors=self.n_neighbors,
+            ridge=self.ridge,
+            shrinkage=self.shrinkage,
+            scale=self._column_scale,
+            n_jobs=self._n_threads(operator),
+        )
+        rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+        found = find_labels(X, operator, settings, rng)
+        self.init_, self.n_landmarks_ = asdict(found.belief), found.n_landmarks
+        graph = None
+        if self.refine_labels:
+            found = replace(found, pool=Pool.of([found.labels], n_clusters))
+            graph = NeighbourGraph(self._graph(operator), alpha=self.alpha, beta=self.beta)
+        return Problem(operator, self.ridge * mean_column_norm(operator), graph), found
 
-    def _begin(self, X: Any) -> tuple[Start, int]:
+    def _n_threads(self, operator: DataOperator) -> int:
+        """Return how many hypotheses are formed at once: small ones are not worth a thread."""
+        if (
+            not operator.on_host
+        ):  # a device works on one thing at a time, and torch may not start two
+            return 1
+        if self.n_jobs is not None:
+            return int(effective_n_jobs(self.n_jobs))
+        return n_threads() if operator.shape[0] >= FEWEST_THREADED else 1
+
+    def _graph(self, operator: DataOperator) -> Any:
+        """Return the neighbour graph of the samples in the hat metric, the prior a of S."""
+        n = operator.shape[0]
+        if n > defaults.LARGEST_EXACT_GRAPH:
+            raise ValueError(
+                f"refine_labels=True compares all samples, at most {defaults.LARGEST_EXACT_GRAPH} "
+                f"of them; the table has {n}. Set refine_labels=False, or fit a sample of the rows."
+            )
+        E = hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * self.n_clusters_)
+        return self_tuning_graph(hat_distances(to_numpy(E)), n_neighbors=self.n_neighbors)
+
+    def _begin(self, X: Any) -> tuple[Problem, Found, int]:
         """Return the start of a fit that has yet to check X, and how many columns vary."""
         self._check_parameters()
         X = self._check_input(X)
-        return self._first_labels(X, *self._prepare(X)), int(self._varies.sum())
+        return *self._find_labels(X, *self._prepare(X)), int(self._varies.sum())
 
     def _limit(
-        self, X: Any, begun: Start, k: int | None
+        self, X: Any, problem: Problem, found: Found, k: int | None
     ) -> tuple[Problem, ForwardState | None, CriterionCurve | None]:
         """Return the problem with λ or a number of features, and how the number was found."""
-        problem = begun.problem
         if k is not None:
             return problem.priced(n_features=k), None, None
         if not self._automatic:
             return problem.priced(sparsity=float(self.sparsity)), None, None
         self._progress.step("choosing the number of features")
         most = int(default_sizes(X.shape[1])[-1])
-        path = path_through(problem.regression(begun.labels), NONE, length=most)
-        labels = problem.host_labels(begun.labels)
-        curve = self._curve(X, np.asarray(path.order), labels, graph=begun.graph)
+        path = path_through(problem.regression(found.pool), NONE, length=most)
+        curve = self._curve(X, np.asarray(path.order), found.labels)
         return problem.priced(n_features=curve.chosen), path, curve
 
-    def _set_clusters(self, operator: DataOperator, problem: Problem, state: JointState) -> None:
-        """Set the labels, and the regression and the centres that belong to them."""
-        self.label_accuracy_ = problem.accuracy(state.labels)
-        self.labels_ = problem.host_labels(state.labels)
-        W = problem.regression(state.labels).weights(np.flatnonzero(self.support_))
-        sizes = problem.cluster_sizes(state.labels)
-        moments = problem.cluster_moments(state.labels)
-        if self.init_ != "given":  # the user's keep their order
-            order = order_of_appearance(self.labels_, problem.n_clusters)
-            self.labels_ = np.argsort(order)[self.labels_]
-            W, moments, sizes = W[:, order], moments[:, order], sizes[order]
-        self._set_model(operator, W, mean=np.sqrt(sizes) / operator.shape[0], moments=moments)
+    def _set_clusters(self, operator: DataOperator, problem: Problem, pool: Pool) -> None:
+        """Set the clusters, and the regression and the centres that belong to them."""
+        self.labels_ = pool.labels[0]
+        sums, sizes = cluster_sums(operator, pool)
+        W = problem.regression(pool).weights(np.flatnonzero(self.support_))
+        mean = np.sqrt(sizes[0]) / operator.shape[0]
+        self._set_model(operator, W, mean=mean, moments=sums / sizes[0])
 
     # The authors' program (Algorithm 2 to the letter) --------------------------------------------
 
     def _fit_paper(
-        self, X: Any, operator: DataOperator, settings: Settings, *, k: int | None
+        self,
+        X: Any,
+        operator: DataOperator,
+        given: np.ndarray | None,
+        n_clusters: int,
+        random_state: np.random.RandomState,
+        *,
+        k: int | None,
     ) -> None:
         """Fit by ``jasfs/paper.py``."""
         # Algorithm 2, line 1: the first labels F
         self._progress.step("finding the first labels")
-        labels, self.init_ = authors_start(operator, settings)
+        labels = given
+        if labels is None:
+            labels = authors_labels(
+                operator,
+                self.init or "spectral",
+                n_clusters,
+                n_neighbors=self.n_neighbors,
+                random_state=random_state,
+            )
         unset = isinstance(self.sparsity, str)
         problem = PaperProblem(
             operator,
             labels,
-            n_clusters=settings.n_clusters,
+            n_clusters=n_clusters,
             alpha=self.alpha,
             beta=self.beta,
             sparsity=defaults.PAPER_SPARSITY if unset else float(self.sparsity),
@@ -400,7 +486,7 @@ class JASFS(ClusterModel):
             operator,
             np.where(self.support_[:, None], to_numpy(state.W), 0.0),
             mean=state.F.mean(axis=0),
-            moments=cluster_means(operator, self.labels_, settings.n_clusters),
+            moments=cluster_means(operator, self.labels_, n_clusters),
         )
 
     # How many features --------------------------------------------------------------------------
@@ -411,23 +497,21 @@ class JASFS(ClusterModel):
         unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
         return unset or super()._automatic
 
-    def _curve(
-        self, X: Any, order: np.ndarray, labels: np.ndarray, *, graph: Any = None
-    ) -> CriterionCurve:
+    def _curve(self, X: Any, order: np.ndarray, labels: np.ndarray) -> CriterionCurve:
         """Return the modularity of every size of a nested selection."""
         sizes = np.unique(np.minimum(default_sizes(X.shape[1]), len(order)))
-        if X.shape[0] > defaults.CRITERION_SAMPLES:
-            graph = None  # some samples are looked at, in a graph of their own
-        criterion = Modularity(n_neighbors=self.n_neighbors, graph=graph)
+        criterion = Modularity(n_neighbors=self.n_neighbors)
         return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
     def _choose_count(self, X: Any) -> None:
         """Say what there is to say about the number of features, which ``_fit`` has found."""
         self.equivalent_range_ = self.path_.curve.equivalent_range
-        if isinstance(self.init, str):  # or the labels are the user's
+        if self.init is None or isinstance(self.init, str):  # or the labels are the user's
             self._progress.step("checking that there is structure")
-            accuracy = getattr(self, "label_accuracy_", None)
-            warn_without_structure(X, self.labels_, accuracy=accuracy)
+            believed = getattr(self, "init_", {}).get("agreement", [0.0])[0]
+            by_chance = getattr(self, "init_", {}).get("permuted", [1.0])[0]
+            if not believed - by_chance > defaults.CREDIBLE_EXCESS:
+                warn_without_structure(X, self.labels_)
 
     def _check_parameters(self) -> None:
         """Validate the parameters."""

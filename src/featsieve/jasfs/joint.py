@@ -1,6 +1,7 @@
-"""The default solver of JASFS: the same model, descended in every step over feasible labels.
+"""The default solver of JASFS: one support for all label hypotheses.
 
-    first labels (``start.py``), the best support for them
+    hypotheses (``labels.py``), the best support for them
+    where labels may move (``refine_labels``), for one hypothesis, the consensus:
     repeat
         F: moves of single samples in the hat matrix of the SELECTED features
         W: the best support; taken only if it lowers J
@@ -15,63 +16,74 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featsieve.jasfs.problem import Labels, Problem, too_large
+from featsieve.arrays.namespace import to_numpy
+from featsieve.hypotheses.pool import Pool
+from featsieve.jasfs.problem import Problem, cluster_sums, columns_gram, too_large
 from featsieve.solvers.alternate import Alternation, relative_change
-from featsieve.solvers.forward_selection import ForwardState
+from featsieve.solvers.forward_selection import ForwardState, batched_paths
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.supports import Ranking, find_support, largest_sparsity, rank_features
 
 
 @dataclass(frozen=True)
 class JointState:
-    """A partition and a support."""
+    """Label hypotheses and a support."""
 
-    labels: Labels
+    pool: Pool
     support: np.ndarray  # in order of entry
     value: float
-    path: ForwardState | None = None  # the run that found the support, if it was for these labels
+    path: ForwardState | None = (
+        None  # the run that found the support, if it was for these hypotheses
+    )
     moved: bool = True  # whether the last label step changed anything
     limited: bool = False  # whether a label step ran into its own iteration limit
 
 
 def solve_joint(
     problem: Problem,
-    labels: Labels,
+    pool: Pool,
     *,
     path: ForwardState | None = None,
     max_iter: int = 20,
     tol: float = 1e-5,
     callback: Callback[JointState] | None = None,
 ) -> Solution[JointState]:
-    """Descend J from the given labels. The first iteration is the first W-step.
+    """Descend J from the given hypotheses. The first iteration is the first W-step.
 
-    ``path`` may hold a part of the path for these labels.
+    It is the last one where the problem has no graph: labels do not move then. ``path`` may hold a
+    part of the path for these hypotheses.
     """
 
     def start(problem: Problem) -> JointState:
         # Algorithm 2, line 1: k = 0, F is given; line 3: the first W
-        support, found = find_support(problem.regression(labels), path=path)
-        return JointState(labels, support, problem.value(labels, support), found)
+        support, found = find_support(problem.regression(pool), path=path)
+        return JointState(
+            pool,
+            support,
+            problem.value(pool, support),
+            found,
+            moved=problem.graph is not None,
+        )
 
     def update_labels(problem: Problem, state: JointState) -> JointState:
         # Algorithm 2, line 4: L_S; line 5: update F (moves of samples in the place of P and Q);
-        # line 6: S, at its optimum for F (through landmarks: the prior, see ``large.py``)
-        refined, status = problem.refine(state.labels, state.support)
+        # line 6: S, at its optimum for F
+        refined, status = problem.refine(state.pool, state.support)
         state = replace(state, limited=state.limited or not status.success)
         value = problem.value(refined, state.support)
-        if problem.same(refined, state.labels) or value > state.value:
+        if np.array_equal(refined.labels, state.pool.labels) or value > state.value:
             return replace(state, moved=False)
-        return replace(state, labels=refined, value=value, path=None)
+        return replace(state, pool=refined, value=value, path=None)
 
     def update_features(problem: Problem, state: JointState) -> JointState:
         # Algorithm 2, line 3: update W
         if not state.moved:
             return state
-        regression = problem.regression(state.labels)
+        regression = problem.regression(state.pool)
         support, path = find_support(regression, known=state.support)
         if support is state.support:
             return state  # the acceptance guard: J never increases
-        value = problem.value(state.labels, support)
+        value = problem.value(state.pool, support)
         return replace(state, support=support, value=value, path=path)
 
     def stop(state: JointState, history: Sequence[float]) -> Status | None:
@@ -91,10 +103,10 @@ def solve_joint(
 
 
 def rank(problem: Problem, state: JointState, *, path_length: int = 0) -> Ranking:
-    """Rank the features for the labels of a state; those of its support come first."""
+    """Rank the features for the hypotheses of a state; those of its support come first."""
     # Algorithm 2, line 9: the selected features are the non-zero rows of W
     return rank_features(
-        problem.regression(state.labels),
+        problem.regression(state.pool),
         state.support,
         length=path_length,
         path=state.path,
@@ -102,6 +114,27 @@ def rank(problem: Problem, state: JointState, *, path_length: int = 0) -> Rankin
     )
 
 
-def nothing_selected(problem: Problem, labels: Labels) -> str:
-    """Say that lambda is too large for the first labels, and which one is not."""
-    return too_large(problem.sparsity, largest_sparsity(problem.regression(labels)))
+def nothing_selected(problem: Problem, pool: Pool) -> str:
+    """Say that lambda is too large for the hypotheses, and which one is not."""
+    return too_large(problem.sparsity, largest_sparsity(problem.regression(pool)))
+
+
+def feature_certainty(problem: Problem, pool: Pool, order: np.ndarray, count: int) -> np.ndarray:
+    """Return the share of the hypotheses whose own path of ``count`` features holds each feature.
+
+    Each hypothesis chooses among the first ``2 count`` features of the joint order: others are
+    taken to be chosen by none.
+    """
+    operator = problem.operator
+    certainty = np.zeros(operator.shape[1])
+    among = order[: 2 * count]
+    m, c = len(pool.labels), pool.n_clusters
+    sums, sizes = cluster_sums(operator, pool)
+    # Z'F_v = Z'M_v / sqrt(n_k), and Z'H = Z'
+    C = (sums[among].reshape(len(among), m, c) / np.sqrt(sizes)).transpose(1, 0, 2)
+    supports = batched_paths(
+        to_numpy(columns_gram(operator, among)), C, ridge=problem.ridge, length=count
+    )
+    for support, weight in zip(supports, pool.weights, strict=True):
+        certainty[among[support]] += weight
+    return certainty

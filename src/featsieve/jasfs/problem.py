@@ -1,157 +1,134 @@
-"""What JASFS minimises over partitions and supports, with W and S at their best.
+"""What JASFS minimises over label hypotheses and supports, with W and S at their best.
 
-    J(W, F) = 1/2 ||H(ZW - F)||^2 + (mu/2) ||W||^2 + graph(F) + lam ||W||_{2,0}
+    J(W, F_1..F_m) = sum_v w_v [1/2 ||H(Z W_v - F_v)||^2 + (mu/2) ||W_v||^2 + graph(F_v)]
+                     + lam ||W||_{2,0},    W = [W_1 .. W_m],  sum_v w_v = 1
 
-Z has standardised columns, F is the normalised indicator of a partition (F >= 0 and F'F = I hold
-exactly), and graph(F) is the paper's graph term with S eliminated and its entropy taken relative to
-the nearest-neighbour graph of the data (:class:`~featsieve.terms.NeighbourGraph`).
-
-:class:`Problem` names what the alternation of ``joint.py`` calls. :class:`ExactProblem` has the
-exact graph of the samples; ``large.py`` has the one through landmarks.
+Z has standardised columns, F_v is the normalised indicator of a partition (F >= 0 and F'F = I hold
+exactly), one row of W serves all hypotheses. m = 1 is the paper's model. graph(F) is its graph term
+with S eliminated and the entropy taken relative to the nearest-neighbour graph of the data
+(:class:`~featsieve.terms.NeighbourGraph`); where labels do not move it is a constant, and left out.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import to_numpy
-from featsieve.graphs.views import leave_one_out_accuracy
+from featsieve.arrays.derived import ColumnGram
+from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.hypotheses.pool import Pool
+from featsieve.solvers.forward_forms import LARGEST_GRAM
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Status, run
-from featsieve.solvers.row_sparse import RowSparseRegression, hat_factor
+from featsieve.solvers.row_sparse import RowSparseRegression, SummedRegression, hat_factor
 from featsieve.terms import NeighbourGraph, normalised_indicator
-
-# Labels as a problem keeps them: one array, or blocks beside the parts of the table.
-Labels = Any
-
-
-class Problem(Protocol):
-    """JASFS over partitions and supports."""
-
-    @property
-    def operator(self) -> DataOperator:
-        """Z."""
-
-    @property
-    def n_clusters(self) -> int:
-        """The number c of clusters."""
-
-    @property
-    def sparsity(self) -> float:
-        """The price lam of a feature; 0 where their number is limited."""
-
-    def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:
-        """Return the problem with a price of a feature, or a limit of their number."""
-
-    def regression(self, labels: Labels) -> RowSparseRegression:
-        """Return the problem of the W-step for fixed labels."""
-
-    def value(self, labels: Labels, support: np.ndarray) -> float:
-        """Return J at the best W and S for a partition and a support."""
-
-    def refine(self, labels: Labels, support: np.ndarray) -> tuple[Labels, Status]:
-        """Return the partition after moves in the hat matrix of a support, and how they ended."""
-
-    def same(self, one: Labels, other: Labels) -> bool:
-        """Say whether no sample has moved."""
-
-    def host_labels(self, labels: Labels) -> np.ndarray:
-        """Return the labels as one array."""
-
-    def cluster_sizes(self, labels: Labels) -> np.ndarray:
-        """Return the number of samples in every cluster."""
-
-    def cluster_moments(self, labels: Labels) -> np.ndarray:
-        """Return the means of the rows of Z in every cluster (d x c)."""
-
-    def accuracy(self, labels: Labels) -> float:
-        """Return how well the labels are predicted from the other samples."""
 
 
 @dataclass(frozen=True)
-class ExactProblem:
-    """The problem with the exact neighbour graph of the samples."""
+class Problem:
+    """JASFS with a price of a feature (``sparsity``) or a limit of their number."""
 
     operator: DataOperator
-    graph: NeighbourGraph
-    n_clusters: int
     ridge: float
+    graph: NeighbourGraph | None = None  # of the samples, where labels may move
     sparsity: float = 0.0
     n_features: int | None = None
-    coordinates: np.ndarray | None = None  # E, the hat coordinates of all features
 
     def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:
         """Return the problem with a price of a feature, or a limit of their number."""
         return replace(self, sparsity=sparsity, n_features=n_features)
 
-    def labels_matrix(self, labels: np.ndarray) -> np.ndarray:
-        """Return F."""
-        return normalised_indicator(labels, self.n_clusters)
-
-    def regression(self, labels: np.ndarray) -> RowSparseRegression:
+    def regression(self, pool: Pool) -> RowSparseRegression:
         """Return the problem of the W-step for fixed labels (eq. objofW)."""
-        F = self.labels_matrix(labels)
-        return RowSparseRegression(
-            self.operator,
-            self.operator.place(F - F.mean(axis=0)),
-            ridge=self.ridge,
-            sparsity=self.sparsity,
-            n_features=self.n_features,
+        operator = self.operator
+        terms: dict[str, Any] = {
+            "ridge": self.ridge,
+            "sparsity": self.sparsity,
+            "n_features": self.n_features,
+        }
+        if operator.shape[0] <= defaults.LARGEST_EXACT_GRAPH:
+            return RowSparseRegression(operator, operator.place(pool.target()), **terms)
+        sums, sizes = cluster_sums(operator, pool)
+        scale = np.sqrt(pool.weights[:, None] / sizes).ravel()
+        columns = gram_columns(operator)
+        return SummedRegression(
+            columns,
+            sums=columns.place(sums * scale),
+            total=pool.n_clusters - 1.0,
+            gram_of=lambda support: columns_gram(operator, support),
+            **terms,
         )
 
-    def value(self, labels: np.ndarray, support: np.ndarray) -> float:
-        """Return J at the best W and S for a partition and a support."""
-        graph = self.graph.value(self.labels_matrix(labels))
-        return self.regression(labels).value(support) + graph
+    def value(self, pool: Pool, support: np.ndarray) -> float:
+        """Return J at the best W and S for the hypotheses and a support."""
+        value = self.regression(pool).value(support)
+        if self.graph is None:
+            return value
+        return value + self.graph.value(normalised_indicator(pool.labels[0], pool.n_clusters))
 
-    def cluster_sizes(self, labels: np.ndarray) -> np.ndarray:
-        """Return the number of samples in every cluster."""
-        return np.bincount(labels, minlength=self.n_clusters)
-
-    def cluster_moments(self, labels: np.ndarray) -> np.ndarray:
-        """Return the means of the rows of Z in every cluster (d x c)."""
-        sums = to_numpy(self.regression(labels).correlation())
-        return sums / np.sqrt(self.cluster_sizes(labels))
-
-    def host_labels(self, labels: np.ndarray) -> np.ndarray:
-        """Return the labels as one array."""
-        return labels
-
-    def accuracy(self, labels: np.ndarray) -> float:
-        """Return how well the labels are predicted from the other samples."""
-        if self.coordinates is None:
-            raise ValueError("accuracy needs the hat coordinates of the samples.")
-        return leave_one_out_accuracy(labels, self.coordinates, self.n_clusters)
-
-    def same(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Say whether no sample has moved."""
-        return np.array_equal(one, other)
-
-    def refine(self, labels: np.ndarray, support: np.ndarray) -> tuple[np.ndarray, Status]:
-        """Return the partition after moves in the hat matrix of a support, and how they ended."""
+    def refine(self, pool: Pool, support: np.ndarray) -> tuple[Pool, Status]:
+        """Return a single hypothesis after moves in the hat matrix of a support."""
+        assert self.graph is not None
         factor, _ = hat_factor(self.operator, support, self.ridge)
-        return self.refine_in(labels, to_numpy(factor))
-
-    def refine_in(self, labels: np.ndarray, factor: np.ndarray) -> tuple[np.ndarray, Status]:
-        """Return the partition after Hartigan moves in the hat matrix E E', and how they ended."""
-        moved = run(PartitionMoves(), self.partition(labels, factor), max_iter=defaults.MAX_SWEEPS)
-        return moved.state.labels, moved.status
-
-    def partition(self, labels: np.ndarray, factor: np.ndarray) -> PartitionProblem:
-        """Return the label step in the hat matrix E E', at the graph of the current labels.
-
-        With W at its best, J = const - 1/2 tr(F'EE'F) + alpha tr(F'L_S F) + (a term of S alone), so
-        the step maximises tr(F'(EE' - 2 alpha L_S)F). S held at its optimum makes this a majoriser
-        of J that touches it: what lowers the one lowers the other.
-        """
-        # Algorithm 2, line 6: S at its optimum for the current F; line 4: its Laplacian L_S
-        laplacian = self.graph.laplacian(self.labels_matrix(labels))
+        labels, c = pool.labels[0], pool.n_clusters
+        # Algorithm 2, line 6: S at its optimum for the current F; line 4: its Laplacian L_S.
+        # With W at its best, J = const - 1/2 tr(F'EE'F) + alpha tr(F'L_S F) + (a term of S alone),
+        # and S held at its optimum makes this a majoriser of J that touches it.
+        laplacian = self.graph.laplacian(normalised_indicator(labels, c))
         sparse = sp.csr_array(-2.0 * self.graph.alpha * laplacian)
-        return PartitionProblem(factor, sparse, self.n_clusters, labels)
+        problem = PartitionProblem(to_numpy(factor), sparse, c, labels)
+        moved = run(PartitionMoves(), problem, max_iter=defaults.MAX_SWEEPS)
+        return Pool.of([moved.state.labels], c), moved.status
+
+
+# Sums over many samples: nothing with a row per sample leaves its part of the table ---------------
+
+
+def cluster_sums(operator: DataOperator, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Return Z'[M_1 .. M_m] (d x mc) and the sizes of the clusters (m x c), on the host."""
+    m, c = len(pool.labels), pool.n_clusters
+    parts = operator.parts()
+    rows = parts.scatter(np.ascontiguousarray(pool.labels.T))
+    sums = parts.total(sums_by_cluster, rows, shared=(c,))
+    return sums, np.stack([np.bincount(labels, minlength=c) for labels in pool.labels]).reshape(
+        m, c
+    )
+
+
+def sums_by_cluster(part: DataOperator, labels: Array, n_clusters: int) -> Array:
+    """Return a part's share of Z'[M_1 .. M_m]."""
+    xp = part.xp
+    clusters = xp.arange(n_clusters, dtype=labels.dtype, device=part.device)
+    member = xp.astype(labels[:, :, None] == clusters[None, None, :], xp.float64)
+    return part.rmatmul(xp.reshape(member, (part.shape[0], -1)))
+
+
+def gram_columns(operator: DataOperator) -> Any:
+    """Return what the W-step works on: the operator, or its Gram matrix on the host."""
+    n, d = operator.shape
+    if operator.on_host or d > min(n, LARGEST_GRAM):  # a search through samples needs the table
+        return operator
+    return operator._once("column gram", lambda: ColumnGram(operator))
+
+
+def columns_gram(operator: DataOperator, support: Array) -> Array:
+    """Return Z_S'Z_S, beside what the W-step works on."""
+    chosen = to_numpy(support)
+    if operator.shape[0] <= defaults.LARGEST_EXACT_GRAPH:
+        return operator.columns_gram(operator.place(chosen))
+    columns = gram_columns(operator)
+    if columns.shape[1] <= LARGEST_GRAM:
+        placed = columns.place(chosen)
+        return columns.xp.take(columns.xp.take(columns.gram(), placed, axis=0), placed, axis=1)
+    return columns.place(operator.parts().total(columns_gram_of, shared=(chosen,)))
+
+
+def columns_gram_of(part: DataOperator, support: np.ndarray) -> Array:
+    """Return a part's share of Z_S'Z_S."""
+    return part.columns_gram(part.place(support))
 
 
 def too_large(sparsity: float, largest: float) -> str:

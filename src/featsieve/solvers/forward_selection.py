@@ -190,3 +190,32 @@ class ForwardSelection:
         gain = 0.5 * row_squares(state.correlation) / denominator
         state.candidates = xp.where(state.available, gain, xp.full_like(gain, -1.0))
         return state
+
+
+def batched_paths(
+    gram: np.ndarray, correlation: np.ndarray, *, ridge: float, length: int
+) -> np.ndarray:
+    """Return the paths of many targets over the same few columns (m x length), all at once.
+
+    ``gram`` is Z'Z (q x q), ``correlation`` holds Z'Y of every target (m x q x c).
+    """
+    m, q = correlation.shape[:2]
+    length = min(length, q)
+    C, left = correlation.copy(), np.tile(gram.diagonal(), (m, 1))
+    vectors, pivots = np.empty((m, length, q)), np.empty((m, length))
+    paths = np.empty((m, length), dtype=np.intp)
+    every = np.arange(m)
+    taken = np.zeros((m, q), dtype=bool)
+    for step in range(length):
+        gains = np.einsum("mqc,mqc->mq", C, C) / (ridge + left)
+        gains[taken] = -1.0
+        j = paths[:, step] = gains.argmax(axis=1)
+        taken[every, j] = True
+        before = vectors[:, :step]
+        along = before[every, :, j] / pivots[:, :step]
+        v = gram[j] - np.einsum("ms,msq->mq", along, before)
+        delta = ridge + np.maximum(v[every, j], 0.0)
+        vectors[:, step], pivots[:, step] = v, delta
+        C -= v[:, :, None] * (C[every, j] / delta[:, None])[:, None, :]
+        left = np.maximum(left - v**2 / delta[:, None], 0.0)
+    return paths

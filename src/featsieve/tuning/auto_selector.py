@@ -55,7 +55,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     Notes
     -----
     What ``n_features_to_select="auto"`` of the selector does, with a choice of criterion and
-    sizes. (JASFS judges the path of its first labels then, here that of a finished fit.)
+    sizes. (JASFS judges the path before labels are refined, here that of a finished fit.)
 
     Cost: one fit of the selector (a second one where the selection depends on its size), and for
     each size ten k-means runs on so many columns.

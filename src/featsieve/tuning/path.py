@@ -46,9 +46,10 @@ def sparsity_path(
 ) -> SparsityPath:
     """Return the selections of many sizes, at the cost of about one fit.
 
-    With JASFS (joint solver) every point is a solution of the whole problem, labels included: from
-    the largest λ on, each starts at the labels and the features of the one before (and so may end
-    in another minimum than a fit from scratch). With other selectors: the best k of one ranking,
+    With JASFS (joint solver) every point is a solution of the whole problem for the same label
+    hypotheses. With ``refine_labels`` labels move too: from the largest λ on, each point starts at
+    the labels and the features of the one before (and so may end in another minimum than a fit
+    from scratch). With other selectors: the best k of one ranking,
     for every k.
 
     Parameters
@@ -96,17 +97,17 @@ def _joint_path(selector: JASFS, X: Any, sizes: Iterable[int] | None) -> Sparsit
 
     λ is the largest that selects as many.
     """
-    begun, n_varying = selector._begin(X)
-    d = begun.problem.operator.shape[1]
+    problem, begun, n_varying = selector._begin(X)
+    d = problem.operator.shape[1]
     numbers = np.unique(np.minimum(check_sizes(sizes, d), n_varying))
-    problems = [begun.problem.priced(n_features=int(number)) for number in numbers]
-    labels, path, states = begun.labels, None, []
+    problems = [problem.priced(n_features=int(number)) for number in numbers]
+    pool, path, states = begun.pool, None, []
     for problem in problems:
         solution = solve_joint(
-            problem, labels, path=path, max_iter=selector.max_iter, tol=selector.tol
+            problem, pool, path=path, max_iter=selector.max_iter, tol=selector.tol
         )
         states.append(solution.state)
-        labels, path = solution.state.labels, solution.state.path
+        pool, path = solution.state.pool, solution.state.path
     # After all are solved: what the longer paths have found is part of the shorter ones' scores.
     rankings = [rank(problem, state) for problem, state in zip(problems, states, strict=True)]
     last = [len(state.support) - 1 for state in states]
@@ -117,5 +118,7 @@ def _joint_path(selector: JASFS, X: Any, sizes: Iterable[int] | None) -> Sparsit
         ),
         supports=np.stack([np.isin(np.arange(d), state.support) for state in states]),
         scores=np.stack([ranking.scores for ranking in rankings]),
-        labels=np.stack([begun.problem.host_labels(state.labels) for state in states]),
+        labels=np.stack(
+            [state.pool.labels[0] if selector.refine_labels else begun.labels for state in states]
+        ),
     )

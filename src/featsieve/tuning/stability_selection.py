@@ -159,7 +159,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         # Drawn here, one after the other, so that n_jobs does not matter.
         draws = [
             (
-                _started_like(full, _seeded(self.selector, rng)),
+                _seeded(self.selector, rng),
                 np.sort(rng.permutation(n_samples)[:n_rows]),
             )
             for _ in range(self.n_subsamples)
@@ -234,19 +234,6 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
             if value is None or not keep:
                 seeds[name] = seed
     return selector.set_params(**seeds)
-
-
-def _started_like(whole: Any, selector: Any) -> Any:
-    """Let a clone start as the fit to all rows did: fewer rows must not mean another graph.
-
-    (JASFS takes landmarks for many rows, and the exact graph, at a cost of n^2, for fewer.)
-    """
-    inner = selector
-    while inner is not None and whole is not None:
-        if getattr(whole, "init_", None) == "landmarks":
-            inner.set_params(init="landmarks")
-        inner, whole = getattr(inner, "selector", None), getattr(whole, "selector_", None)
-    return selector
 
 
 def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> np.ndarray:

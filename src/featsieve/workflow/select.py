@@ -224,7 +224,8 @@ def _labels(found: Selection) -> np.ndarray:
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
     """Say so if the clusters were found in distances that a few columns decide by their units."""
-    if getattr(selector, "init_", None) != "raw":
+    families = getattr(selector, "init_", {"family": ["none"], "weight": [1.0]})
+    if families["family"][int(np.argmax(families["weight"]))] != "raw":
         return ()
     operator = as_operator(prepared.X, scale="none")
     spread = np.sqrt(to_numpy(operator.column_norms()))

@@ -63,7 +63,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     if clusters is None:
         return None
     count = selection.fitted("cluster_count_")
-    accuracy = selection.fitted("label_accuracy_") if clusters.source == "method" else None
+    certainty = selection.fitted("sample_certainty_") if clusters.source == "method" else None
     separation = selection.facts["separation"]
     clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
     rows = []
@@ -79,7 +79,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
         "source": clusters.source,
         "number": clusters.number,
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
-        "accuracy": None if accuracy is None else plain(accuracy, 4),
+        "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
         "rows": rows,
     }
 

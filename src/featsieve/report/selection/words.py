@@ -37,9 +37,9 @@ CAVEATS = {
     "wide gaps, or discrete values, look like this.",
     "one-cluster": "All samples are in one cluster: there is no structure that features could "
     "carry. Ask for at least two clusters.",
-    "doubtful-clusters": "The clusters are doubtful: only {accuracy:.0%} of them (balanced) can be "
-    "predicted from the other samples. Features that carry doubtful clusters are doubtful, too. "
-    "Try fewer clusters, or more samples.",
+    "doubtful-clusters": "The clusters are doubtful: different views of the table put a sample "
+    "together with only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
+    "doubtful, too. Try fewer clusters, or more samples.",
     "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
     "they are outliers, and features may have been selected for their sake.",
     "k-means-clusters": "{method} finds no clusters of its own. Those on this page come from "
@@ -150,11 +150,11 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
             f"(anything from {low} to {high} is plausible)"
         )
     text = f"The samples fall into {count}, {number}"
-    if clusters["accuracy"] is None:
+    if clusters["certainty"] is None:
         return f"{text}."
     return (
-        f"{text}; the other samples predict a sample's cluster with a balanced accuracy of "
-        f"{clusters['accuracy']:.0%}."
+        f"{text}; different views of the table put a sample together with "
+        f"{clusters['certainty']:.0%} of its cluster."
     )
 
 
@@ -211,11 +211,11 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
             yield "no-structure", True, {"text": text}
     if clusters is None:
         return
-    accuracy, rows, few = clusters["accuracy"], clusters["rows"], defaults.REPORT_FEW_IN_CLUSTER
+    certainty, rows, few = clusters["certainty"], clusters["rows"], defaults.REPORT_FEW_IN_CLUSTER
     if len(clusters["names"]) < 2:
         yield "one-cluster", True, {}
-    if accuracy is not None and accuracy < defaults.REPORT_DOUBTFUL_ACCURACY:
-        yield "doubtful-clusters", True, {"accuracy": accuracy}
+    if certainty is not None and certainty < defaults.REPORT_DOUBTFUL_CERTAINTY:
+        yield "doubtful-clusters", True, {"certainty": certainty}
     tiny = [row["name"] for row in rows if row["size"] < few]
     if tiny and len(rows) > 1:
         yield "tiny-clusters", 2 * len(tiny) > len(rows), {"few": few, "names": listed(tiny)}

@@ -1,0 +1,48 @@
+"""Threads that do not fight: small products take one, many small jobs take one each.
+
+A product of small matrices is slower on several threads than on one, and much slower beside other
+work: the threads wait for one another.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+
+# Tables of up to this many entries are worked on by one thread.
+LARGEST_UNTHREADED = 2**21
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Return the thread pools of the libraries that are loaded; looking for them takes long."""
+    return ThreadpoolController()
+
+
+def n_threads() -> int:
+    """Return how many threads the products of this process may take (``OMP_NUM_THREADS``, ...)."""
+    pools = _controller().select(user_api="blas").info()
+    return max((int(pool["num_threads"]) for pool in pools), default=1)
+
+
+@contextmanager
+def one_thread(if_: bool = True) -> Iterator[None]:
+    """Keep products to one thread."""
+    if not if_ or n_threads() == 1:
+        yield
+        return
+    with _controller().limit(limits=1):
+        yield
+
+
+def run_all(tasks: Sequence[Callable[[], T]], *, n_jobs: int = 1) -> list[T]:
+    """Return the results of independent tasks, whose products take one thread each."""
+    if n_jobs == 1 or len(tasks) == 1:
+        return [task() for task in tasks]
+    with one_thread(), ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(lambda task: task(), tasks))

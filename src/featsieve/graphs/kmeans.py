@@ -1,0 +1,96 @@
+"""k-means with all starts at once: where samples are few, starting is what takes the time."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from featsieve import defaults
+
+MAX_STEPS = 50
+# Distances that differ by less than this share of the mean one are equal: the first of them counts,
+# whatever rounding says. (Few columns of whole numbers have many ties.)
+TIE = 1e-6
+
+
+def kmeans(
+    points: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    n_starts: int = defaults.HYPOTHESIS_STARTS,
+) -> np.ndarray:
+    """Return the labels of the tightest of some k-means runs; no cluster is empty."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    n, r = points.shape
+    centres = first_centres(points, n_clusters, rng, n_starts=n_starts)
+    tie = TIE * np.einsum("ij,ij->", points, points) / n
+    labels = np.full((n, n_starts), -1)
+    for _ in range(MAX_STEPS):
+        lengths = np.einsum("skr,skr->sk", centres, centres)
+        # |x - c|^2 without |x|^2, for all starts in one product
+        distances = lengths.ravel() - 2.0 * (points @ centres.reshape(-1, r).T)
+        distances = distances.reshape(n, n_starts, n_clusters)
+        previous, labels = labels, _first_smallest(distances, tie)
+        if np.array_equal(previous, labels):
+            break
+        cells = labels + n_clusters * np.arange(n_starts)
+        member = sp.csr_array(
+            (np.ones(cells.size), cells.ravel(), np.arange(0, cells.size + 1, n_starts)),
+            shape=(n, n_starts * n_clusters),
+        )
+        count = np.bincount(cells.ravel(), minlength=n_starts * n_clusters)
+        means = (member.T @ points) / np.maximum(count, 1)[:, None]
+        kept = np.where(count[:, None] > 0, means, centres.reshape(-1, r))
+        centres = kept.reshape(n_starts, n_clusters, r)
+    best = int(_first_smallest(distances.min(axis=2).sum(axis=0), n * tie))
+    return fill_empty(labels[:, best], n_clusters)
+
+
+def first_centres(
+    points: np.ndarray, n_clusters: int, rng: np.random.Generator, *, n_starts: int
+) -> np.ndarray:
+    """Return k-means++ centres (the best of some candidates each) of every start."""
+    n, r = points.shape
+    squares = np.einsum("ij,ij->i", points, points)
+    tie = TIE * squares.sum()
+    n_trials = 2 + int(np.log(n_clusters))
+    starts = np.arange(n_starts)
+    chosen = rng.integers(n, size=n_starts)
+    centres = np.empty((n_starts, n_clusters, r))
+    centres[:, 0] = points[chosen]
+    nearest = _distances(points, squares, chosen)
+    for k in range(1, n_clusters):
+        cumulative = np.cumsum(nearest, axis=1)
+        drawn = rng.random((n_starts, n_trials)) * cumulative[:, -1:]
+        trials = np.stack(
+            [np.searchsorted(total, one) for total, one in zip(cumulative, drawn, strict=True)]
+        )
+        trials = np.minimum(trials, n - 1)
+        distances = _distances(points, squares, trials.ravel()).reshape(n_starts, n_trials, n)
+        nearer = np.minimum(nearest[:, None], distances)
+        best = _first_smallest(nearer.sum(axis=2), tie)
+        centres[:, k] = points[trials[starts, best]]
+        nearest = nearer[starts, best]
+    return centres
+
+
+def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Give every empty cluster the last sample of the largest one (coinciding points)."""
+    labels = labels.astype(np.intp, copy=True)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    for empty in np.flatnonzero(sizes == 0):
+        largest = int(sizes.argmax())
+        labels[np.flatnonzero(labels == largest)[-1]] = empty
+        sizes[largest] -= 1
+        sizes[empty] += 1
+    return labels
+
+
+def _first_smallest(values: np.ndarray, tie: float) -> np.ndarray:
+    """Return where along the last axis the first value is that no other is smaller than."""
+    return np.asarray((values <= values.min(axis=-1, keepdims=True) + tie).argmax(axis=-1))
+
+
+def _distances(points: np.ndarray, squares: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the squared distances of some points (rows) to all."""
+    products = points[chosen] @ points.T
+    return np.maximum(squares[chosen][:, None] + squares - 2.0 * products, 0.0)

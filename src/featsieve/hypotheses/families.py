@@ -1,0 +1,318 @@
+"""Families of label hypotheses, and how far each is believed.
+
+The members of a family look at the same table in about the same way. A family is believed as far
+as its members agree beyond what they agree on tables without clusters: permuted columns, and
+rotated samples. No constant says what a good clustering is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import randomized_svd
+
+from featsieve import defaults
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import pick_columns, to_numpy
+from featsieve.arrays.threads import run_all
+from featsieve.graphs.kmeans import kmeans
+from featsieve.hypotheses.pool import Pool, agreement
+from featsieve.hypotheses.tables import (
+    BLOCK_ELEMENTS,
+    dense_columns,
+    normal_scores,
+    permuted,
+    rotated,
+)
+from featsieve.hypotheses.views import hat_view, hat_view_of, plain_view, wide_gram
+
+Labels = list[np.ndarray]
+
+
+@dataclass
+class Belief:
+    """The families that were looked at: how far their members agree, on the table and by chance."""
+
+    family: list[str] = field(default_factory=list)
+    n_members: list[int] = field(default_factory=list)
+    agreement: list[float] = field(default_factory=list)
+    permuted: list[float] = field(default_factory=list)
+    rotated: list[float] = field(default_factory=list)
+    weight: list[float] = field(default_factory=list)
+
+    @property
+    def credible(self) -> bool:
+        """Whether the hat family alone is believed."""
+        return len(self.family) == 1
+
+    def add(self, name: str, members: Labels, *, by_chance: tuple[float, float]) -> None:
+        """Add a family, with the agreement on permuted and on rotated copies (NaN: not made)."""
+        own, chance = agreement(members), float(np.nanmax([*by_chance, 0.0]))
+        self.family.append(name)
+        self.n_members.append(len(members))
+        self.agreement.append(own)
+        self.permuted.append(by_chance[0])
+        self.rotated.append(by_chance[1])
+        room = max(1.0 - chance, defaults.LEAST_ROOM)
+        self.weight.append(max(0.0, (own - chance) / room))
+
+
+def first_hypotheses(
+    X: Any,
+    operator: DataOperator,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    n_splits: int = defaults.HAT_SPLITS,
+    n_neighbors: int = 5,
+    shrinkage: float = 1.0,
+    scale: str = "unit",
+    n_jobs: int = 1,
+) -> tuple[Pool, Belief]:
+    """Return the hypotheses of a table: the hat family if it is credible, else all families.
+
+    ``operator`` is the table X with columns of the ``scale``.
+    """
+    c, k = n_clusters, n_neighbors
+    hats = HatFamily(c, k, shrinkage, scale)
+    ranks, chance, *splits = rng.spawn(3 + n_splits)  # of splits, the first is of all columns
+
+    def by_ranks() -> Labels:
+        table = as_operator(normal_scores(X), scale="unit")
+        return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
+
+    def by_chance() -> Labels:
+        shuffled = permuted(X, chance)
+        tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
+        return [one for task in tasks for one in task()]
+
+    of_ranks, on_permuted, *found = run_all(
+        [by_ranks, by_chance, *hats.tasks(X, operator, splits)], n_jobs=n_jobs
+    )
+    hat = [one for labels in found for one in labels]
+    belief = Belief()
+    belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
+    members = [*hat, *of_ranks]
+    if belief.weight[0] > defaults.CREDIBLE_EXCESS:
+        belief.weight[0] = 1.0
+        return Pool.of(members, c), belief
+    pool = [(belief.weight[0], members)]
+    table, units = dense_columns(X)
+    own, by_permuted, by_rotated = rng.spawn(3)
+    plain, permuted_plain, rotated_plain = run_all(
+        [
+            lambda: plain_families(table, units, c, k, own),
+            lambda: plain_families(by_permuted.permuted(table, axis=0), units, c, k, by_permuted),
+            lambda: plain_families(rotated(table, by_rotated), units, c, k, by_rotated),
+        ],
+        n_jobs=n_jobs,
+    )
+    for name, labels in plain.items():
+        belief.add(
+            name,
+            labels,
+            by_chance=(agreement(permuted_plain[name]), agreement(rotated_plain[name])),
+        )
+        pool.append((belief.weight[-1], labels))
+    total = sum(belief.weight)
+    if total == 0.0:  # nothing agrees beyond chance: the hat family, for what it is worth
+        belief.weight[0] = total = 1.0
+        pool = [(1.0, members)]
+    belief.weight = [weight / total for weight in belief.weight]
+    labels = [one for weight, family in pool if weight > 0.0 for one in family]
+    weights = [weight / len(f) for weight, f in pool if weight > 0.0 for _ in f]
+    return Pool.of(labels, n_clusters, weights=weights), belief
+
+
+@dataclass(frozen=True)
+class HatFamily:
+    """Clusters in the hat metric of all columns, and of random halves of them."""
+
+    n_clusters: int
+    n_neighbors: int
+    shrinkage: float
+    scale: str
+
+    def tasks(
+        self, X: Any, operator: DataOperator, rngs: list[np.random.Generator]
+    ) -> list[Callable[[], Labels]]:
+        """Return what finds the labels of all columns, and of two halves for each further rng."""
+        gram = wide_gram(operator)
+        whole, *splits = rngs
+        varying = np.flatnonzero(to_numpy(operator.varies))
+        halved = [partial(self.halves, X, varying, gram, rng) for rng in splits if len(varying) > 1]
+        return [partial(self.cuts, operator, self.n_neighbors, gram, whole), *halved]
+
+    def halves(self, X: Any, varying: np.ndarray, gram: Any, rng: np.random.Generator) -> Labels:
+        """Return the labels of two random halves of the columns that vary."""
+        middle, k = len(varying) // 2, self.n_neighbors
+        shuffled, found, rest = rng.permutation(varying), [], gram
+        for half, neighbours in ((shuffled[:middle], k), (shuffled[middle:], 2 * k)):
+            part = as_operator(pick_columns(X, np.sort(half)), scale=self.scale)
+            own = rest
+            if gram is not None and rest is gram:  # K of one half is K less that of the other
+                own = part.sample_gram()
+                rest = gram - own
+            found += self.cuts(part, neighbours, own, rng)
+        return found
+
+    def cuts(
+        self, operator: DataOperator, n_neighbors: int, gram: Any, rng: np.random.Generator
+    ) -> Labels:
+        """Return the clusters of the hat metric of a table, whose Gram matrix may be known."""
+        view = hat_view(operator, self.n_clusters, shrinkage=self.shrinkage, gram=gram)
+        return view.cuts(self.n_clusters, rng, n_neighbors)
+
+
+def plain_families(
+    Z: np.ndarray, units: np.ndarray, n_clusters: int, n_neighbors: int, rng: np.random.Generator
+) -> dict[str, Labels]:
+    """Return the families of plain distances, few components and chosen columns of a table.
+
+    ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given.
+    """
+    c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
+    R = dense_columns(normal_scores(Z))[0]
+    many = [components(A, rng) for A in (Z, R, Z * units)]
+    of_Z, of_R, of_raw = few = [points[:, :30] for points in many]
+
+    def cuts(points: np.ndarray, *neighbours: int) -> Labels:
+        return plain_view(points).cuts(c, rng, *neighbours)
+
+    found: dict[str, Labels] = {}
+    found["graph"] = [one for A in (*many[:2], of_Z, of_R) for one in cuts(A, links)]
+    found["raw"] = [one for A in (many[2], of_raw) for one in cuts(A, links, few_links)]
+    found["raw"].append(kmeans(of_raw, c, rng))
+    found["k-means"] = [kmeans(points, c, rng) for points in (of_Z, of_R, of_Z[:, :10])]
+    found["sparse"] = [
+        sparse_kmeans(A, points, c, k, rng)
+        for A, points in zip((Z, R), few[:2], strict=True)
+        for k in (16, 50)
+    ]
+    found["modes"] = []
+    for share in (two_means_share(Z), -np.mean(Z**4, axis=0)):
+        order = np.argsort(-share, kind="stable")
+        for count in defaults.MODE_COLUMNS:
+            chosen = Z[:, order[:count]]
+            points = components(chosen, rng)[:, :10]
+            found["modes"] += [
+                kmeans(chosen, c, rng),
+                sparse_kmeans(chosen, points, c, max(1, chosen.shape[1] // 3), rng),
+                *cuts(points, links),
+            ]
+    return found
+
+
+def components(A: np.ndarray, rng: np.random.Generator, *, count: int = 100) -> np.ndarray:
+    """Return the leading principal components of centred columns, not scaled."""
+    n, d = A.shape
+    if min(n, d) > 4 * count:
+        U, s, _ = randomized_svd(A, count, n_iter=4, random_state=int(rng.integers(2**31)))
+        return (U * s).astype(np.float64)
+    if n <= d:
+        energy, U = np.linalg.eigh((A @ A.T).astype(np.float64))
+        chosen = slice(None, -min(count, n) - 1, -1)
+        return U[:, chosen] * np.sqrt(np.maximum(energy[chosen], 0.0))
+    V = np.linalg.eigh((A.T @ A).astype(np.float64))[1]
+    return A @ V[:, : -min(count, d) - 1 : -1]
+
+
+def sparse_kmeans(
+    Z: np.ndarray,
+    points: np.ndarray,
+    n_clusters: int,
+    n_columns: int,
+    rng: np.random.Generator,
+    *,
+    max_iter: int = 8,
+) -> np.ndarray:
+    """Return the labels of sparse k-means (Witten and Tibshirani 2010) with about so many columns.
+
+    Clusters of weighted columns, then weights (b_j - t)_+, b_j the sum of squares of column j
+    between the clusters and t its (n_columns + 1)-th largest, in turn. ``points`` are where it
+    starts.
+    """
+    n, d = Z.shape
+    labels = kmeans(points, n_clusters, rng)
+    for _ in range(max_iter):
+        sums = np.zeros((n_clusters, n), dtype=Z.dtype)
+        sums[labels, np.arange(n)] = 1.0
+        size = np.maximum(sums.sum(axis=1), 1.0)
+        between = np.sum((sums @ Z) ** 2 / size[:, None], axis=0)
+        at = d - n_columns - 1
+        threshold = np.partition(between, at)[at] if at >= 0 else 0.0
+        weights = np.maximum(between - threshold, 0.0)
+        chosen = np.flatnonzero(weights)
+        if len(chosen) == 0:
+            break
+        previous = labels
+        labels = kmeans(Z[:, chosen] * np.sqrt(weights[chosen]), n_clusters, rng)
+        if agreement([previous, labels]) > 1.0 - 1e-9:
+            break
+    return labels
+
+
+def two_means_share(Z: np.ndarray) -> np.ndarray:
+    """Return the share of every column's variance that its best cut into two explains.
+
+    Parts hold at least 2 % of the samples, so that an outlier is no mode.
+    """
+    n = len(Z)
+    share = np.empty(Z.shape[1])
+    fewest = max(2, round(defaults.SMALLEST_MODE * n))
+    count = np.arange(1, n)[fewest - 1 : n - fewest, None]
+    for start in range(0, Z.shape[1], step := max(1, BLOCK_ELEMENTS // n)):
+        block = np.sort(Z[:, start : start + step].astype(np.float64), axis=0)
+        sums = np.cumsum(block, axis=0)
+        left = sums[fewest - 1 : n - fewest]
+        between = (left - count / n * sums[-1]) ** 2 * n / (count * (n - count))
+        total = np.sum(block**2, axis=0) - sums[-1] ** 2 / n
+        most = between.max(axis=0, initial=0.0)
+        share[start : start + step] = most / np.maximum(total, 1e-300)
+    return share
+
+
+def second_sizes(n_columns: int) -> list[int]:
+    """Return the numbers of selected columns that the second stage looks at."""
+    sizes: tuple[int, ...] = defaults.SECOND_SIZES
+    if n_columns <= defaults.NARROW_SECOND:
+        sizes = tuple(max(2, round(n_columns / part)) for part in (8, 3))
+    return sorted({min(size, n_columns) for size in sizes})
+
+
+def second_hypotheses(
+    columns: Callable[[int], np.ndarray],
+    n_columns: int,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    n_neighbors: int = 5,
+    n_jobs: int = 1,
+) -> Pool:
+    """Return hypotheses that look at the selected columns alone.
+
+    ``columns(k)`` are the first k selected columns, scaled; ``n_columns`` is that of the table.
+    """
+    links = (n_neighbors, 2 * n_neighbors)
+
+    def look(size: int, rng: np.random.Generator) -> Labels:
+        chosen = columns(size)
+        return [
+            *hat_view_of(chosen, n_clusters).cuts(n_clusters, rng, *links),
+            *plain_view(chosen).cuts(n_clusters, rng, links[1]),
+            kmeans(chosen, n_clusters, rng),
+        ]
+
+    sizes = second_sizes(n_columns)
+    tasks = [partial(look, *pair) for pair in zip(sizes, rng.spawn(len(sizes)), strict=True)]
+    found = [one for labels in run_all(tasks, n_jobs=n_jobs) for one in labels]
+    return Pool.of(found, n_clusters)
+
+
+def table_labels(X: Any, n_clusters: int, *, random_state: np.random.RandomState) -> np.ndarray:
+    """Return the consensus of the first hypotheses of a table (of not too many rows)."""
+    rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    pool, _ = first_hypotheses(X, as_operator(X, scale="unit"), n_clusters, rng)
+    return pool.consensus(rng)

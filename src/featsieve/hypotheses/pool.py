@@ -1,0 +1,132 @@
+"""Many label hypotheses of the same samples: how far they agree, and what they say together."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
+from featsieve.graphs.coordinates import unit_rows
+from featsieve.graphs.kmeans import kmeans
+from featsieve.graphs.spectral_labels import by_first_sample
+from featsieve.terms import normalised_indicator
+
+# Co-associations of up to this many clusters (of all hypotheses) are decomposed by a dense solver.
+LARGEST_DENSE = 500
+# k-means starts of the consensus: it is one clustering, so it can afford more than a hypothesis.
+CONSENSUS_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Label hypotheses with weights that sum to one."""
+
+    labels: np.ndarray  # m x n, the clusters of each are 0..c-1
+    weights: np.ndarray  # m
+    n_clusters: int
+
+    @classmethod
+    def of(
+        cls, labels: list[np.ndarray], n_clusters: int, *, weights: list[float] | None = None
+    ) -> "Pool":
+        """Return the pool of some hypotheses, equally weighted unless weights are given."""
+        given = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(np.stack(labels), given / given.sum(), n_clusters)
+
+    def __add__(self, other: "Pool") -> "Pool":
+        """Return the hypotheses of both, each pool with half of the weight."""
+        return Pool(
+            np.concatenate([self.labels, other.labels]),
+            0.5 * np.concatenate([self.weights, other.weights]),
+            self.n_clusters,
+        )
+
+    def target(self, *, most: int | None = None) -> np.ndarray:
+        """Return [sqrt(w_1) H F_1 .. sqrt(w_m) H F_m], the target of the W-step.
+
+        Only Y Y' enters a selection: where Y has more columns than half of the samples, a factor of
+        Y Y' with fewer columns takes its place, or one of its ``most`` leading directions.
+        """
+        parts = []
+        for labels, weight in zip(self.labels, self.weights, strict=True):
+            F = normalised_indicator(labels, self.n_clusters)
+            parts.append(np.sqrt(weight) * (F - F.mean(axis=0)))
+        Y = np.hstack(parts)
+        n, width = Y.shape
+        wanted = width if most is None else min(most, width)
+        if len(parts) == 1 or (wanted == width and width <= n // 2):
+            return Y
+        if n <= width:
+            energy, U = largest_eigenpairs(Y @ Y.T, min(wanted, n))
+            kept = energy > 1e-12 * energy[-1]
+            return U[:, kept] * np.sqrt(energy[kept])
+        energy, V = largest_eigenpairs(Y.T @ Y, wanted)
+        return Y @ V[:, energy > 1e-12 * energy[-1]]
+
+    def consensus(self, rng: np.random.Generator) -> np.ndarray:
+        """Return spectral clusters of the co-association sum_v w_v M_v M_v', M_v the 0/1 matrices.
+
+        It is B B' with B = [sqrt(w_v) M_v], a sparse n x mc matrix: its leading left singular
+        vectors, scaled by the degrees, take O(n m c) and no n x n array.
+        """
+        if len(self.labels) == 1:
+            return self.labels[0]
+        m, n = self.labels.shape
+        columns = self.labels.T + self.n_clusters * np.arange(m)
+        entries = np.broadcast_to(np.sqrt(self.weights), (n, m))
+        B = sp.csr_array(
+            (entries.ravel(), columns.ravel(), np.arange(0, n * m + 1, m)),
+            shape=(n, m * self.n_clusters),
+        )
+        B = sp.csr_array(sp.diags_array(1.0 / np.sqrt(B @ (B.T @ np.ones(n)))) @ B)
+        vectors = _left_vectors(B, self.n_clusters, rng)
+        found = kmeans(unit_rows(vectors), self.n_clusters, rng, n_starts=CONSENSUS_STARTS)
+        return by_first_sample(found)
+
+    def certainty(self, labels: np.ndarray) -> np.ndarray:
+        """Return the mean co-association of every sample with the others of its own cluster."""
+        size = np.bincount(labels, minlength=self.n_clusters)
+        total = np.zeros(len(labels))
+        for hypothesis, weight in zip(self.labels, self.weights, strict=True):
+            cells = hypothesis * self.n_clusters + labels
+            together = np.bincount(cells, minlength=self.n_clusters**2)[cells] - 1.0
+            total += weight * together
+        alone = size[labels] == 1
+        return np.where(alone, 1.0, total / np.maximum(size[labels] - 1.0, 1.0))
+
+
+def _left_vectors(B: sp.csr_array, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the leading left singular vectors of a sparse matrix of few columns."""
+    size = B.shape[1]
+    gram = sp.csr_array(B.T @ B)
+    if size <= LARGEST_DENSE or 2 * count >= size:
+        energy, V = largest_eigenpairs(gram.toarray(), count)
+    else:
+        operator = LinearOperator(gram.shape, matvec=lambda x: gram @ x.ravel(), dtype=np.float64)
+        energy, V = largest_by_lanczos(operator, count, rng.uniform(-1.0, 1.0, size))
+    return (B @ V) / np.sqrt(np.maximum(energy, 1e-12))
+
+
+def mutual_information(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the normalised mutual information (arithmetic mean) of labels that count from 0."""
+    n, c = len(one), int(other.max()) + 1
+    joint = np.bincount(one * c + other, minlength=(int(one.max()) + 1) * c).reshape(-1, c) / n
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    entropies = _entropy(rows) + _entropy(columns)
+    if entropies <= 0.0:
+        return 1.0
+    return max(0.0, 2.0 * (entropies - _entropy(joint.ravel())) / entropies)
+
+
+def _entropy(p: np.ndarray) -> float:
+    """Return -sum p log p."""
+    p = p[p > 0.0]
+    return float(-np.sum(p * np.log(p)))
+
+
+def agreement(labels: list[np.ndarray]) -> float:
+    """Return the mean pairwise mutual information of some hypotheses (1 for a single one)."""
+    pairs = [mutual_information(a, b) for a, b in combinations(labels, 2)]
+    return float(np.mean(pairs)) if pairs else 1.0

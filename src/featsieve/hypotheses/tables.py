@@ -1,0 +1,106 @@
+"""The table in the forms that hypotheses look at, and copies of it without clusters.
+
+Permuted columns are independent; rotated samples keep the means and the whole covariance of the
+columns, exactly, and have no clusters either: rows become mixtures (Langsrud 2005).
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from featsieve import defaults
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import gathered, is_sparse, like, pick_columns, to_numpy
+
+# Entries of the columns that are looked at in one step.
+BLOCK_ELEMENTS = 2**18
+
+
+def normal_scores(X: Any) -> Any:
+    """Return X with every column replaced by the normal scores of its ranks, in single precision.
+
+    Units, tails and outliers do not matter then. Zeros of a sparse table stay zeros: what is
+    stored is the score less that of the zeros, and centring takes care of the rest.
+    """
+    X = gathered(X)
+    n, d = X.shape
+    if not is_sparse(X):
+        host = to_numpy(X)
+        scores = np.empty((n, d), dtype=np.float32)
+        for start in range(0, d, step := max(1, BLOCK_ELEMENTS // n)):
+            block = rankdata(host[:, start : start + step], axis=0)
+            scores[:, start : start + step] = ndtri((block - 0.5) / n)
+        return scores if isinstance(X, np.ndarray) else like(scores, X)
+    table = sp.csc_array(X, dtype=np.float64, copy=True)
+    for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
+        stored = table.data[start:stop]
+        below, zeros = np.count_nonzero(stored < 0.0), n - np.count_nonzero(stored)
+        ranks = rankdata(stored)
+        # a stored zero ties with the others
+        ranks = np.where(stored > 0.0, ranks + zeros - np.count_nonzero(stored == 0.0), ranks)
+        of_zero = below + 0.5 * (zeros + 1) if zeros else 0.5 * n
+        ranks = np.where(stored == 0.0, of_zero, ranks)
+        table.data[start:stop] = ndtri((ranks - 0.5) / n) - ndtri((of_zero - 0.5) / n)
+    return sp.csr_array(table).astype(np.float32)
+
+
+def permuted(X: Any, rng: np.random.Generator) -> Any:
+    """Return X with every column permuted on its own: the same columns without any dependence."""
+    X = gathered(X)
+    n = X.shape[0]
+    if is_sparse(X):
+        table = sp.csc_array(X, copy=True)
+        for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
+            table.indices[start:stop] = rng.permutation(n)[table.indices[start:stop]]
+        return sp.csr_array(table)
+    if isinstance(X, np.ndarray):
+        return rng.permuted(X, axis=0)
+    return like(rng.permuted(to_numpy(X), axis=0), X)
+
+
+def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a table of the same means and covariance in which no row is one of Z.
+
+    Z - mean = U (U'Z), U an orthonormal basis of its columns; U gives way to the Q factor of a
+    centred Gaussian matrix, so that only the r x d matrix U'Z is left of Z.
+    """
+    n, d = Z.shape
+    mean = Z.mean(axis=0)
+    inside = Z - mean
+    if n <= d:  # of all that sum to zero: the reflection that takes 1 to the last axis, less that
+        normal = np.full(n, n**-0.5, dtype=Z.dtype)
+        normal[-1] += 1.0
+        along = (normal @ inside) / normal[-1]
+        inside = inside[:-1]
+        inside -= np.outer(normal[:-1], along)
+    else:
+        inside = np.linalg.qr(inside)[1]
+    G = rng.standard_normal((n, len(inside))).astype(Z.dtype)
+    found = np.linalg.qr(G - G.mean(axis=0))[0] @ inside
+    found += mean
+    return found
+
+
+def dense_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns that vary, with mean 0 and variance 1, and their deviations (largest 1).
+
+    In single precision, which holds a column of any unit only if it is standardised before. Of very
+    wide sparse tables the columns with the most entries are kept: a column that is zero nearly
+    everywhere can tell no cluster of any size from the others.
+    """
+    X = gathered(X)
+    if is_sparse(X) and X.shape[1] > defaults.MOST_DENSE_COLUMNS:
+        filled = np.bincount(sp.coo_array(X).col, minlength=X.shape[1])
+        kept = np.sort(np.argsort(-filled, kind="stable")[: defaults.MOST_DENSE_COLUMNS])
+        X = pick_columns(X, kept)
+    operator = as_operator(X, scale="std")
+    n, chosen = X.shape[0], np.flatnonzero(to_numpy(operator.varies))
+    Z = np.empty((n, len(chosen)), dtype=np.float32)
+    for start in range(0, len(chosen), step := max(1, BLOCK_ELEMENTS // n)):
+        block = chosen[start : start + step]
+        Z[:, start : start + step] = to_numpy(operator.columns(operator.place(block)))
+    inverse = to_numpy(operator.inverse_scale)[chosen]
+    return Z, (inverse.min(initial=np.inf) / inverse).astype(np.float32)

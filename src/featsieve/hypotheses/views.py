@@ -1,0 +1,99 @@
+"""What a hypothesis is made of: a view of the samples, and clusters of it.
+
+The hat metric evens out the directions of a table, and shows clusters in which many columns take
+part; few informative columns drown in it, and show in plain distances, in few principal components,
+or in columns that are chosen before (``families.py``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from featsieve import defaults
+from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.graphs.affinity import graph_of_neighbours
+from featsieve.graphs.coordinates import hat_coordinates, mean_energy, unit_rows
+from featsieve.graphs.distances import (
+    Distances,
+    GivenDistances,
+    PointDistances,
+    hat_distances,
+    nearest_neighbours,
+)
+from featsieve.graphs.kmeans import kmeans
+from featsieve.graphs.spectral_labels import spectral_points
+
+# Relative error of the eigenvectors of a hypothesis: k-means needs no better ones.
+ROUGH = 1e-3
+
+
+@dataclass(frozen=True)
+class View:
+    """Distances of the samples, and directions that link the parts of a graph in pieces."""
+
+    distances: Distances
+    bridge: Callable[[], np.ndarray] | None = None
+
+    def cuts(
+        self,
+        n_clusters: int,
+        rng: np.random.Generator,
+        *neighbours: int,
+        n_starts: int = defaults.HYPOTHESIS_STARTS,
+    ) -> list[np.ndarray]:
+        """Return a spectral clustering for each number of neighbours, from one search."""
+        indices, squares = nearest_neighbours(self.distances, max(neighbours))
+        found = []
+        for k in neighbours:
+            graph = graph_of_neighbours(indices[:, :k], squares[:, :k])
+            points = spectral_points(
+                graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH
+            )
+            found.append(kmeans(points, n_clusters, rng, n_starts=n_starts))
+        return found
+
+
+def wide_gram(operator: DataOperator) -> Array | None:
+    """Return K = ZZ' of a table with no fewer columns than samples, None of others."""
+    n, d = operator.shape
+    return operator.sample_gram() if n <= min(d, defaults.LARGEST_EXACT_DIRECTIONS) else None
+
+
+def hat_view(
+    operator: DataOperator, n_clusters: int, *, shrinkage: float = 1.0, gram: Array | None = None
+) -> View:
+    """Return the view in the metric of the ridge hat matrix P of all columns.
+
+    Wide tables need no eigenvectors: P = K (K + mI)^(-1) = I - m (K + mI)^(-1), K = ZZ' (``gram``
+    where it is known).
+    """
+    gram = wide_gram(operator) if gram is None else gram
+    if gram is None:
+        E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
+        return View(hat_distances(E), lambda: unit_rows(E))
+    xp, n = operator.xp, operator.shape[0]
+    m = shrinkage * mean_energy(operator)
+    eye = xp.eye(n, dtype=xp.float64, device=operator.device)
+    P = to_numpy(eye - m * xp.linalg.inv(xp.astype(gram, xp.float64) + m * eye))
+    if n > defaults.FEW_DIRECTIONS:  # as hat_distances
+        length = np.sqrt(np.maximum(P.diagonal(), 1e-300))
+        P = P / length[:, None] / length
+    return View(GivenDistances(P), lambda: _factor(P))
+
+
+def hat_view_of(columns: np.ndarray, n_clusters: int, *, shrinkage: float = 1.0) -> View:
+    """Return the hat view of some columns, as they are."""
+    return hat_view(as_operator(columns, scale="none"), n_clusters, shrinkage=shrinkage)
+
+
+def plain_view(points: np.ndarray) -> View:
+    """Return the view in Euclidean distances, of points about the origin."""
+    return View(PointDistances(points), lambda: points / max(np.linalg.norm(points), 1e-300))
+
+
+def _factor(P: np.ndarray) -> np.ndarray:
+    """Return E with E E' = P."""
+    energy, U = np.linalg.eigh(P)
+    return U * np.sqrt(np.maximum(energy, 0.0))
