@@ -44,7 +44,8 @@ VARIANTS = {
     "JASFS, auto": JASFS("auto", random_state=0),
     "JASFS, paper": quick("JASFS", solver="paper"),
     "JASFS, k-means": quick("JASFS", init="k-means"),
-    "JASFS, landmarks": quick("JASFS", init="landmarks"),
+    "JASFS, one hypothesis": quick("JASFS", n_hypotheses=1),
+    "JASFS, refined": quick("JASFS", refine_labels=True),
     "MCFS, auto": MCFS("auto", n_features_to_select=8),
     "MaxVariance, auto": MaxVariance("auto"),
     "SPEC, leading": quick("SPEC", criterion="leading"),
@@ -57,8 +58,8 @@ VARIANTS = {
 }
 # The path of JASFS for many samples, in small: module-level limits that lead into its branches.
 PARTS = "featsieve.arrays.row_parts"
-LARGE_STEP, FORWARD = "featsieve.jasfs.large", "featsieve.solvers.forward_forms"
-MANY = {"featsieve.defaults.LARGEST_EXACT_GRAPH": 10}
+LARGE_STEP, FORWARD = "featsieve.jasfs.problem", "featsieve.solvers.forward_forms"
+MANY = {"featsieve.defaults.LARGEST_EXACT_GRAPH": 10, "featsieve.defaults.N_LANDMARKS": 150}
 CUT = {f"{PARTS}.HOST_ELEMENTS": 1, f"{PARTS}.DEVICE_ELEMENTS": 1, f"{PARTS}.FEWEST_ROWS": 70}
 NO_GRAM = {
     f"{LARGE_STEP}.LARGEST_GRAM": 10,
@@ -67,11 +68,11 @@ NO_GRAM = {
     f"{FORWARD}.FEW_SAMPLES": 10,
 }
 LANDMARKS = {
-    "landmarks": ("landmarks", {}),
-    "auto": ("auto", MANY),
+    "hypotheses": (None, MANY),
+    "spectral": ("spectral", MANY),
     "k-means, in parts": ("k-means", MANY | CUT),
     "given, in parts": ("given", MANY | CUT),
-    "no Gram matrix, in parts": ("landmarks", CUT | NO_GRAM),
+    "no Gram matrix, in parts": (None, MANY | CUT | NO_GRAM),
 }
 # scikit-learn indexes the table by itself there, as NumPy and torch can be indexed.
 ONLY_TORCH = ("LabelFreeSearchCV",)
@@ -227,11 +228,14 @@ def check_same_selection(
     return found
 
 
-def check_same_landmarks(init: str, library: Library, made: Planted, *, reference: Any) -> None:
+def check_same_landmarks(
+    init: str | None, library: Library, made: Planted, *, reference: Any
+) -> None:
     """Check that JASFS through landmarks finds what it finds in NumPy's float64."""
     found = fitted(landmark_sieve(init, made, library.convert), library.convert(made.X))
-    assert found.init_ == reference.init_
-    assert found.n_landmarks_ == reference.n_landmarks_ > 0
+    assert found.init_["family"] == reference.init_["family"]
+    assert found.n_landmarks_ == reference.n_landmarks_
+    assert (found.n_landmarks_ == 150) is (init != "given")
     np.testing.assert_array_equal(found.support_, reference.support_)
     np.testing.assert_array_equal(found.labels_, reference.labels_)
     scale = float(np.abs(reference.coef_).max())
@@ -239,7 +243,7 @@ def check_same_landmarks(init: str, library: Library, made: Planted, *, referenc
     np.testing.assert_allclose(found.coef_, reference.coef_, rtol=0.0, atol=tolerance)
 
 
-def landmark_sieve(init: str, made: Planted, convert: Callable[[np.ndarray], Any]) -> Any:
+def landmark_sieve(init: str | None, made: Planted, convert: Callable[[np.ndarray], Any]) -> Any:
     """Return JASFS for a table; "given" labels are the true ones with every seventh wrong."""
     labels = np.where(np.arange(len(made.labels)) % 7 == 0, 0, made.labels)
     return quick("JASFS", init=convert(labels) if init == "given" else init)

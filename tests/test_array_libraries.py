@@ -122,7 +122,11 @@ def test_the_limits_lead_into_the_branches(library, monkeypatch):
 @pytest.mark.parametrize(
     "name", [*SELECTORS, "JASFS, auto", "SPEC, leading", "SPEC, plain", "AutoSelector"]
 )
-def test_the_table_stays_on_its_device(name):
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+def test_the_table_stays_on_its_device(name, monkeypatch):
+    # rows among which clusters are sought go to the host: fewer than all, in a long table
+    monkeypatch.setattr("featsieve.defaults.N_LANDMARKS", 30)
+    monkeypatch.setattr("featsieve.defaults.CRITERION_SAMPLES", 30)
     library = LIBRARIES.get("torch-cpu-float64") or pytest.skip("torch is not installed")
     check_stays_on_device(EVERYTHING[name], library, planted(*LARGE).X)
 

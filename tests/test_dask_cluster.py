@@ -109,12 +109,11 @@ def test_products_are_those_in_memory_and_are_made_on_both_workers(client, plant
 @pytest.mark.parametrize(
     "selector",
     [
-        JASFS(3, n_features_to_select=8, init="landmarks", random_state=0),
         JASFS(3, n_features_to_select=8, random_state=0),
         LaplacianScore(n_features_to_select=8),
         NDFS(3, n_features_to_select=8, random_state=0),
     ],
-    ids=["JASFS-landmarks", "JASFS", "LaplacianScore", "NDFS"],
+    ids=["JASFS", "LaplacianScore", "NDFS"],
 )
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_fits_are_those_in_memory(client, planted, selector, kind):
@@ -150,7 +149,7 @@ def fatal_chunk(folder, X, length, block_info=None):
 
 def test_a_worker_that_is_killed_changes_nothing(own_client, planted, tmp_path):
     client, reads = own_client, 44
-    selector = JASFS(3, n_features_to_select=8, init="landmarks", random_state=0)
+    selector = JASFS(3, n_features_to_select=8, random_state=0)
     before = pids(client)
     X = da.map_blocks(
         partial(fatal_chunk, str(tmp_path), planted.X, reads),
@@ -193,7 +192,7 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
     assert X.nbytes > 2 * MEMORY
     before = pids(client)
     sieve = JASFS(3, n_features_to_select=6, max_iter=1, random_state=0).fit(X)
-    assert sieve.init_ == "landmarks"
+    assert sieve.n_landmarks_ > 0
     assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3, 4, 5]
     own = [np.bincount(sieve.labels_[k::3], minlength=3).max() for k in range(3)]
     assert sum(own) > 0.9 * n

@@ -145,7 +145,7 @@ def test_control_c_in_the_middle_of_a_fit():
         [sys.executable, "-u", "-c", SCRIPT], stdout=subprocess.PIPE, text=True
     ) as process:
         for line in process.stdout:
-            if "finding the first labels" in line:
+            if "finding label hypotheses" in line:
                 process.send_signal(signal.SIGINT)
                 break
         assert process.stdout.read() == "unfitted [] True\n"

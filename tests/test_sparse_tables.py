@@ -2,7 +2,8 @@
 
 The table's class refuses, and so do the classes of scipy that copies of it have: an array of the
 table's shape, or a slab of more than a quarter of its rows or columns, is never written out. Blocks
-are bounded by a number of elements, which is made small here, or a small table would be one block.
+are bounded by a number of elements, which is made small here, or a small table would be one block;
+so are the columns that hypotheses about clusters look at.
 """
 
 import inspect
@@ -12,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import featsieve
-from featsieve import selectors
+from featsieve import defaults, selectors
 from featsieve.arrays import operator
 
 # More than four to one: a square array of the smaller side is a Gram matrix, not a quarter.
@@ -79,6 +80,19 @@ def refuse_dense(monkeypatch):
     return forbid
 
 
+@pytest.fixture
+def few_columns(monkeypatch):
+    """Return the function that bounds the columns of a table that JASFS looks at in dense form."""
+
+    def bound(table):
+        quarter = table[1] // 4
+        monkeypatch.setattr(defaults, "NARROW_SECOND", 0)
+        monkeypatch.setattr(defaults, "SECOND_SIZES", (quarter // 3, quarter))
+        monkeypatch.setattr(defaults, "MOST_DENSE_COLUMNS", quarter)
+
+    return bound
+
+
 def topics(shape, seed=0):
     """Return word counts: three groups of samples, each with words of its own, and common words."""
     rng = np.random.default_rng(seed)
@@ -100,8 +114,9 @@ def settings_of(name):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", sorted(selectors.__all__))
-def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense):
+def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense, few_columns):
     X = topics(SHAPES[shape])
+    few_columns(X.shape)
     make = getattr(featsieve, name)
     dense = make(**settings_of(name)).fit(X)
     table = SparseOnly(X)
@@ -115,8 +130,9 @@ def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense):
 
 
 @pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
-def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, refuse_dense):
+def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, refuse_dense, few_columns):
     X = topics(SHAPES["wide"])
+    few_columns(X.shape)
     settings = {**settings_of("JASFS"), "scale": scale}
     dense = featsieve.JASFS(**settings).fit(X)
     refuse_dense(SHAPES["wide"])

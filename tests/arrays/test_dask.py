@@ -112,16 +112,6 @@ def test_rows_stay_in_their_parts_and_sums_come_back(kind):
     np.testing.assert_allclose(product, one.rmatmul(values), atol=1e-10)
     assert total == pytest.approx(values.sum())
     assert n_rows == 203
-    kept = parts.keep_columns(np.array([2, 9]))
-    np.testing.assert_allclose(parts.gather(kept), one.columns(np.array([2, 9])))
-
-
-def test_columns_that_would_fill_the_memory_are_not_kept(monkeypatch):
-    from featsieve.arrays import dask
-
-    monkeypatch.setattr(dask, "HOST_MEMORY", 1000)
-    parts = as_operator(tables("dense")[1]).parts()
-    assert parts.keep_columns(np.array([2, 9])) == [None] * 4
 
 
 def test_thousands_of_small_chunks_are_joined():

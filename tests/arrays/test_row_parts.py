@@ -70,12 +70,3 @@ def test_what_the_table_has_computed_is_not_taken_for_the_part():
     np.testing.assert_allclose(part.gram(), rows.T @ rows)
     np.testing.assert_allclose(part.row_norms(), (rows**2).sum(axis=1))
     np.testing.assert_allclose(part.sample_gram(), rows @ rows.T)
-
-
-def test_kept_columns_are_in_double_precision_only_if_the_table_is(monkeypatch):
-    monkeypatch.setattr("featsieve.arrays.dense.CONVERT_ELEMENTS", 1)  # as of a large table
-    for name, dtype in [("float64", "float64"), ("float32", "float32"), ("uint8", "float32")]:
-        operator = as_operator(tables()[name], scale="unit")
-        (block,) = operator.parts().keep_columns(np.array([1, 3]))
-        assert block.dtype == dtype
-        np.testing.assert_allclose(block, operator.columns(np.array([1, 3])), atol=1e-6)

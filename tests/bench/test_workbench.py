@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from featsieve.bench.workbench import Workbench
 from featsieve.datasets import Dataset, load_dataset
-from featsieve.graphs.initial_labels import table_labels
+from featsieve.hypotheses.families import table_labels
 from featsieve.tuning import Modularity
 
 

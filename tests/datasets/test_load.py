@@ -106,7 +106,7 @@ def test_nowhere_and_no_download(tmp_path, register):
 
 def test_every_registered_file_that_is_missing_says_where_to_get_it():
     with_file = [entry for entry in registry().values() if entry.file is not None]
-    assert len(with_file) == 37
+    assert len(with_file) == 56
     for entry in with_file:
         with pytest.raises(FileNotFoundError, match="FEATSIEVE_DATA") as info:
             load_dataset(entry.name)

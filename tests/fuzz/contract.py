@@ -31,7 +31,7 @@ from tests.fuzz.walk import fitted_values, not_finite, same
 SECONDS = 30.0  # of processor time: a fit of these small tables takes a fraction of one
 DOCUMENTED = (UserWarning, ConvergenceWarning, NoStructureWarning)
 # Attributes that may hold NaN: their docstrings say so.
-MAY_BE_NAN = ("stability_", "stability_interval_", "cv_results_", "best_score_")
+MAY_BE_NAN = ("stability_", "stability_interval_", "cv_results_", "best_score_", "init_")
 # What a search measures with a clock.
 TIMES = "_time"
 # Words of NumPy, SciPy and LAPACK about themselves: no help to anybody who passed a table.

@@ -19,7 +19,9 @@ STARTS = ("spectral", "k-means", "given")
 OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "JASFS": {
         "solver": ("joint", "joint", "paper"),
-        "init": ("auto", "spectral", "k-means", "best", "landmarks", "given"),
+        "init": (None, None, "spectral", "k-means", "given"),
+        "n_hypotheses": ("auto", "auto", 1, 2, 9),
+        "refine_labels": (False, False, True),
         "scale": ("auto", "unit", "sqrt", "none"),
         "formula": ("code", "paper"),
         "sparsity": ("auto", "auto", 1e-3, 1e6),

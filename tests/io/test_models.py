@@ -55,7 +55,7 @@ MODELS = {
     "paper": JASFS(3, n_features_to_select=5, solver="paper", random_state=0),
     "AutoSelector": AutoSelector(LaplacianScore(), criterion=Modularity(n_runs=2)),
     "StabilitySelection": StabilitySelection(JOINT, n_subsamples=3, random_state=0),
-    "LabelFreeSearchCV": LabelFreeSearchCV(JOINT, {"init": ["auto", "k-means"], "alpha": [0, 1.5]}),
+    "LabelFreeSearchCV": LabelFreeSearchCV(JOINT, {"init": [None, "k-means"], "alpha": [0, 1.5]}),
     "folds": LabelFreeSearchCV(LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=2),
     "Pipeline": make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), JOINT),
 }

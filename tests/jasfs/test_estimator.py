@@ -64,20 +64,25 @@ def test_coefficients_reproduce_the_labels_in_the_units_of_the_table(small_plant
 def test_one_iteration_is_the_fast_mode_two_may_be_too_few(small_planted):
     start = np.arange(80) % 3
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
-        JASFS(3, init=start, max_iter=2, tol=0.0).fit(small_planted.X)
+        JASFS(3, init=start, refine_labels=True, max_iter=2, tol=0.0).fit(small_planted.X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        JASFS(3, init=start, max_iter=1).fit(small_planted.X)  # the fast mode is no failure
+        JASFS(3, init=start, refine_labels=True, max_iter=1).fit(
+            small_planted.X
+        )  # the fast mode is no failure
 
 
 BAD_INPUT = [
     ({"n_clusters": 1}, ValueError, "at least 2; got 1"),
     ({"n_clusters": 2.5}, TypeError, "n_clusters must be an integer"),
     ({"n_clusters": 81}, ValueError, "choose n_clusters between 2 and 80"),
-    ({"init": "random"}, ValueError, "'auto', 'spectral', 'k-means', 'best'"),
+    ({"init": "random"}, ValueError, "'spectral', 'k-means'"),
+    ({"init": "auto"}, ValueError, "'spectral', 'k-means'"),
+    ({"n_hypotheses": 0}, ValueError, "n_hypotheses must be an integer of at least 1"),
+    ({"n_hypotheses": 2.5}, TypeError, "n_hypotheses must be an integer of at least 1"),
+    ({"n_hypotheses": "many"}, ValueError, "'auto' or an integer of at least 1"),
     ({"init": np.zeros(80)}, ValueError, "1 different labels but n_clusters=3"),
     ({"init": np.zeros(5)}, ValueError, r"one label per sample, shape \(80,\)"),
-    ({"init": "best", "solver": "paper"}, ValueError, "belongs to solver='joint'"),
     ({"sparsity": "big"}, ValueError, "sparsity must be 'auto' or a number above 0"),
     ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),
     ({"sparsity": 1e-3, "n_features_to_select": 3}, ValueError, "set one of them"),
@@ -109,17 +114,17 @@ def test_too_large_sparsity_names_the_largest_that_selects(small_planted):
 
 
 @pytest.mark.parametrize(
-    ("load", "n_clusters", "least"),
+    ("load", "n_clusters", "k", "least"),
     [
-        (load_iris, "auto", 0.95),
-        (load_wine, 3, 0.9),
-        (load_digits, 10, 0.85),
+        (load_iris, "auto", "auto", 0.95),
+        (load_wine, 3, 8, 0.9),
+        (load_digits, 10, "auto", 0.85),
     ],
 )
 @pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
-def test_fitted_rows_are_predicted_as_they_were_clustered(load, n_clusters, least):
+def test_fitted_rows_are_predicted_as_they_were_clustered(load, n_clusters, k, least):
     X = load().data[:300]
-    model = JASFS(n_clusters, random_state=0).fit(X)
+    model = JASFS(n_clusters, n_features_to_select=k, random_state=0).fit(X)
     predicted = model.predict(X)
     assert np.mean(predicted == model.labels_) >= least
     # the same as scikit-learn's nearest centroids of the scaled columns

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from featsieve.arrays import DataOperator, DenseOperator, as_operator
 from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, run
 from featsieve.solvers.forward_forms import BATCH, GramForm, SampleForm, SparseForm, choose_form
+from featsieve.solvers.forward_selection import batched_paths
 
 fast = settings(max_examples=30, deadline=None)
 seeds = st.integers(0, 10**6)
@@ -260,3 +261,20 @@ def test_a_gain_that_is_clearly_larger_wins_in_either_precision(kind, form):
     assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [6, 2]
     Y = Z[:, [2]] + (1.0 + 1e-9) * Z[:, [6]]  # a tie
     assert select(Z.astype(kind), Y, form=form, n_features=2).order.tolist() == [2, 6]
+
+
+@fast
+@given(seeds, st.sampled_from([0.1, 1.0, 10.0]))
+def test_batched_paths_are_those_of_the_targets_one_by_one(seed, ridge):
+    rng = np.random.default_rng(seed)
+    n, d, m = int(rng.integers(5, 30)), int(rng.integers(1, 25)), 4
+    X, targets = draw(seed, n, d, c=2 * m)
+    Z = X - X.mean(axis=0)
+    parts = [targets[:, 2 * i : 2 * i + 2] for i in range(m)]
+    correlation = np.stack([Z.T @ Y for Y in parts])
+    length = min(d, 8)
+    found = batched_paths(Z.T @ Z, correlation, ridge=ridge, length=length + 3 * (length == d))
+    assert found.shape == (m, length)
+    for path, Y in zip(found, parts, strict=True):
+        alone = select(X, Y, ridge=ridge, n_features=length)
+        np.testing.assert_array_equal(path, alone.order)

@@ -11,10 +11,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 
-from featsieve import JASFS, AutoSelector, LaplacianScore, RandomSelector
+from featsieve import JASFS, LaplacianScore, RandomSelector
 from featsieve.datasets import make_planted
 from featsieve.evaluation.stability import selection_stability
-from featsieve.jasfs import start as jasfs_start
 from featsieve.tuning.stability_selection import StabilitySelection
 
 
@@ -61,7 +60,7 @@ def planted_sieve(planted):
 
 def quick(**settings):
     settings = {"n_subsamples": 6, "random_state": 0} | settings
-    selector = JASFS(3, n_features_to_select=8, init="spectral", max_iter=1)
+    selector = JASFS(3, n_features_to_select=8, init="k-means")
     return StabilitySelection(selector, **settings)
 
 
@@ -173,30 +172,6 @@ def test_more_clusters_than_rows_in_a_subsample(small_planted):
     # Where not even all rows are enough, subsamples are not spoken of.
     with pytest.raises(ValueError, match=r"^n_clusters=81 is more than n_samples=80"):
         sieve.set_params(selector__n_clusters=81).fit(small_planted.X)
-
-
-@pytest.mark.parametrize("nested", [False, True])
-def test_subsamples_start_from_landmarks_where_the_whole_table_does(nested, monkeypatch):
-    # Above a number of rows JASFS takes landmarks; a subsample may have fewer.
-    monkeypatch.setattr("featsieve.defaults.LARGEST_EXACT_GRAPH", 110)
-    X = make_planted(120, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
-    selector = JASFS(3, n_features_to_select=6)
-    if nested:
-        selector = AutoSelector(selector, sizes=[6])
-    sieve = StabilitySelection(selector, n_subsamples=2, random_state=0).fit(X)
-    started = []
-    start = jasfs_start.start
-
-    def noted(X, operator, settings, **keywords):
-        started.append((operator.shape[0], settings.init))
-        return start(X, operator, settings, **keywords)
-
-    monkeypatch.setattr("featsieve.jasfs.estimator.start", noted)
-    again = clone(sieve).fit(X)
-    # Each fit of AutoSelector is two of JASFS.
-    assert started == [(120, "auto")] * (1 + nested) + [(96, "landmarks")] * 2 * (1 + nested)
-    np.testing.assert_array_equal(again.selections_, sieve.selections_)
-    assert sieve.selector.get_params()["selector__init" if nested else "init"] == "auto"
 
 
 def test_sparse_tables_give_the_answer_of_dense_ones(small_planted):

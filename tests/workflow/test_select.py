@@ -121,7 +121,8 @@ def test_units_that_decide_are_told():
     X, informative = planted_in_large_units()
     settings = {"n_clusters": 3, "n_features": 6, "n_subsamples": 0}
     run = select_features(X, **settings)
-    assert run.selector.init_ == "raw"
+    init = run.selector.init_
+    assert init["family"][int(np.argmax(init["weight"]))] == "raw"
     (note,) = [note for note in run.notes if note.kind == "units"]
     widest = int(X.std(axis=0).argmax())
     assert f"such as 'x{widest}'" in note
@@ -131,7 +132,10 @@ def test_units_that_decide_are_told():
 
 def test_units_that_do_not_decide_are_not_told():
     X, _ = planted_in_large_units()
-    plain, hat = SimpleNamespace(init_="raw"), SimpleNamespace(init_="spectral")
+    plain, hat = (
+        SimpleNamespace(init_={"family": ["hat", "raw"], "weight": weight})
+        for weight in ([0.1, 0.9], [0.9, 0.1])
+    )
     for table in (X, sp.csr_array(X)):
         assert len(note_about_units(prepare_table(table), plain)) == 1
         assert note_about_units(prepare_table(table), hat) == ()

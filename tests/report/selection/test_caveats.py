@@ -87,8 +87,8 @@ WEAK = {"score": 0.01, "noise": 0.06}
         ("structure", WEAK | {"certain": False}, "no-structure", "warning"),
         ("structure", WEAK | {"certain": True}, "certain-clusters", "note"),  # all neighbours agree
         ("clusters", {"names": ["0"]}, "one-cluster", "warning"),
-        ("clusters", {"accuracy": 0.59}, "doubtful-clusters", "warning"),
-        ("clusters", {"accuracy": 0.61}, "doubtful-clusters", None),
+        ("clusters", {"certainty": 0.49}, "doubtful-clusters", "warning"),
+        ("clusters", {"certainty": 0.51}, "doubtful-clusters", None),
         ("clusters", {"rows": TINY}, "tiny-clusters", "note"),
         ("table", {"samples": 12}, "few-samples", "warning"),
         ("table", {"constant": 2}, "constant", "note"),

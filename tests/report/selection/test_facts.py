@@ -69,12 +69,13 @@ def test_how_the_number_was_chosen():
 def test_where_the_clusters_come_from():
     facts = cluster_facts(gather(automatic()[0], planted().X))
     assert (facts["source"], facts["number"], facts["plausible"]) == ("method", "asked", None)
-    assert facts["accuracy"] == pytest.approx(automatic()[0].label_accuracy_, rel=1e-3)
+    certainty = automatic()[0].sample_certainty_.mean()
+    assert facts["certainty"] == pytest.approx(certainty, rel=1e-3)
     sieve = JASFS("auto", n_features_to_select=8, random_state=0)
     facts = cluster_facts(of(sieve))
     assert facts["number"] == "found"
     assert tuple(facts["plausible"]) == sieve.cluster_count_.plausible_range
-    assert cluster_facts(of(LaplacianScore(4)))["accuracy"] is None
+    assert cluster_facts(of(LaplacianScore(4)))["certainty"] is None
 
 
 def test_structure_is_measured_where_it_is_not_given():

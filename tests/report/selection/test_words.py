@@ -27,7 +27,7 @@ def test_an_automatic_choice_in_words():
     assert "modularity" in text
     assert f"{low} to {high} do nearly as well" in text
     assert f"{count} is the smallest number whose value is within 0.01 of the best" in text
-    assert "3 clusters, as many as were asked for; the other samples predict" in text
+    assert "3 clusters, as many as were asked for; different views of the table put" in text
     assert (
         "The clusters are clearer than those of the same table with every column shuffled" in text
     )
