@@ -9,10 +9,12 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
 
 import featsieve
 
@@ -81,6 +83,12 @@ def in_own_process(*command: str, variables: Mapping[str, str] | None = None) ->
         check=True,
     )
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def in_parallel(function: Callable[..., Any], cases: Iterable[tuple], *, jobs: int) -> list[Any]:
+    """Return the results of a function, each from one core: processes with one thread each."""
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        return list(Parallel(n_jobs=jobs, verbose=5)(delayed(function)(*case) for case in cases))
 
 
 class PeakMemory:

@@ -26,7 +26,6 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 import featsieve.jasfs.estimator as jasfs_module
-import featsieve.jasfs.start as start_module
 from common import finish, options, table
 from featsieve import JASFS
 
@@ -35,9 +34,7 @@ N_INFORMATIVE = 50
 # The steps of a fit: where the function that makes it is looked up.
 STEPS = {
     "operator (column statistics)": (jasfs_module, "as_operator"),
-    "directions (Gram matrix, eigenvectors)": (start_module, "hat_directions"),
-    "landmarks (k-means of a sample)": (start_module, "choose_landmarks"),
-    "graph (nearest landmarks)": (start_module, "LandmarkGraph"),
+    "label hypotheses": (jasfs_module, "find_labels"),
     "alternation": (jasfs_module, "solve_joint"),
     "ranking (path of 300 features)": (jasfs_module, "rank"),
 }

@@ -39,7 +39,7 @@ from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
 from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
-from featsieve.graphs.initial_labels import table_labels
+from featsieve.hypotheses.families import table_labels
 from featsieve.tuning import LabelAgreement, Modularity
 from other_criteria import CentroidAccuracy, FullSilhouette
 

@@ -10,7 +10,9 @@ from featsieve.datasets import dataset_info, dataset_names, load_dataset
 
 PAPER = tuple(dataset_names("paper"))
 SKFEATURE = tuple(name for name in dataset_names("skfeature") if dataset_info(name).sha256)
+MORE = tuple(dataset_names("more"))
 SCALE = tuple(dataset_names("scale"))
+RAW_COUNTS = ("sc_baron_mouse1", "sc_camp", "sc_mix5_celseq2")
 
 
 def folder() -> Path | None:
@@ -26,4 +28,13 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     if root is None:
         raise SystemExit("Set FEATSIEVE_DATA to the folder that holds paper/ and skfeature/.")
     dataset = load_dataset(name, data=root)
-    return dataset.X, dataset.y
+    return dataset.X.astype(np.float64, copy=False), dataset.y
+
+
+def prepared(name: str) -> tuple[Any, np.ndarray]:
+    """Return a data set as `load`; raw counts by the total of the cell, log1p."""
+    X, y = load(name)
+    if name in RAW_COUNTS:
+        total = X.sum(axis=1, keepdims=True)
+        X = np.log1p(X / total * np.median(total))
+    return X, y

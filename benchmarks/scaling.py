@@ -8,8 +8,8 @@ Peak memory is the highest resident memory of the process during the fit, less w
 the table was made: the table itself is part of it. It is given in MiB and in multiples of the
 table; the libraries' own blocks and buffers take about 100 MiB, which is most of it for small
 tables. Times are the better of two fits. The exponent of a series is the slope of a straight line
-through log(seconds), or through log(peak), against log(size): 1 is linear. (The exact graph of up
-to 20,000 samples and the landmarks above are different algorithms: the line goes through both.)
+through log(seconds), or through log(peak), against log(size): 1 is linear. (Up to 5000
+samples all of them form the label hypotheses, above 5000 rows do: the line goes through both.)
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/scaling.py [--largest 1000000]
        [--series mnist samples features] [--output benchmarks/results/scaling]
@@ -35,7 +35,7 @@ SIZES = {
 UNITS = {"mnist": "images of 784 pixels", "samples": "rows of 500", "features": "columns of 500"}
 N_CLUSTERS = 10
 N_FEATURES = 100
-FIELDS = ["series", "size", "seconds", "table_mib", "peak_mib", "peak_over_table", "init"]
+FIELDS = ["series", "size", "seconds", "table_mib", "peak_mib", "peak_over_table", "families"]
 
 
 def table(series: str, size: int) -> np.ndarray:
@@ -66,7 +66,7 @@ def measure(series: str, size: int) -> dict:
 
     # Whatever is loaded by the first fit is loaded now.
     warm = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32)
-    estimator(init="landmarks").fit(warm)
+    estimator().fit(warm)
     before = resident("VmRSS")
     X = table(series, size)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
@@ -78,7 +78,9 @@ def measure(series: str, size: int) -> dict:
     peak = resident("VmHWM") - before
     mib = X.nbytes / 2**20
     row = [series, size, round(seconds, 2), round(mib, 1), round(peak, 1), round(peak / mib, 2)]
-    return dict(zip(FIELDS, [*row, sieve.init_], strict=True))
+    believed = zip(sieve.init_["family"], sieve.init_["weight"], strict=True)
+    families = ", ".join(name for name, weight in believed if weight > 0.0)
+    return dict(zip(FIELDS, [*row, families], strict=True))
 
 
 def exponent(sizes: np.ndarray, values: np.ndarray) -> float:
@@ -90,7 +92,7 @@ def tabulate(rows: list[dict]) -> list[str]:
     """Return the tables of the page."""
     cores = len(os.sched_getaffinity(0))
     text = [f"Measured on {cores} cores ({platform.machine()}), NumPy {np.__version__}.", ""]
-    text += ["| table | size | seconds | table, MiB | peak, MiB | peak / table | first labels |"]
+    text += ["| table | size | seconds | table, MiB | peak, MiB | peak / table | families |"]
     text += ["|---|---|---|---|---|---|---|"]
     for row in rows:
         text.append(

@@ -1,0 +1,227 @@
+"""What halving and doubling every constant of the label hypotheses does.
+
+The constants are those of the section "hypotheses" of featsieve/defaults.py; one is changed at a
+time (whole numbers are rounded down, to 1 at least; of several numbers all are changed). Planted
+tables: all kinds of the catalogue, as made and with standardised columns, recall of the planted
+columns in per cent and the adjusted Rand index of `labels_`, means over all tables, and the kind
+whose recall changes most. Real tables: twelve small development sets, ACC/NMI in percent of k-means
+on the selected columns ("area", see quality.py) and of `labels_` ("own"), means of two random
+states, and the set whose own labels change most (sum of both). The rows with other random states
+change no constant: they show what differs by chance.
+
+Usage: FEATSIEVE_DATA=folder python benchmarks/hypotheses.py [--constants CREDIBLE_EXCESS ...]
+       [--kinds iid15 ...] [--sets zoo ...] [--seeds 2] [--jobs 2]
+       [--output benchmarks/results/hypotheses.md]
+"""
+
+import ast
+import inspect
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+# Nothing else of featsieve here: constants are changed before anything has looked at them.
+from common import finish, in_own_process, line, options, table
+from featsieve import defaults
+
+SETS = (
+    *("brain", "jaffe", "nci", "colon", "lymphoma", "warpAR10P"),
+    *("GLIOMA", "SCADI", "alzheimer", "lsvt", "sc_pollen", "zoo"),
+)
+# Constants that none of these tables can feel.
+UNFELT = {"MOST_DENSE_COLUMNS": "only sparse tables of more columns feel it"}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+AS_IT_IS = "as it is"
+# A real table is fitted with each of these random states, a planted one with the first.
+STATES = (0, 1)
+OTHER_STATES = ((2, 3), (4, 5))
+
+
+def section(name: str) -> list[str]:
+    """Return the names of the constants in a section of featsieve/defaults.py."""
+    source = inspect.getsource(defaults)
+    heads = [i for i, text in enumerate(source.splitlines(), 1) if text.endswith("-----")]
+    first = next(i for i in heads if source.splitlines()[i - 1].startswith(f"# {name} -"))
+    last = min((i for i in heads if i > first), default=len(source))
+    nodes = (node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+    return [ast.unparse(node.targets[0]) for node in nodes if first < node.lineno < last]
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """Return a constant, or every one of several, times a factor."""
+    if isinstance(value, (tuple, list)):
+        return tuple(scaled(one, factor) for one in value)
+    return max(1, int(value * factor)) if isinstance(value, int) else value * factor
+
+
+# One process: a changed constant, a kind of planted tables or a real one ----------------------
+
+
+def measure(case: dict[str, Any]) -> dict[str, Any]:
+    """Return recall and ARI of a kind of tables, or area and own labels of a data set."""
+    early = [name for name in sys.modules if name.startswith("featsieve.hypotheses")]
+    if early:
+        raise RuntimeError(f"Constants must be changed before {early[0]} is imported.")
+    for name, value in case["constants"].items():
+        setattr(defaults, name, tuple(value) if isinstance(value, list) else value)
+    warnings.simplefilter("ignore")
+    if "kind" in case:
+        return planted(case["kind"], case["seeds"], case["states"][0])
+    return real(case["set"], case["states"])
+
+
+def planted(kind: str, seeds: int, random_state: int) -> dict[str, Any]:
+    """Return the mean recall and ARI of JASFS on tables of a kind."""
+    import numpy as np
+    from sklearn.metrics import adjusted_rand_score
+    from sklearn.preprocessing import StandardScaler
+
+    from featsieve import JASFS
+    from featsieve.datasets import make_catalogue_table
+
+    found = []
+    for seed in range(seeds):
+        made = make_catalogue_table(kind, random_state=seed)
+        c, m = int(made.labels.max()) + 1, int(made.informative.sum())
+        for X in (made.X, StandardScaler().fit_transform(made.X)):
+            sieve = JASFS(c, n_features_to_select=m, random_state=random_state).fit(X)
+            recall = 100.0 * float(made.informative[sieve.support_].mean())
+            found.append((recall, adjusted_rand_score(made.labels, sieve.labels_)))
+    recall, ari = np.mean(found, axis=0).tolist()
+    return {"recall": recall, "ari": ari}
+
+
+def real(name: str, states: list[int]) -> dict[str, Any]:
+    """Return the area of the columns that JASFS selects of a data set, and its own labels."""
+    import numpy as np
+
+    import real_data
+    from featsieve import JASFS
+    from featsieve.evaluation import ClusteringScores, paper_protocol
+    from quality import COUNTS
+
+    X, y = real_data.prepared(name)
+    c, d = len(np.unique(y)), X.shape[1]
+    area, own = [], []
+    for state in states:
+        sieve = JASFS(c, n_features_to_select=min(100, d // 2), random_state=state).fit(X)
+        order = np.argsort(sieve.ranking_)
+        area += [[paper_protocol(X[:, order[:k]], y).mean()[:2] for k in COUNTS if k <= d]]
+        own.append(ClusteringScores.of_labels(y, sieve.labels_).mean()[:2])
+    return {
+        "area": (100.0 * np.mean(area, axis=(0, 1))).tolist(),
+        "own": (100.0 * np.mean(own, axis=0)).tolist(),
+    }
+
+
+# All of them ------------------------------------------------------------------------------------
+
+
+def settings(names: list[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what is changed, by the name of the constant and in words."""
+    found: dict[tuple[str, str], dict[str, Any]] = {
+        (AS_IT_IS, ""): {"constants": {}, "states": STATES}
+    }
+    for states in OTHER_STATES:
+        key = (AS_IT_IS, f"random states {states[0]}, {states[1]}")
+        found[key] = {"constants": {}, "states": states}
+    for name in names:
+        value = getattr(defaults, name)
+        for word, factor in (("half", 0.5), ("double", 2.0)):
+            changed = scaled(value, factor)
+            words = f"{word}: {json.dumps(changed)}"
+            found[name, words] = {"constants": {name: changed}, "states": STATES}
+    return found
+
+
+def run(cases: list[dict[str, Any]], jobs: int) -> list[dict[str, Any]]:
+    """Measure every case in a process of its own."""
+    script = str(Path(__file__).resolve())
+    calls = (
+        delayed(in_own_process)(script, "--one", json.dumps(case), variables=ONE_THREAD)
+        for case in cases
+    )
+    return list(Parallel(n_jobs=jobs, backend="threading", verbose=5)(calls))
+
+
+def row(words: list[str], found: dict[str, dict], usual: dict[str, dict]) -> str:
+    """Return the line of one setting, beside the results of the defaults."""
+
+    def mean(key: str) -> list[float]:
+        values = [one[key] for one in found.values() if key in one]
+        values = [value if isinstance(value, list) else [value] for value in values]
+        return [sum(column) / len(column) for column in zip(*values, strict=True)]
+
+    def most(key: str) -> str:
+        def change(name: str) -> float:
+            new, old = found[name][key], usual[name][key]
+            return sum(new) - sum(old) if isinstance(new, list) else new - old
+
+        names = [name for name, one in found.items() if key in one]
+        name = max(names, key=lambda name: abs(change(name)))
+        return f"{name} {change(name):+.0f}" if abs(change(name)) >= 0.5 else ""
+
+    cells = [*words]
+    if mean("recall"):
+        cells += [f"{mean('recall')[0]:.1f}", f"{mean('ari')[0]:.3f}", most("recall")]
+    if mean("area"):
+        for key in ("area", "own"):
+            cells.append("/".join(f"{value:.1f}" for value in mean(key)))
+        cells.append(most("own"))
+    return line(cells)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    names = section("hypotheses")
+    parser.add_argument("--constants", nargs="+", default=names, choices=names, metavar="CONSTANT")
+    parser.add_argument("--kinds", nargs="*", metavar="KIND")
+    parser.add_argument("--sets", nargs="*", default=SETS, metavar="SET")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--one", type=json.loads, help="a case, in JSON: what a process measures")
+    arguments = parser.parse_args()
+    if arguments.one is not None:
+        print(json.dumps(measure(arguments.one)))
+        return
+    import real_data
+    from featsieve.datasets import planted_kinds
+
+    begun = time.perf_counter()
+    kinds = planted_kinds() if arguments.kinds is None else arguments.kinds
+    tables = [{"kind": kind, "seeds": arguments.seeds} for kind in kinds]
+    head = ["constant", "value"]
+    if kinds:
+        head += ["planted: recall", "ARI", "changes most"]
+    if real_data.folder() is None:
+        print("hypotheses.py: FEATSIEVE_DATA names no folder with data sets: planted tables only.")
+    elif arguments.sets:
+        tables += [{"set": name} for name in arguments.sets]
+        head += ["real: area", "own", "changes most"]
+    felt = [name for name in arguments.constants if name not in UNFELT]
+    changes = settings(felt)
+    cases = [{**change, **one} for one in tables for change in changes.values()]
+    results = iter(run(cases, arguments.jobs))
+    found: dict[tuple[str, str], dict[str, dict]] = {key: {} for key in changes}
+    for one in tables:
+        for key in changes:
+            found[key][one.get("kind") or one["set"]] = next(results)
+    usual = found[AS_IT_IS, ""]
+    lines = table(head, [])
+    for (name, words), own in found.items():
+        value = "" if name == AS_IT_IS else f" = {json.dumps(getattr(defaults, name))}"
+        lines.append(row([f"{name}{value}", words], own, usual))
+    for name, reason in UNFELT.items():
+        lines.append(line([f"{name} = {getattr(defaults, name)}", reason, *[""] * (len(head) - 2)]))
+    minutes = (time.perf_counter() - begun) / 60.0
+    lines += ["", f"{minutes:.1f} minutes, {arguments.jobs} processes at a time."]
+    finish(arguments.output, "Constants of the label hypotheses", __doc__, lines)
+
+
+if __name__ == "__main__":
+    main()
