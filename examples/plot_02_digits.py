@@ -20,9 +20,9 @@ sieve = JASFS(n_clusters=10, random_state=0).fit(X)
 print(f"{sieve.n_features_selected_} of 64 pixels; nearly as good: {sieve.equivalent_range_}")
 
 # %%
-# Rank 1 is the best pixel. Grey pixels are left out: some are always empty, and others are known
-# from their neighbours. Columns have unit variance inside, so that a corner which few images touch
-# can be worth much: below, one of the ways to write a 2 is told by it.
+# Rank 1 is the best pixel. Grey pixels are left out: the sides, which few images touch. Columns
+# have unit variance inside, so that a corner which few images touch can be worth much as well:
+# below, a way to write a 1 or a 2 is told by it.
 
 rank = np.where(sieve.support_, sieve.ranking_, np.nan).reshape(8, 8)
 figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.7))

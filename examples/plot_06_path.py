@@ -35,11 +35,14 @@ ax.grid(axis="y")
 ax.legend()
 
 # %%
-# The path of :func:`~featsieve.tuning.sparsity_path` solves the whole problem at every point: the
-# labels may move and a column may leave again. A line shows where a column is selected.
+# With ``refine_labels`` the path of :func:`~featsieve.tuning.sparsity_path` solves the whole
+# problem at every point: the labels may move and a column may leave again. A line shows where a
+# column is selected.
 
 points = sparsity_path(
-    planted.X, JASFS(n_clusters=4, random_state=0), sizes=[1, 2, 3, 5, 8, 12, 18, 25]
+    planted.X,
+    JASFS(n_clusters=4, refine_labels=True, random_state=0),
+    sizes=[1, 2, 3, 5, 8, 12, 18, 25],
 )
 figure, ax = plt.subplots(figsize=(6.4, 5.0))
 first = np.flatnonzero(points.supports.any(axis=0))

@@ -45,8 +45,8 @@ plt.show()
 
 # %%
 # The five partitions of a point cannot be told apart. Unequal clusters are cheaper; that is all the
-# term says. The joint solver compares the graph with the nearest neighbours of the data instead, so
-# that the term asks whether neighbours have the same label.
+# term says. With ``refine_labels`` the joint solver compares the graph with the nearest neighbours
+# of the data instead, so that the term asks whether neighbours have the same label.
 
 planted = make_planted(n, 200, n_informative=20, n_clusters=2, random_state=0)
 E = hat_coordinates(as_operator(planted.X, scale="std"))
