@@ -13,7 +13,6 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.dask import measured, moments_of, refuse_masked
 from featsieve.arrays.namespace import (
     has_double_precision,
     in_double,
@@ -349,7 +348,12 @@ def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
     """
     if not is_floating(X):
         return X
-    largest = moments_of(X).largest if is_dask_array(X) else largest_entries(X)
+    if is_dask_array(X):
+        from featsieve.arrays.dask import measured, moments_of
+
+        largest = moments_of(X).largest
+    else:
+        largest = largest_entries(X)
     used = largest[largest > 0.0]
     size = float(used.max(initial=0.0))
     if size >= LARGEST or 0.0 < size <= SMALLEST:
@@ -371,6 +375,8 @@ def check_dask_array(X: Any, *, owner: str) -> Any:
 
     The array that is returned carries its moments: whoever is handed it need not measure again.
     """
+    from featsieve.arrays.dask import measured, moments_of, refuse_masked
+
     refuse_masked(X._meta)
     check_shape_and_type(X, owner=owner)
     if np.isnan(X.shape[0]) or np.isnan(X.shape[1]):
@@ -400,6 +406,8 @@ def check_dask_rows(estimator: Any, X: Any) -> Any:
 
     Nothing is computed yet: numbers that are not finite are refused when their chunk is read.
     """
+    from featsieve.arrays.dask import refuse_masked
+
     refuse_masked(X._meta)
     check_shape_and_type(X, owner=type(estimator).__name__, min_samples=0)
     X = validate_data(estimator, X, skip_check_array=True, reset=False)
@@ -411,6 +419,8 @@ def check_dask_rows(estimator: Any, X: Any) -> Any:
 
 def _finite_chunk(chunk: Any, *, owner: str, names: np.ndarray | None) -> Any:
     """Return a chunk, or say what in its columns is not finite."""
+    from featsieve.arrays.dask import refuse_masked
+
     refuse_masked(chunk)
     check_finite(chunk, owner=owner, names=names)
     return chunk

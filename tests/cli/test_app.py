@@ -123,6 +123,7 @@ def test_select_loads_no_other_command():
     )
     packages = {".".join(name.split(".")[:2]) for name in loaded}
     assert "featsieve.workflow" in packages
+    assert "featsieve.arrays.dask" not in loaded
     assert not packages & {"featsieve.bench", "featsieve.demo", "featsieve.anndata"}
     assert not loaded & {"featsieve.cli.bench", "dask", "torch", "distributed", "anndata", "polars"}
 

@@ -7,7 +7,6 @@ from typing import Any
 import array_api_compat.numpy as xnp
 import numpy as np
 
-from featsieve.arrays.dask import moments_of
 from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 
@@ -122,6 +121,8 @@ def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
     is. The entries of a sparse table that are not stored count as zeros.
     """
     if is_dask_array(X):
+        from featsieve.arrays.dask import moments_of
+
         smallest = moments_of(X).smallest
     elif is_sparse(X):
         smallest = X.min(axis=0).toarray().ravel().astype(np.float64)
