@@ -160,13 +160,13 @@ HAT_SHARE_OF_BEST = 0.5
 HYPOTHESIS_STARTS = 3
 
 # Random splits of the columns into halves, of which the hat family has two members each.
-# Chosen on: the 41 development sets (benchmarks/results/hypotheses.md).
+# Chosen on: the 41 development sets (benchmarks/hypotheses.py).
 HAT_SPLITS = 3
 
 # The hat family is credible, and no other is looked at, where the agreement of its members exceeds
 # that on permuted columns by this share of what is left to 1.
 # Chosen on: planted and real tables, which lie far to either side (0.06 and below, 0.4 and above
-# but for a few); benchmarks/results/hypotheses.md shows half and double.
+# but for a few); benchmarks/hypotheses.py prints what half and double do.
 CREDIBLE_EXCESS = 0.15
 
 # Excess agreement is a share of what is left to 1 beyond chance, or of this if that is less: where
@@ -184,7 +184,7 @@ MODE_COLUMNS = (12, 25)
 
 # Numbers of selected columns that the second stage looks at; tables of no more columns than the
 # second constant: an eighth and a third of them.
-# Chosen on: the 41 development sets and planted tables (benchmarks/results/hypotheses.md).
+# Chosen on: the 41 development sets and planted tables (benchmarks/hypotheses.py).
 SECOND_SIZES = (50, 150, 300)
 NARROW_SECOND = 400
 
@@ -202,7 +202,7 @@ LARGEST_EXACT_GRAPH = 5000
 # Chosen on: no data.
 LANDMARKS_PER_CLUSTER = 10
 
-# Most sweeps (or batches of moves) of one label step: a guard, steps end before it.
+# Most sweeps of one label step: a guard, steps end before it.
 # Chosen on: no data.
 MAX_SWEEPS = 100
 
