@@ -67,17 +67,18 @@ def replay(Z: np.ndarray, calls: list[tuple], *, joint: bool) -> float:
     Z.mean(axis=0)
     if not joint:
         np.einsum("ij,ij->i", Z, Z)
-    for (kind, _, _), arrays in zip(calls, arguments, strict=True):
+    for (kind, shape, _), arrays in zip(calls, arguments, strict=True):
+        A = Z[: shape[0], : shape[1]]  # halves of the columns, selected ones, some of the rows
         if kind == "_dot":
-            Z @ arrays[0]
+            A @ arrays[0]
         elif kind == "_tdot":
-            Z.T @ arrays[0]
+            A.T @ arrays[0]
         elif kind == "_dot_columns":
-            Z[:, : len(arrays[0])] @ arrays[1]
+            A[:, : len(arrays[0])] @ arrays[1]
         elif kind == "weighted_gram":
-            np.linalg.eigh(Z.T @ Z) if joint else Z.T @ Z
+            np.linalg.eigh(A.T @ A) if joint else A.T @ A
         else:
-            np.linalg.eigh(Z @ Z.T) if joint else Z @ Z.T
+            np.linalg.eigh(A @ A.T) if joint else A @ A.T
     if joint:
         for first in range(0, n, 1000):
             E[first : first + 1000] @ E.T
