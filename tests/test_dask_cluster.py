@@ -8,10 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from joblib import parallel_config
 from sklearn.base import clone
 
 from featsieve import (
@@ -20,10 +18,6 @@ from featsieve import (
     LaplacianScore,
 )
 from featsieve.arrays import as_operator
-from featsieve.bench.run import run_plan
-from featsieve.bench.store import Store
-from featsieve.bench.workbench import workbench
-from featsieve.cli import main
 from featsieve.datasets import make_planted
 
 if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
@@ -197,67 +191,3 @@ def test_a_table_larger_than_the_memory_of_the_workers(own_client):
     own = [np.bincount(sieve.labels_[k::3], minlength=3).max() for k in range(3)]
     assert sum(own) > 0.9 * n
     assert pids(client) == before  # nobody was killed for its memory
-
-
-PLAN = """
-datasets = ["iris"]
-experiments = ["grid", "label-free"]
-counts = [2]
-kmeans_seeds = 2
-cell_seconds = 3.0
-
-[[methods]]
-name = "variance"
-selector = "MaxVariance"
-
-[[methods]]
-name = "Laplacian"
-selector = "LaplacianScore"
-grid = { n_neighbors = [3, 5] }
-"""
-ENDLESS = """
-[[methods]]
-name = "endless"
-selector = "NDFS"
-params = { tol = 0.0, max_iter = 1000000000 }
-"""
-VARIES = ["fit_seconds", "evaluate_seconds", "started", "jobs", "versions"]
-
-
-def kept_tables():
-    """Return how many data sets this process has loaded for benchmarks."""
-    return workbench.cache_info().currsize
-
-
-def test_cells_of_a_benchmark_run_on_the_workers(client, tmp_path):
-    plan = tmp_path / "mine.toml"
-    plan.write_text(PLAN)
-    here = workbench.cache_info().misses
-    with parallel_config(backend="dask"):
-        summary = run_plan(plan, tmp_path / "on_cluster")
-        again = run_plan(plan, tmp_path / "on_cluster")
-    assert workbench.cache_info().misses == here  # nothing was computed in this process
-    assert max(client.run(kept_tables).values()) >= 1
-    assert summary.flawless
-    assert summary.computed == summary.total
-    assert again.computed == 0
-    run_plan(plan, tmp_path / "here")
-    pd.testing.assert_frame_equal(
-        Store(tmp_path / "on_cluster").read().drop(columns=VARIES),
-        Store(tmp_path / "here").read().drop(columns=VARIES),
-    )
-
-
-def test_the_time_limit_of_a_cell_holds_on_the_workers(client, tmp_path, capsys):
-    plan = tmp_path / "mine.toml"
-    plan.write_text(PLAN.replace('"grid", "label-free"', '"default"') + ENDLESS)
-    out = tmp_path / "results"
-    address = client.scheduler.address
-    with pytest.raises(SystemExit) as end:
-        main(["bench", "run", str(plan), "--out", str(out), "--cluster", address])
-    assert end.value.code in (0, None)
-    rows = Store(out).read().set_index("method")
-    assert rows.loc["endless", "status"] == "timeout"
-    assert "more than 3 s" in rows.loc["endless", "reason"]
-    assert rows.loc["variance", "status"] == "done"
-    assert "timeout: endless" in capsys.readouterr().out

@@ -1,23 +1,17 @@
-"""Where cells are run: in worker processes of this machine, or on a Dask cluster.
-
-Both compute rows; the calling process writes them down. Also one job is run in another process,
-which may die without harm.
-"""
+"""Where cells are run: in worker processes, also a single job: a process may die without harm."""
 
 import os
 import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any
 
 from featsieve.bench.cells import Cell
-from featsieve.io.optional import load_optional
 
 Rows = list[dict[str, Any]]
 Results = Generator[tuple[Cell, Rows | None], None, None]  # None: the workers that ran it died
@@ -42,49 +36,29 @@ def run_cells(
     jobs: int,
     threads: int,
     tick: Callable[[], None] = lambda: None,
-) -> Results:
-    """Run cells on the cluster of joblib's Dask backend or in processes; give each as it comes.
-
-    If the iterator is closed before its end, what was begun is given up and no worker is left.
-    """
-    from joblib.parallel import get_active_backend
-
-    client = getattr(get_active_backend()[0], "client", None)
-    if client is None:
-        yield from _in_processes(compute, deque(cells), jobs=jobs, threads=threads, tick=tick)
-        return
-    from distributed.scheduler import KilledWorker
-
-    executor, under_way = client.get_executor(pure=False), dict[Any, Cell]()
-    try:
-        for future in _ended(executor, compute, deque(cells), under_way, jobs=jobs, tick=tick):
-            died = isinstance(future.exception(), KilledWorker)
-            yield under_way.pop(future), None if died else future.result()
-    finally:
-        executor.shutdown(wait=False)
-
-
-def _in_processes(
-    compute: Callable[[Cell], Rows],
-    waiting: deque[Cell],
-    *,
-    jobs: int,
-    threads: int,
-    tick: Callable[[], None],
     alone: bool = False,
 ) -> Results:
-    """Run cells in worker processes.
+    """Run cells in worker processes, and give each as it comes.
 
     When a process dies, the cells that were under way are run again one by one: what dies ``alone``
-    is its own fault.
+    is its own fault. If the iterator is closed before its end, what was begun is given up and no
+    worker is left.
     """
+    waiting = deque(cells)
+    # One cell more waits for the next free worker; a single job is timed with nothing beside it.
+    most = jobs + (jobs > 1)
     while waiting:
         under_way: dict[Any, Cell] = {}
         try:
             executor = _executor(jobs, threads)
-            for future in _ended(executor, compute, waiting, under_way, jobs=jobs, tick=tick):
-                rows = future.result()
-                yield under_way.pop(future), rows
+            while waiting or under_way:
+                while waiting and len(under_way) < most:
+                    under_way[executor.submit(compute, waiting[0])] = waiting[0]
+                    waiting.popleft()
+                for future in wait(under_way, TICK_SECONDS, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    yield under_way.pop(future), rows
+                tick()
         except BrokenProcessPool:
             stop_workers()
         except BaseException:
@@ -94,29 +68,9 @@ def _in_processes(
             if alone:
                 yield cell, None
             else:
-                yield from _in_processes(
-                    compute, deque([cell]), jobs=1, threads=threads, tick=tick, alone=True
+                yield from run_cells(
+                    compute, [cell], jobs=1, threads=threads, tick=tick, alone=True
                 )
-
-
-def _ended(
-    executor: Any,
-    compute: Callable[[Cell], Rows],
-    waiting: deque[Cell],
-    under_way: dict[Any, Cell],
-    *,
-    jobs: int,
-    tick: Callable[[], None],
-) -> Iterator[Any]:
-    """Keep some of the waiting cells under way, and give each future that has ended."""
-    # One cell more waits for the next free worker; a single job is timed with nothing beside it.
-    most = jobs + (jobs > 1)
-    while waiting or under_way:
-        while waiting and len(under_way) < most:
-            future = executor.submit(compute, waiting[0])
-            under_way[future] = waiting.popleft()
-        yield from wait(under_way, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED).done
-        tick()
 
 
 def _executor(jobs: int, threads: int) -> Any:
@@ -171,20 +125,3 @@ def threads_of(jobs: int) -> int:
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     share = max(1, cpu_count() // jobs)
     return min(share, int(wanted)) if wanted.isdigit() and int(wanted) > 0 else share
-
-
-@contextmanager
-def on_cluster(address: str) -> Iterator[Any]:
-    """Make a Dask cluster the backend of joblib, and so of benchmarks, in the block."""
-    from joblib import parallel_config
-
-    distributed = load_optional("distributed", "Running on a cluster", extra="dask")
-    try:
-        client = distributed.Client(address)
-    except (OSError, ValueError) as error:
-        raise OSError(
-            f"There is no Dask scheduler at {address!r}: start one with `dask scheduler`, workers "
-            "with `dask worker ADDRESS --nthreads 1`, and pass the address that it prints."
-        ) from error
-    with client, parallel_config(backend="dask"):
-        yield client

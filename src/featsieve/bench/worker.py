@@ -1,8 +1,7 @@
 """Run one cell: fit, evaluate, and write down what came of it, whatever that is."""
 
-import ctypes
 import hashlib
-import threading
+import signal
 import time
 import warnings
 from collections.abc import Iterator
@@ -111,37 +110,24 @@ class TimeUpError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeUpError`` in the block after so many seconds; another thread watches the clock.
+    """Raise ``TimeUpError`` in the block after so many seconds; there are no alarms on Windows.
 
-    Compiled code is not interrupted: the error comes when it returns. Works in any thread, such as
-    those of a Dask worker.
+    Compiled code is not interrupted: the error comes when it returns.
     """
-    limited, over, lock = threading.current_thread(), threading.Event(), threading.Lock()
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
 
-    def watch() -> None:
-        wait = seconds
-        # The number of a thread that has ended is soon that of another: nothing may ring there.
-        while not over.wait(wait) and limited.is_alive():
-            with lock:
-                if not over.is_set():
-                    _raise_in(limited, TimeUpError)
-            wait = AGAIN_SECONDS
+    def ring(*_: Any) -> None:
+        raise TimeUpError(f"more than {seconds:g} s")
 
+    before = signal.signal(signal.SIGALRM, ring)
     try:
         try:
-            threading.Thread(target=watch, daemon=True).start()
+            signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
             yield
         finally:
-            over.set()
-            with lock:  # what rang a moment ago and has not been heard is taken back
-                _raise_in(limited, None)
-    except TimeUpError:
-        raise TimeUpError(f"more than {seconds:g} s") from None
-    finally:
-        over.set()
-
-
-def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
-    """Let a thread raise an error when it next runs Python code; None takes it back."""
-    raised = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), raised)
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    finally:  # where it rang at the last moment, between the block and that line
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,7 +1,6 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,12 +52,6 @@ def run_command(
     ] = None,
     data: Data = None,
     jobs: Jobs = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler (tcp://HOST:8786) whose workers run the cells."
-        ),
-    ] = None,
     retry: Retry = False,
     download: Download = False,
     strict: Strict = False,
@@ -73,12 +66,9 @@ def run_command(
     Cells without a result and data sets that are left out are listed, and are no error: the exit
     code is 0, or 1 with `--strict`.
 
-    With `--cluster` the workers of a Dask cluster run the cells (give them one thread each, and the
-    same `--data` folder); the results are written here.
-
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
-    summary = _run(plan, out, cluster, data=data, jobs=jobs, retry=retry, download=download)
+    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
     if as_json:
         total = {"total": summary.total, "flawless": summary.flawless}
         print_json({**vars(summary), "folder": str(summary.folder), **total})
@@ -167,19 +157,15 @@ def list_command(as_json: options.Json = False) -> None:
         print_json(shown)
 
 
-def _run(
-    plan: str, out: Path | None, cluster: str | None = None, *, data: Path | None, **how: Any
-) -> "RunSummary":
+def _run(plan: str, out: Path | None, **how: Any) -> "RunSummary":
     """Run a plan with progress shown."""
     from featsieve.bench.parse import load_plan
-    from featsieve.bench.pool import on_cluster
     from featsieve.bench.progress import BenchProgress
     from featsieve.bench.run import run_plan
 
     loaded = load_plan(plan)
     folder = out or Path(f"bench-{loaded.name}")
-    with on_cluster(cluster) if cluster else nullcontext():
-        return run_plan(loaded, folder, data=data, progress=BenchProgress(sys.stderr), **how)
+    return run_plan(loaded, folder, progress=BenchProgress(sys.stderr), **how)
 
 
 def _print_summary(summary: "RunSummary") -> None:
