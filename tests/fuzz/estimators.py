@@ -23,7 +23,6 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
         "n_hypotheses": ("auto", "auto", 1, 2, 9),
         "refine_labels": (False, False, True),
         "scale": ("auto", "unit", "sqrt", "none"),
-        "formula": ("code", "paper"),
         "sparsity": ("auto", "auto", 1e-3, 1e6),
         "alpha": (0.3, 0.0, 1e3),
         "ridge": (10.0, 1e-6, 1e6),

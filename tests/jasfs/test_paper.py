@@ -65,31 +65,6 @@ def test_alpha_and_beta_are_inert(problem):
     np.testing.assert_allclose(other.coef_, model.coef_, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_printed_formula_is_the_papers_objective(problem):
-    """J of eq. JASFS, with S built explicitly from the labels before the last step."""
-    with pytest.warns(ConvergenceWarning):
-        model, reference = fit_as_authors(problem, 2, formula="paper", max_iter=1)
-    alpha, beta, sparsity, _ = reference["jasfs2_params"]
-    X, labels = reference["X"], reference["labels"]
-    c = labels.max() + 1
-    before = np.eye(c)[labels]
-    distance = ((before[:, None] - before[None]) ** 2).sum(-1)
-    S = np.exp(-alpha / (2 * beta) * distance)
-    S /= S.sum(axis=1, keepdims=True)
-    symmetric = (S + S.T) / 2
-    L = np.diag(symmetric.sum(axis=1)) - symmetric
-    F = before / np.sqrt(before.sum(axis=0))  # after one frozen step, up to 1e-8
-    residual = (X - X.mean(0)) @ model.coef_ - (F - F.mean(0))
-    expected = (
-        0.5 * np.sum(residual**2)
-        + alpha * np.trace(F.T @ L @ F)
-        + beta * np.sum(S * np.log(S))
-        + sparsity * model.n_features_selected_
-    )
-    np.testing.assert_allclose(model.objective_[0], expected, rtol=1e-6)
-
-
 def test_small_orthogonality_lets_labels_move_and_keeps_them_finite(small_planted):
     rng = np.random.default_rng(0)
     start = rng.integers(0, 3, len(small_planted.labels))

@@ -32,7 +32,6 @@ from featsieve.jasfs.paper import (
 )
 from featsieve.jasfs.problem import Problem, cluster_sums, too_large
 from featsieve.solvers.forward_selection import ForwardState
-from featsieve.solvers.labels import FORMULAS
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
 from featsieve.terms import NeighbourGraph
@@ -122,9 +121,6 @@ class JASFS(ClusterModel):
     shrinkage : float, default=1.0
         ρ: ridge of the hat metric in which labels are sought, in units of the mean eigenvalue of
         the data (joint solver).
-    formula : {"code", "paper"}, default="code"
-        For ``solver="paper"``: whether to follow the authors' code or the printed equations, where
-        the two differ.
     orthogonality : float, default=1e8
         ν, penalty for labels that are not orthonormal (``solver="paper"``).
     max_iter : int, default=20
@@ -251,7 +247,6 @@ class JASFS(ClusterModel):
     n_neighbors: int = 5
     ridge: float = 10.0
     shrinkage: float = 1.0
-    formula: str = "code"
     orthogonality: float = 1e8
     max_iter: int = 20
     tol: float = 1e-5
@@ -267,7 +262,6 @@ class JASFS(ClusterModel):
     _checks: ClassVar[dict[str, Check]] = {
         "solver": one_of("joint", "paper"),
         "scale": one_of("auto", "unit", "sqrt", "none"),
-        "formula": one_of(*FORMULAS),
         "sparsity": positive_or_auto,
         "n_hypotheses": positive_integer_or_auto,
         "alpha": nonnegative,
@@ -458,7 +452,6 @@ class JASFS(ClusterModel):
             beta=self.beta,
             sparsity=defaults.PAPER_SPARSITY if unset else float(self.sparsity),
             orthogonality=self.orthogonality,
-            formula=self.formula,
         )
         # Algorithm 2, lines 2 to 8: graph, features and labels in turn
         self._progress.step(f"labels and features in turn, at most {self.max_iter} times")

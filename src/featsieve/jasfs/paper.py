@@ -24,7 +24,7 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.homotopy_iht import HomotopyIHT
-from featsieve.solvers.labels import multiplicative_step
+from featsieve.solvers.nonnegative_labels import unit_columns
 from featsieve.solvers.protocol import Callback, Solution, Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms import UniformGraph, indicator
@@ -42,27 +42,23 @@ class PaperProblem:
     beta: float
     sparsity: float
     orthogonality: float = 1e8
-    formula: str = "code"
 
     @property
     def gamma(self) -> float:
-        """The exponent of S: alpha/(2 beta) in the paper, 1/(2 beta) in the authors' code."""
-        return (1.0 if self.formula == "code" else self.alpha) / (2.0 * self.beta)
+        """The exponent of S of the authors' program (in the paper alpha/(2 beta))."""
+        return 1.0 / (2.0 * self.beta)
 
     def objective(self, state: "PaperState") -> float:
         """Return the objective the authors record, with the graph of the iteration.
 
-        Paper: eq. JASFS. Code: twice the graph term, and the entropy of the symmetrised graph.
+        Against eq. JASFS it has twice the graph term, and the entropy of the symmetrised graph.
         """
         if state.graph is None:
             return float("inf")
         loss = 0.5 * square(to_numpy(state.fitted) - (state.F - state.F.mean(axis=0)))
         loss += self.sparsity * count_rows(state.W)
-        smoothness = state.graph.smoothness(state.F)
-        if self.formula == "code":
-            entropy = state.graph.symmetric_entropy()
-            return loss + 2.0 * self.alpha * (smoothness + self.beta * entropy)
-        return loss + self.alpha * smoothness + self.beta * state.graph.entropy()
+        graph = state.graph.smoothness(state.F) + self.beta * state.graph.symmetric_entropy()
+        return loss + 2.0 * self.alpha * graph
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,6 @@ def solve_paper(
             state.graph,
             alpha=problem.alpha,
             orthogonality=problem.orthogonality,
-            formula=problem.formula,
         )
         return replace(state, F=F)
 
@@ -142,6 +137,31 @@ def solve_paper(
     )
     # Algorithm 2, line 2: repeat; line 7: k = k + 1
     return run(solver, problem, max_iter=max_iter, callback=callback)
+
+
+def multiplicative_step(
+    F: np.ndarray,
+    fitted: np.ndarray,
+    graph: UniformGraph,
+    *,
+    alpha: float,
+    orthogonality: float,
+) -> np.ndarray:
+    """Return F * (nu F + Q) / (P F + nu F F'F), columns to unit length (eq. slutonofF).
+
+    ``fitted`` is HXW, ``graph`` that of F, and nu is ``orthogonality``. P = H + 2 alpha L_S and
+    Q = HXW are twice those of eq. PQ, as in the authors' program. With nu = 1e8 an entry moves by
+    about 1e-8, and a zero stays zero: the labels are frozen at their first value. A smaller nu lets
+    them move, and can make the numerator negative; such entries become zero, as F >= 0 wants.
+    """
+    # Algorithm 2, line 4: P F (with L_S) and Q
+    P_F = (F - F.mean(axis=0)) + 2.0 * alpha * graph.laplacian_product(F)
+    numerator = orthogonality * F + fitted
+    # Algorithm 2, line 5: F by eq. slutonofF
+    denominator = P_F + orthogonality * (F @ (F.T @ F))
+    safe = np.where(denominator > 0.0, denominator, 1.0)
+    ratio = np.where((denominator > 0.0) & (numerator > 0.0), numerator / safe, 0.0)
+    return unit_columns(F * ratio)
 
 
 def rank_rows(problem: PaperProblem, state: PaperState) -> tuple[np.ndarray, np.ndarray, int]:

@@ -8,7 +8,7 @@ the price of a feature: adding it         forward_selection (its products: forwa
 ... and what no support can do better     certificate
 the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves
-non-negative labels                       labels (the paper's), nonnegative_labels, projected_labels
+non-negative labels                       nonnegative_labels, projected_labels
 labels and their features in turn         label_support
 l2,1 regression and projection            reweighted_ridge, sparse_projection (product_form)
 the lasso                                 lars

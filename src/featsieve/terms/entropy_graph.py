@@ -156,10 +156,6 @@ class UniformGraph:
         """Return sum_i log z_i; -beta times it is the graph term with S eliminated."""
         return float(np.sum(np.log(self.z)))
 
-    def entropy(self) -> float:
-        """Return sum s_ij log s_ij = -2 gamma tr(F' L_S F) - sum_i log z_i."""
-        return -2.0 * self.gamma * self.smoothness(self.F) - self.log_partition()
-
     def symmetric_entropy(self) -> float:
         """Return sum t_ij log t_ij of the symmetrised graph T = (S + S')/2 (authors' code)."""
         return self.kernel.symmetric_entropy(self.r)

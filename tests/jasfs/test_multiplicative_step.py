@@ -1,12 +1,11 @@
-"""The multiplicative label step, against the printed formulas with a dense graph."""
+"""The multiplicative label step, against its formula with a dense graph."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve import JASFS
-from featsieve.solvers.labels import multiplicative_step
+from featsieve.jasfs.paper import multiplicative_step
 from featsieve.terms import UniformGraph, indicator, normalised_indicator
 
 fast = settings(max_examples=30, deadline=None)
@@ -31,7 +30,7 @@ def _centred(A):
     return A - A.mean(axis=0)
 
 
-def printed(F, fitted, *, alpha, nu, formula):
+def printed(F, fitted, *, alpha, nu):
     """F * (nu F + Q) / (P F + nu F F'F) with dense matrices, columns to unit length."""
     n = len(F)
     K = np.exp(-GAMMA * np.sum((F[:, None, :] - F[None, :, :]) ** 2, axis=2))
@@ -39,50 +38,44 @@ def printed(F, fitted, *, alpha, nu, formula):
     T = 0.5 * (S + S.T)
     L = np.diag(T.sum(axis=1)) - T
     H = np.eye(n) - np.ones((n, n)) / n
-    if formula == "code":
-        P, Q = H + 2.0 * alpha * L, fitted
-    else:
-        P, Q = 0.5 * H + alpha * L, 0.5 * fitted
+    P, Q = H + 2.0 * alpha * L, fitted
     F = F * (nu * F + Q) / (P @ F + nu * F @ F.T @ F)
     return F / np.linalg.norm(F, axis=0)
 
 
-def update(F, fitted, *, alpha=0.5, nu=10.0, formula="code"):
+def update(F, fitted, *, alpha=0.5, nu=10.0):
     graph = UniformGraph(F, GAMMA)
-    return multiplicative_step(F, fitted, graph, alpha=alpha, orthogonality=nu, formula=formula)
+    return multiplicative_step(F, fitted, graph, alpha=alpha, orthogonality=nu)
 
 
-@pytest.mark.parametrize("formula", ["code", "paper"])
 @fast
 @given(seeds, st.floats(0.0, 3.0), st.floats(20.0, 1e6))
-def test_update_of_positive_labels_equals_the_printed_formula(formula, seed, alpha, nu):
+def test_update_of_positive_labels_equals_the_formula(seed, alpha, nu):
     F, fitted = soft(seed)
     fitted *= 0.5  # nu F + Q > 0: nothing to clip
-    expected = printed(F, fitted, alpha=alpha, nu=nu, formula=formula)
+    expected = printed(F, fitted, alpha=alpha, nu=nu)
     assert expected.min() > 0.0
-    new = update(F, fitted, alpha=alpha, nu=nu, formula=formula)
+    new = update(F, fitted, alpha=alpha, nu=nu)
     np.testing.assert_allclose(new, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("formula", ["code", "paper"])
 @fast
 @given(seeds)
-def test_default_nu_freezes_a_one_hot_start(formula, seed):
+def test_default_nu_freezes_a_one_hot_start(seed):
     labels, F, fitted = hard(seed)
     start = normalised_indicator(labels, 3)
     for _ in range(5):
-        F = update(F, fitted, alpha=1.0, nu=JASFS().orthogonality, formula=formula)
+        F = update(F, fitted, alpha=1.0, nu=JASFS().orthogonality)
         np.testing.assert_array_equal(F == 0.0, start == 0.0)
         assert 0.0 < np.abs(F - start).max() < 1e-6
 
 
-@pytest.mark.parametrize("formula", ["code", "paper"])
 @fast
 @given(seeds, st.sampled_from([1e-8, 1e-2, 1.0]), st.floats(0.0, 10.0), st.floats(0.1, 100.0))
-def test_small_nu_never_gives_negative_or_undefined_entries(formula, seed, nu, alpha, size):
+def test_small_nu_never_gives_negative_or_undefined_entries(seed, nu, alpha, size):
     F, fitted = soft(seed)
     for _ in range(5):
-        F = update(F, size * fitted, alpha=alpha, nu=nu, formula=formula)
+        F = update(F, size * fitted, alpha=alpha, nu=nu)
         assert np.all(np.isfinite(F))
         assert F.min() >= 0.0
         length = np.linalg.norm(F, axis=0)
