@@ -47,12 +47,6 @@ PRODUCTS = {
         "S",
     ),
     "column_forms(p)": (lambda A, a: A.column_forms(a.p), lambda Z, a: a.p @ Z**2, 2, None),
-    "graph_forms": (
-        lambda A, a: A.xp.stack(A.graph_forms(a.S, a.p)),
-        lambda Z, a: np.stack([a.p @ Z, a.p @ Z**2, np.sum(Z * (a.S @ Z), axis=0)]),
-        2,
-        "S",
-    ),
     "quadratic": (lambda A, a: A.quadratic(a.S), lambda Z, a: Z.T @ (a.S @ Z), 2, "S"),
 }
 

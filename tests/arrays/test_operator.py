@@ -81,19 +81,6 @@ def test_the_size_of_the_blocks_changes_nothing(X, scale, center, elements):
         assert_products(A, Z, tolerance=tolerance_of(X))
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("share", [0.0, 2.0])  # every graph is full, none is
-@settings(max_examples=15)
-@given(X=tables(), seed=st.integers(0, 99))
-def test_graph_forms_of_full_and_of_sparse_graphs(order, share, X, seed):
-    X = np.array(X, order=order)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operator, "FULL_SHARE", share)
-        A, Z = as_operator(X, scale="std"), explicit(X, scale="std")
-        args = arguments(X.shape, seed=seed)
-        assert_products(A, Z, names=["graph_forms"], args=args, tolerance=tolerance_of(X))
-
-
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("dtype", ["float32", "float64", *WHOLE])
 def test_large_tables_are_not_copied(dtype, order, monkeypatch):

@@ -322,8 +322,8 @@ class DaskOperator(DataOperator):
     Chunks may be NumPy arrays or scipy.sparse matrices. Products that add up over the samples
     (``rmatmul``, ``gram``, ...) are summed in a tree on the workers; products with one row per
     sample come back as NumPy arrays. What needs rows of several chunks at once costs more:
-    ``row_products`` takes a pass for each block of rows, and ``sample_gram``, ``column_forms``,
-    ``graph_forms`` and ``quadratic`` with a graph take the table through the caller's process,
+    ``row_products`` takes a pass for each block of rows, and ``sample_gram``, ``column_forms``
+    and ``quadratic`` with a graph take the table through the caller's process,
     some columns at a time.
     """
 

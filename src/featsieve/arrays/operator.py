@@ -21,7 +21,6 @@ from sklearn.utils import gen_batches
 from featsieve.arrays.namespace import (
     Array,
     column_dots,
-    columns_are_contiguous,
     is_sparse,
     like,
     on_host,
@@ -40,8 +39,6 @@ SCALES = ("unit", "std", "sqrt", "none")
 BLOCK_ELEMENTS = 2**21
 CACHE_ELEMENTS = 2**16
 DEVICE_ELEMENTS = 2**26
-# A graph with this share of all possible edges is multiplied as a dense matrix.
-FULL_SHARE = 0.1
 # A product of the raw table subtracts its mean afterwards, which cancels |mean|/std digits. Beyond
 # this ratio a dense table is centred explicitly (one copy) instead.
 LARGEST_OFFSET = {"float32": 1e2, "float64": 1e3}
@@ -270,23 +267,6 @@ class DataOperator(ABC):
             return self._joined([column_dots(Z, product(Z)) for _, Z in blocks])
         weights = self.xp.asarray(A, device=self.device)
         return self._joined([weights @ (Z * Z) for _, Z in blocks])
-
-    def graph_forms(self, S: sp.csr_array, degree: np.ndarray) -> tuple[Array, Array, Array]:
-        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j of every column, in one pass."""
-        weights = self.place(degree)
-        # Few samples have few pairs that are not neighbours: no zeros need be skipped, and a table
-        # stored by columns can stay so.
-        full = columns_are_contiguous(self._X) and S.nnz >= FULL_SHARE * S.shape[0] ** 2
-        graph = self.place(S.toarray()) if full else None
-        along_graph = sparse_product(S, self.inverse_scale)
-        parts = []
-        for _, Z in self._column_blocks(self.cache_elements, by_rows=not full):
-            product = (Z.T @ graph).T if full else along_graph(Z)
-            sums, edges = weights @ Z, column_dots(Z, product)
-            Z *= Z
-            parts.append((sums, weights @ Z, edges))
-        sums, squares, edges = (self._joined(blocks) for blocks in zip(*parts, strict=True))
-        return sums, squares, edges
 
     def quadratic(self, A: sp.csr_array) -> Array:
         """Return Z'AZ (d x d), A symmetric, sparse and n x n. Ask for it only when d is small."""

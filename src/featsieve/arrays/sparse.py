@@ -174,12 +174,6 @@ class SparseOperator(RawOperator):
         inner = np.asarray(Y.multiply(A @ Y).sum(axis=0)).ravel()
         return inner - 2.0 * s * (Y.T @ A_one) + s**2 * A_one.sum()
 
-    def graph_forms(
-        self, S: sp.csr_array, degree: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return z_j' degree, z_j' diag(degree) z_j and z_j' S z_j for every column."""
-        return self.rmatmul(degree[:, None])[:, 0], self.column_forms(degree), self.column_forms(S)
-
     def quadratic(self, A: sp.csr_array) -> np.ndarray:
         """Return Z'AZ: a sparse product and rank-one corrections."""
         Y, s, _ = self._scaled

@@ -88,15 +88,25 @@ class LaplacianScore(UnsupervisedSelector):
 
 
 def laplacian_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
-    """Return LS of every column: x'Lx / x'Dx = 1 - x'Sx / x'Dx for x with D-weighted mean zero."""
-    degree = degrees(S)
-    total = degree.sum()
-    sums, weighted, edges = map(to_numpy, operator.graph_forms(S, degree))
-    # With x = z - mean: x'Dx = z'Dz - total mean^2, and x'Sx loses the same; x'Lx = z'Lz.
-    spread = weighted - sums**2 / total
-    rough = weighted - edges
-    norms = to_numpy(operator.column_norms()) * (total / operator.shape[0])
-    scored = to_numpy(operator.varies) & (spread > NEGLIGIBLE * norms)
+    """Return LS of every column: x'Lx / x'Dx for x with D-weighted mean zero."""
+    weighted, spread, scored = column_weights(operator, S)
+    rough = weighted - to_numpy(operator.column_forms(S))  # the same of x and of x less a constant
     scores = np.full(len(spread), WORST)
     scores[scored] = np.clip(rough[scored] / spread[scored], 0.0, WORST)
     return scores
+
+
+def column_weights(
+    operator: DataOperator, S: sp.csr_array
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return x'Dx of every column, that of x less its D-weighted mean, and whether x is scored.
+
+    It is where it varies, and the second number is not just rounding.
+    """
+    degree = degrees(S)
+    weighted = to_numpy(operator.column_forms(degree))
+    sums = to_numpy(operator.rmatmul(operator.place(degree[:, None])))[:, 0]
+    spread = weighted - sums**2 / degree.sum()
+    norms = to_numpy(operator.column_norms()) * (degree.sum() / operator.shape[0])
+    scored = to_numpy(operator.varies) & (spread > NEGLIGIBLE * np.maximum(norms, weighted))
+    return weighted, spread, scored

@@ -11,7 +11,7 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.graphs.affinity import degrees, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
-from featsieve.selectors.laplacian_score import NEGLIGIBLE, WORST, laplacian_scores
+from featsieve.selectors.laplacian_score import WORST, column_weights, laplacian_scores
 from featsieve.validation import one_of
 
 CRITERIA = ("normalized", "plain", "leading")
@@ -132,7 +132,7 @@ class SPEC(UnsupervisedSelector):
 
 def plain_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
     """Return φ1 = (x'Dx - x'Sx) / x'Dx of every column; 2 where it does not vary."""
-    weighted, scored = column_weights(operator, S)
+    weighted, _, scored = column_weights(operator, S)
     rough = weighted - to_numpy(operator.column_forms(S))
     scores = np.full(len(rough), WORST)
     scores[scored] = np.clip(rough[scored] / weighted[scored], 0.0, WORST)
@@ -146,21 +146,10 @@ def leading_scores(
     eigenvalues, vectors = leading_eigenpairs(S, n_clusters - 1, whole_clusters=True)
     values = 1.0 - eigenvalues
     values = np.where(values < ZERO, 0.0, np.minimum(values, WORST))  # rounding
-    weighted, scored = column_weights(operator, S)
+    weighted, _, scored = column_weights(operator, S)
     # Σ_j (2 - λ_j) (ξ_j'D^(1/2)x)²
     shares = operator.rmatmul(operator.place(np.sqrt(degrees(S))[:, None] * vectors))
     smooth = to_numpy(shares**2 @ operator.place(WORST - values))
     scores = np.zeros(len(smooth))
     scores[scored] = smooth[scored] / weighted[scored]
     return scores, values
-
-
-def column_weights(operator: DataOperator, S: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return x'Dx of every column, and whether 1 - α_1² is not just rounding."""
-    degree = degrees(S)
-    weighted = to_numpy(operator.column_forms(degree))
-    sums = to_numpy(operator.rmatmul(operator.place(degree[:, None])))[:, 0]
-    spread = weighted - sums**2 / degree.sum()
-    norms = to_numpy(operator.column_norms()) * (degree.sum() / operator.shape[0])
-    scored = to_numpy(operator.varies) & (spread > NEGLIGIBLE * np.maximum(norms, weighted))
-    return weighted, scored
