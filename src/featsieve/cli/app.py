@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 import featsieve
 from featsieve.cli.console import stoppable
+from featsieve.cli.options import spread_groups
 
 # Each is a module of this folder, with a function (or a group of commands) of its name.
 COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
@@ -35,7 +36,7 @@ class LazyCommands(TyperGroup):
                 if isinstance(found, typer.Typer):
                     one.add_typer(found, name=name)
                 else:
-                    one.command(name)(found)
+                    one.command(name)(spread_groups(found))
                 self.add_command(typer.main.get_group(one).commands[name], name)
         return self.commands.get(cmd_name)
 

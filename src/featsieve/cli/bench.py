@@ -1,8 +1,9 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,40 +22,49 @@ bench = typer.Typer(
     help="Compare selectors on data sets with known classes, and reproduce the paper's tables.",
 )
 
-Data = Annotated[
-    Path | None,
-    typer.Option("--data", help="Folder of the data sets [default: $FEATSIEVE_DATA]."),
-]
-Jobs = Annotated[
-    int,
-    typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core."),
-]
-Retry = Annotated[
-    bool,
-    typer.Option("--retry", help="Run cells again that failed or took too long before."),
-]
-Download = Annotated[
-    bool,
-    typer.Option("--download", help="Fetch data sets that are not there, where that can be done."),
-]
-Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="End with exit code 1 unless every cell has a result."),
-]
-Folder = Annotated[Path, typer.Argument(help="Folder that `bench run` wrote.")]
+
+@dataclass
+class Running:
+    """How a plan is run: parameters of `featsieve.bench.run.run_plan`, and --strict."""
+
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data sets [default: $FEATSIEVE_DATA].")
+    ] = None
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core.")
+    ] = 1
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run cells again that failed or took too long before.")
+    ] = False
+    download: Annotated[
+        bool,
+        typer.Option("--download", help="Fetch data sets that are not there, where possible."),
+    ] = False
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 unless every cell has a result.")
+    ] = False
+
+    def run(self, plan: str, out: Path | None) -> "RunSummary":
+        """Run a plan with progress shown."""
+        from featsieve.bench.parse import load_plan
+        from featsieve.bench.progress import BenchProgress
+        from featsieve.bench.run import run_plan
+
+        loaded = load_plan(plan)
+        folder = out or Path(f"bench-{loaded.name}")
+        how = {name: value for name, value in vars(self).items() if name != "strict"}
+        return run_plan(loaded, folder, progress=BenchProgress(sys.stderr), **how)
 
 
 @bench.command("run")
+@options.spread_groups
 def run_command(
     plan: Annotated[str, typer.Argument(help="A shipped plan (see `bench list`), or a TOML file.")],
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the results [default: bench-PLAN].")
     ] = None,
-    data: Data = None,
-    jobs: Jobs = 1,
-    retry: Retry = False,
-    download: Download = False,
-    strict: Strict = False,
+    *,
+    running: Running,
     as_json: options.Json = False,
 ) -> None:
     """Run a plan.
@@ -68,28 +78,26 @@ def run_command(
 
     Example: `featsieve bench run smoke --out results --jobs 2`
     """
-    summary = _run(plan, out, data=data, jobs=jobs, retry=retry, download=download)
+    summary = running.run(plan, out)
     if as_json:
         total = {"total": summary.total, "flawless": summary.flawless}
         print_json({**vars(summary), "folder": str(summary.folder), **total})
     else:
         _print_summary(summary)
-    raise typer.Exit(int(strict and not summary.flawless))
+    raise typer.Exit(int(running.strict and not summary.flawless))
 
 
 bench.command("report")(report)
 
 
 @bench.command("paper")
+@options.spread_groups
 def paper_command(
     out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
         "bench-paper"
     ),
-    data: Data = None,
-    jobs: Jobs = 1,
-    retry: Retry = False,
-    download: Download = False,
-    strict: Strict = False,
+    *,
+    running: Running,
 ) -> None:
     """Run the experiments of the JASFS paper, and write their report.
 
@@ -100,16 +108,16 @@ def paper_command(
 
     Example: `featsieve bench paper --data my-data --out results --jobs 2`
     """
-    summary = _run("paper", out, data=data, jobs=jobs, retry=retry, download=download)
+    summary = running.run("paper", out)
     _print_summary(summary)
     report(out, markdown=out / "report.md", force=True)
     export_command(out, out / "results.csv", force=True)
-    raise typer.Exit(int(strict and not summary.flawless))
+    raise typer.Exit(int(running.strict and not summary.flawless))
 
 
 @bench.command("export")
 def export_command(
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(help="Folder that `bench run` wrote.")],
     output: Annotated[Path, options.output_option("FILE", "CSV file.")],
     force: options.Force = False,
 ) -> None:
@@ -134,7 +142,6 @@ def list_command(as_json: options.Json = False) -> None:
 
     Example: `featsieve bench list`
     """
-    from featsieve.bench.cells import DEPENDENT
     from featsieve.bench.parse import load_plan, plan_names
     from featsieve.datasets import dataset_info
 
@@ -147,25 +154,12 @@ def list_command(as_json: options.Json = False) -> None:
         if not as_json:
             known = {name: dataset_info(name) for name in plan.datasets}
             shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
-            follow = [kind for kind in plan.experiments if kind in DEPENDENT]
-            more = f", and those of {' and '.join(follow)} that follow from them" if follow else ""
             typer.echo(f"{plan.name}: {plan.title}")
             typer.echo(f"  data sets: {', '.join(plan.datasets)}")
             typer.echo(f"  methods:   {', '.join(methods)}")
-            typer.echo(f"  cells:     {len(plan.cells(shapes))}{more}")
+            typer.echo(f"  cells:     {len(plan.cells(shapes))}")
     if as_json:
         print_json(shown)
-
-
-def _run(plan: str, out: Path | None, **how: Any) -> "RunSummary":
-    """Run a plan with progress shown."""
-    from featsieve.bench.parse import load_plan
-    from featsieve.bench.progress import BenchProgress
-    from featsieve.bench.run import run_plan
-
-    loaded = load_plan(plan)
-    folder = out or Path(f"bench-{loaded.name}")
-    return run_plan(loaded, folder, progress=BenchProgress(sys.stderr), **how)
 
 
 def _print_summary(summary: "RunSummary") -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def compare(
     table: options.TableFile,
+    *,
     methods: Annotated[
         Any,
         typer.Option(
@@ -22,22 +23,8 @@ def compare(
             help=f"Out of {options.METHODS}; or `all`, which takes long.",
         ),
     ] = "jasfs,laplacianscore,mcfs,maxvariance",
-    clusters: options.Clusters = "auto",
-    features: Annotated[
-        Any,
-        options.features_option(
-            "How many features each method selects: a count, a share, or as many as JASFS finds."
-        ),
-    ] = "auto",
-    standardize: options.Standardize = False,
-    drop: options.Drop = None,
-    drop_text: options.DropText = False,
-    header: options.Header = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    impute: options.Impute = None,
-    subsamples: options.Subsamples = None,
-    seed: options.Seed = 0,
+    reading: options.Reading,
+    choosing: options.Choosing,
     output_file: Annotated[
         Path | None,
         options.output_option(
@@ -61,7 +48,6 @@ def compare(
 
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
-    from featsieve.datasets import read_table
     from featsieve.io.table import check_outputs, write_csv
     from featsieve.tables import Table
     from featsieve.workflow.compare import compare_methods
@@ -71,26 +57,8 @@ def compare(
         find_method(name)  # before a large table is read
     check_outputs([output_file], sources=[table], tables=False, overwrite=force)
     with progress_line(quiet=as_json) as progress:
-        progress(f"reading {table.name}")
-        data = read_table(
-            table,
-            label_column=label_column,
-            id_column=id_column,
-            drop=drop or (),
-            drop_text=drop_text,
-            header=header,
-        )
-        compared = compare_methods(
-            data,
-            methods,
-            n_clusters=clusters,
-            n_features=features,
-            standardize=standardize,
-            impute=impute,
-            n_subsamples=subsamples,
-            random_state=seed,
-            progress=progress,
-        )
+        data = reading.read(table, progress)
+        compared = compare_methods(data, methods, progress=progress, **vars(choosing))
     if output_file is not None:
         rows = compared["methods"]
         write_csv(output_file, Table({key: [row[key] for row in rows] for key in rows[0]}))

@@ -3,7 +3,7 @@
 import importlib
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -67,40 +67,32 @@ def examine() -> dict[str, str]:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
-    folder = os.environ.get(DATA_VARIABLE)
-    gone = " (there is no such folder)" if folder and not os.path.isdir(folder) else ""
+    folder = os.environ.get(DATA_VARIABLE, "not set")
+    gone = "" if folder == "not set" or os.path.isdir(folder) else " (there is no such folder)"
     return {
         "featsieve": featsieve.__version__,
         "python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
-        **{name: _version(name) or "unknown" for name in CORE},
+        **{name: version(name) for name in CORE},
         "linear algebra": "; ".join(sorted(blas)) or "unknown",
         "cores": str(cpu_count()),
         "accelerators": "; ".join(_devices()) or "none found",
         "downloads": str(cache_folder()) if find_spec("pooch") else "none without pooch",
-        DATA_VARIABLE: (folder or "not set") + gone,
+        DATA_VARIABLE: folder + gone,
     }
 
 
 def examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
     """Say whether an optional library is there and can be loaded."""
     install = f"pip install 'featsieve[{extra}]'" if extra else f"pip install {name}"
-    about = {"module": name, "version": _version(name), "install": install, "purpose": purpose}
+    about = {"module": name, "version": None, "install": install, "purpose": purpose}
     if find_spec(name) is None:
         return about | {"status": "missing", "reason": "to get it"}
     try:
         importlib.import_module(name)
+        return about | {"version": version(name), "status": "found"}
     except Exception as error:  # a broken library can fail in any way
         reason = f"{type(error).__name__}: {error}; install it again"
-        return about | {"version": None, "status": "broken", "reason": reason}
-    return about | {"status": "found"}
-
-
-def _version(name: str) -> str | None:
-    """Return the version of an installed package."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+        return about | {"status": "broken", "reason": reason}
 
 
 def _devices() -> list[str]:

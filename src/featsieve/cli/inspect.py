@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 def inspect(
     table: options.TableFile,
-    drop: options.Drop = None,
-    header: options.Header = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
+    *,
+    reading: options.Reading,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
@@ -32,24 +30,18 @@ def inspect(
 
     Example: `featsieve inspect cells.h5ad --label-column cell_type --json`
     """
-    from featsieve.datasets import read_table
     from featsieve.workflow.inspect import inspect_table
 
     with progress_line(quiet=as_json) as progress:
-        progress(f"reading {table.name}")
-        data = read_table(
-            table,
-            label_column=label_column,
-            id_column=id_column,
-            drop=drop or (),
-            drop_text=True,
-            header=header,
-        )
-        look = inspect_table(data, asked=drop or (), random_state=seed, progress=progress)
+        data = reading.read(table, progress, drop_text=True)
+        asked = reading.drop or ()
+        look = inspect_table(data, asked=asked, random_state=seed, progress=progress)
     command = ["featsieve", "select", str(table), "-o", f"{data.name}-selected"]
-    given = [("--id-column", id_column), ("--label-column", label_column)]
-    for option, name in [*given, *(("--drop", name) for name in drop or ())]:
+    given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
+    for option, name in [*given, *(("--drop", name) for name in asked)]:
         command += [option, name] if name is not None else []
+    if reading.header is not None:
+        command.append("--header" if reading.header else "--no-header")
     next_command = shlex.join([*command, *look["options"]])
     if as_json:
         print_json({**look, "file": str(table), "next": next_command})

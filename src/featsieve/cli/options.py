@@ -1,9 +1,20 @@
-"""Arguments and options that several commands share, and how their words are read."""
+"""Arguments and options that several commands share, and how their words are read.
 
+`Reading` and `Choosing` are groups: a command that takes one has all of its options, and hands it
+on as a whole. A new option of reading or of selecting is a field there, and nothing else here.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from featsieve.datasets import Dataset
 
 # As in featsieve.workflow.methods.method_names, which would have to be loaded for a help text.
 METHODS = (
@@ -40,11 +51,6 @@ def read_image(text: str) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def features_option(help_text: str) -> Any:
-    """Return --features, which means something else to every command."""
-    return typer.Option(parser=read_count, metavar="auto|K|SHARE", help=help_text)
-
-
 def output_option(metavar: str, help_text: str) -> Any:
     """Return --output, or -o for short."""
     return typer.Option("--output", "-o", metavar=metavar, help=help_text)
@@ -58,56 +64,115 @@ TableFile = Annotated[
         ".h5ad",
     ),
 ]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Leave a column out; can be given several times."),
-]
-DropText = Annotated[
-    bool, typer.Option("--drop-text", help="Leave out every column that does not hold numbers.")
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a text file names the columns [default: unless it holds "
-        "numbers only].",
-        show_default=False,
-    ),
-]
-IdColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column with the names of the samples.")
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with known classes: left out of the features, and used to judge the result "
-        "only.",
-    ),
-]
-Impute = Annotated[
-    str | None,
-    typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
-]
-Standardize = Annotated[
-    bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
-]
-Clusters = Annotated[
-    Any,
-    typer.Option(
-        parser=read_count, metavar="auto|K", help="How many clusters of samples to look for."
-    ),
-]
-Subsamples = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Repeat the selection N times on 80 % of the rows, to see what comes back [default: "
-        "10, or 0 for tables of more than 20 million values].",
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="The same number gives the same answer.")]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace files with these names that are there already.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same number gives the same answer.")]
+
+
+@dataclass
+class Reading:
+    """How a table is read: parameters of `featsieve.datasets.read_table`."""
+
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Leave a column out; can be given several times."),
+    ] = None
+    drop_text: Annotated[
+        bool,
+        typer.Option("--drop-text", help="Leave out every column that does not hold numbers."),
+    ] = False
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of a text file names the columns [default: unless it "
+            "holds numbers only].",
+            show_default=False,
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the names of the samples.")
+    ] = None
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with known classes: left out of the features, and used to judge the "
+            "result only.",
+        ),
+    ] = None
+
+    def read(self, path: Path, progress: Callable[[str], None], **more: Any) -> "Dataset":
+        """Return the table in a file."""
+        from featsieve.datasets import read_table
+
+        progress(f"reading {path.name}")
+        return read_table(path, **(vars(self) | more))
+
+
+@dataclass
+class Choosing:
+    """How features are selected: parameters of `featsieve.workflow.select_features`."""
+
+    n_clusters: Annotated[
+        Any,
+        typer.Option(
+            "--clusters",
+            parser=read_count,
+            metavar="auto|K",
+            help="How many clusters of samples to look for.",
+        ),
+    ] = "auto"
+    n_features: Annotated[
+        Any,
+        typer.Option(
+            "--features",
+            parser=read_count,
+            metavar="auto|K|SHARE",
+            help="How many features: a count, a share such as 0.1, or what suffices to show the "
+            "clusters (JASFS finds it for all methods of a comparison).",
+        ),
+    ] = "auto"
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
+    ] = False
+    impute: Annotated[
+        str | None,
+        typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
+    ] = None
+    n_subsamples: Annotated[
+        int | None,
+        typer.Option(
+            "--subsamples",
+            metavar="N",
+            help="Repeat the selection N times on 80 % of the rows, to see what comes back "
+            "[default: 10, or 0 for tables of more than 20 million values].",
+        ),
+    ] = None
+    random_state: Seed = 0
+
+
+def spread_groups(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with an option for every field of the groups among its parameters."""
+    parameters = inspect.signature(command).parameters.values()
+    groups: dict[str, Any] = {p.name: p.annotation for p in parameters}
+    groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
+    spread: list[inspect.Parameter] = []
+    for p in parameters:
+        inside = fields(groups[p.name]) if p.name in groups else ()
+        options = [p.replace(name=f.name, default=f.default, annotation=f.type) for f in inside]
+        spread += options or [p]
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        return command(*args, **given)
+
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spread]
+    )
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
+    return run

@@ -25,24 +25,12 @@ def select(
     output_folder: Annotated[
         Path, options.output_option("FOLDER", "Folder of the results; made if needed.")
     ],
+    *,
     method: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {options.METHODS}.")
     ] = "jasfs",
-    clusters: options.Clusters = "auto",
-    features: Annotated[
-        Any,
-        options.features_option(
-            "How many features: a count, a share such as 0.1, or what suffices to show the "
-            "clusters."
-        ),
-    ] = "auto",
-    standardize: options.Standardize = False,
-    drop: options.Drop = None,
-    drop_text: options.DropText = False,
-    header: options.Header = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    impute: options.Impute = None,
+    reading: options.Reading,
+    choosing: options.Choosing,
     image: Annotated[
         Any,
         typer.Option(
@@ -52,8 +40,6 @@ def select(
             "report shows which ones are selected.",
         ),
     ] = None,
-    subsamples: options.Subsamples = None,
-    seed: options.Seed = 0,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -76,7 +62,6 @@ def select(
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
-    from featsieve.datasets import read_table
     from featsieve.io.results import result_folder
     from featsieve.tuning.selection import check_shape
     from featsieve.workflow.methods import find_method
@@ -90,28 +75,10 @@ def select(
         )
     names = plan_files(table)
     with progress_line(quiet=as_json) as progress:
-        progress(f"reading {table.name}")
-        data = read_table(
-            table,
-            label_column=label_column,
-            id_column=id_column,
-            drop=drop or (),
-            drop_text=drop_text,
-            header=header,
-        )
+        data = reading.read(table, progress)
         check_shape(image, data.X.shape[1])
         with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
-            run = select_features(
-                data,
-                method=method,
-                n_clusters=clusters,
-                n_features=features,
-                standardize=standardize,
-                impute=impute,
-                n_subsamples=subsamples,
-                random_state=seed,
-                progress=progress,
-            )
+            run = select_features(data, method=method, progress=progress, **vars(choosing))
             progress("writing")
             summary = write_files(
                 run, unfinished, names, source=table, image_shape=image, command=context.obj

@@ -63,7 +63,7 @@ def read_table(
     *,
     label_column: str | None = None,
     id_column: str | None = None,
-    drop: Iterable[str] = (),
+    drop: Iterable[str] | None = None,
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
     header: bool | None = None,

@@ -48,7 +48,7 @@ class Request:
 
     label_column: str | None = None
     id_column: str | None = None
-    drop: tuple[str, ...] = ()
+    drop: Any = ()
     drop_text: bool = False
     columns: tuple[str, ...] | None = None
     header: bool | None = None  # whether the first line of a text file names the columns
@@ -64,7 +64,7 @@ class Request:
                 f"column {self.id_column!r} cannot hold the classes (label_column) and the names "
                 "of the samples (id_column) at once: name two columns, or leave one of them out."
             )
-        self.drop = _names("drop", self.drop)
+        self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)
             if self.drop:
