@@ -5,19 +5,20 @@ Importing this does not import anndata: that comes with the object that is passe
 
 from collections.abc import Mapping
 from importlib.metadata import version
-from inspect import signature
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from featsieve import selectors
-from featsieve.anndata.expression import expression, gene_mask, warn_of_counts
-from featsieve.criteria.selected_clusters import layers
-from featsieve.tuning import LabelFreeSearchCV
-from featsieve.validation import check_finite, check_option, check_selector
+from featsieve import defaults
+from featsieve.arrays.namespace import is_sparse
+from featsieve.validation import check_finite, check_selector, warn
+from featsieve.workflow.methods import find_method, make_selector
 
+# Blocks of rows that are read from a file have about so many entries (32 MiB of float64).
+BLOCK_ELEMENTS = 2**22
 # Settings that belong to a method given by its name; an estimator has its own.
-DEFAULTS = {"n_genes": "auto", "n_clusters": "auto", "random_state": 0, "verbose": 0}
+DEFAULTS = {"n_features": "auto", "n_clusters": "auto", "random_state": 0, "verbose": 0}
 
 
 def select_genes(
@@ -91,8 +92,7 @@ def select_genes(
         ``adata.obs["featsieve_cluster"]`` (``"mine_cluster"``)
             Cluster of every cell, as a categorical, if the method finds any.
         ``adata.uns["featsieve"]`` (``"mine"``)
-            Method, parameters, versions, and the ``criterion`` for every number of genes that was
-            looked at: all of it can be written to a file.
+            Method, parameters and versions: all of it can be written to a file.
 
     See Also
     --------
@@ -132,19 +132,18 @@ def select_genes(
             f"anndata cannot change {what} in place: copy it first, with adata = adata.copy() (of "
             "a file adata.to_memory()), or pass inplace=False and use the columns that come back."
         )
-    mask = gene_mask(adata, mask_var)
+    mask = _gene_mask(adata, mask_var)
     sieve = _estimator(
         selector,
-        n_genes=n_genes,
+        n_features=n_genes,
         n_clusters=n_clusters,
         random_state=random_state,
         verbose=verbose,
     )
-    X = expression(adata, layer, mask)
+    X = _expression(adata, layer, mask)
     check_finite(X, owner="select_genes", names=adata.var_names.to_numpy()[mask])
-    warn_of_counts(X)
-    sieve.fit(X)
-    fitted = sieve.best_estimator_ if isinstance(sieve, LabelFreeSearchCV) else sieve
+    _warn_of_counts(X)
+    fitted = sieve.fit(X)
 
     prefix = "featsieve" if key_added is None else key_added
     selected = "selected" if key_added is None else f"{key_added}_selected"
@@ -167,30 +166,16 @@ def select_genes(
 
 def _estimator(selector: Any, **given: Any) -> Any:
     """Return the estimator to fit: one with the given settings, or the user's own."""
-    if not isinstance(selector, str):
-        changed = [name for name, default in DEFAULTS.items() if given[name] != default]
-        if changed:
-            raise ValueError(
-                f"selector is an estimator with settings of its own: leave {changed[0]} out, and "
-                "set its own parameter instead."
-            )
-        searches = isinstance(selector, LabelFreeSearchCV)
-        check_selector(selector.estimator if searches else selector)
-        if searches and not selector.refit:
-            raise ValueError("The search must fit its best candidate: set refit=True.")
-        return selector
-    known = {name.lower(): name for name in selectors.__all__}
-    selector = known.get(selector.lower(), selector)
-    check_option("selector", selector, tuple(selectors.__all__))
-    kind = getattr(selectors, selector)
-    takes = signature(kind).parameters
-    settings = {"n_features_to_select": given.pop("n_genes"), **given}
-    if isinstance(given["n_clusters"], str):
-        if "n_clusters" in takes and takes["n_clusters"].default is None:
-            del settings["n_clusters"]  # an option of SPEC: there is nothing to be found
-    elif "n_clusters" not in takes:
-        raise ValueError(f"{selector} looks for no clusters: leave n_clusters out.")
-    return kind(**{name: value for name, value in settings.items() if name in takes})
+    if isinstance(selector, str):
+        return make_selector(find_method(selector), **given)
+    changed = [name for name, default in DEFAULTS.items() if given[name] != default]
+    if changed:
+        raise ValueError(
+            f"selector is an estimator with settings of its own: leave "
+            f"{changed[0].replace('n_features', 'n_genes')} out, and set its own parameter instead."
+        )
+    check_selector(selector)
+    return selector
 
 
 def _gene_columns(names: Any, fitted: Any, mask: np.ndarray, *, selected: str, prefix: str) -> Any:
@@ -231,23 +216,8 @@ def _about_fit(fitted: Any) -> dict[str, Any]:
             **{name: version(name) for name in ("anndata", "numpy", "scikit-learn", "scipy")},
         },
     }
-    for layer in layers(fitted):
-        if hasattr(layer, "n_clusters_"):
-            about.setdefault("n_clusters", int(layer.n_clusters_))
-    if hasattr(fitted, "stability_"):
-        about["stability"] = float(fitted.stability_)
-    if hasattr(fitted, "status_"):
-        about |= {"status": fitted.status_.value, "objective": np.asarray(fitted.objective_)}
-    curve = getattr(getattr(fitted, "path_", None), "curve", None)
-    if curve is not None:
-        about["criterion"] = {
-            "name": curve.criterion,
-            "n_genes": curve.sizes,
-            "value": curve.values,
-            "standard_error": curve.errors,
-            "chosen": curve.chosen,
-            "equivalent_range": np.array(curve.equivalent_range),
-        }
+    if hasattr(fitted, "n_clusters_"):
+        about["n_clusters"] = int(fitted.n_clusters_)
     return about
 
 
@@ -259,3 +229,66 @@ def storable(params: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in params.items()
         if value is not None
     }
+
+
+def _gene_mask(adata: Any, mask_var: Any) -> np.ndarray:
+    """Return which genes to look at."""
+    if mask_var is None:
+        return np.ones(adata.n_vars, dtype=bool)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var.columns:
+            held = ", ".join(map(str, adata.var.columns)) or "none"
+            raise ValueError(f"adata.var has no column {mask_var!r}; its columns are: {held}.")
+        mask_var = adata.var[mask_var]
+    mask = np.asarray(mask_var)
+    if mask.dtype != bool or mask.shape != (adata.n_vars,):
+        raise ValueError(
+            f"mask_var must hold True or False for each of the {adata.n_vars} genes; got "
+            f"{mask.dtype} of shape {mask.shape}."
+        )
+    if not mask.any():
+        raise ValueError("mask_var leaves no gene: it is False for all of them.")
+    return mask
+
+
+def _expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
+    """Return the chosen genes of X or of a layer: an array or a sparse matrix, in memory."""
+    if layer is not None and layer not in adata.layers:
+        held = ", ".join(map(str, adata.layers)) or "none"
+        raise ValueError(f"adata has no layer {layer!r}; its layers are: {held}.")
+    stored = adata.X if layer is None else adata.layers[layer]
+    if stored is None:
+        raise ValueError("adata.X is empty: name one of its layers with layer=.")
+    columns = slice(None) if mask.all() else np.flatnonzero(mask)
+    if isinstance(stored, np.ndarray) or is_sparse(stored):
+        stored = stored if is_sparse(stored) else np.asarray(stored)
+        return stored if mask.all() else stored[:, columns]
+    if not adata.isbacked or layer is not None:
+        raise TypeError(
+            f"{'adata.X' if layer is None else f'layer {layer!r}'} is a {type(stored).__name__}, "
+            "which is not in memory here: load it first with adata = adata.to_memory()."
+        )
+    if getattr(stored, "format", None) == "csc":
+        return stored[:, columns]
+    # Of the rows only the chosen columns are kept, block by block.
+    step = max(1, BLOCK_ELEMENTS // adata.n_vars)
+    blocks = [stored[i : i + step][:, columns] for i in range(0, adata.n_obs, step)]
+    return sp.vstack(blocks, format="csr") if is_sparse(blocks[0]) else np.concatenate(blocks)
+
+
+def _warn_of_counts(X: Any) -> None:
+    """Warn where values are whole numbers and cells have very different totals."""
+    values = X.data if is_sparse(X) else X
+    some = np.ravel(values[:: max(1, values.size // defaults.COUNTS_ENTRIES)])
+    if len(some) == 0 or some.max() <= 1 or some.min() < 0 or (some != np.round(some)).any():
+        return
+    totals = np.asarray(X.sum(axis=1)).reshape(-1)
+    low, high = np.quantile(totals, [0.05, 0.95])
+    if high > defaults.COUNTS_UNEVEN * max(low, 1.0):
+        warn(
+            "The values look like raw counts: they are whole numbers, and the totals of the cells "
+            f"go from {low:.0f} to {high:.0f} (5th to 95th percentile). Cells would be told apart "
+            "by how deeply they were sequenced. Normalise and log-transform first, for example "
+            "with scanpy.pp.normalize_total(adata) and scanpy.pp.log1p(adata), or name a layer "
+            "that is."
+        )

@@ -40,16 +40,14 @@ def find_method(name: str) -> Any:
     return getattr(selectors, found)
 
 
-def make_selector(kind: Any, *, n_clusters: Any, n_features: Any, random_state: int) -> Any:
+def make_selector(kind: Any, *, n_clusters: Any, n_features: Any, **settings: Any) -> Any:
     """Return a selector, ready to be fitted; what its class does not take is left out."""
     parameters = signature(kind).parameters
-    given = {"n_features_to_select": n_features}
+    given = {"n_features_to_select": n_features, **settings}
     # one criterion of SPEC uses a number of clusters: None by default, and left alone
     if "n_clusters" in parameters and parameters["n_clusters"].default is not None:
         given["n_clusters"] = n_clusters
-    if "random_state" in parameters:
-        given["random_state"] = random_state
-    return kind(**given)
+    return kind(**{name: value for name, value in given.items() if name in parameters})
 
 
 def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
