@@ -12,7 +12,7 @@ from scipy.io import savemat
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.dataset import subset
 from featsieve.io.formats import FORMATS, Request
-from featsieve.io.table import join_labels, split_labels, table_format
+from featsieve.io.table import split_labels, table_format
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,6 @@ def test_the_ending_says_how(name, expected):
 )
 def test_a_name_may_hold_the_column_of_the_classes(name, expected):
     assert split_labels(name) == expected
-    if expected[1] is not None:
-        assert join_labels(*expected) == name
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -138,17 +136,6 @@ def test_the_library_needs_no_optional_library(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["3 3", "3 3", "150 4", "80 30"]
-
-
-def test_a_missing_file_is_told_with_others_like_it(tmp_path):
-    (tmp_path / "genes.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "genez.txt").write_text("no table")
-    with pytest.raises(FileNotFoundError, match=r"no such file \(did you mean 'genes.csv'\?\)\.$"):
-        read_table(tmp_path / "gene.csv")
-    with pytest.raises(FileNotFoundError, match=r"there is no such file\.$"):
-        read_table(tmp_path / "other.parquet")
-    with pytest.raises(FileNotFoundError, match=r"no such file, and no folder .*gone\.$"):
-        read_table(tmp_path / "gone" / "genes.csv")
 
 
 def test_names_in_any_container():

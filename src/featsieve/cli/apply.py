@@ -52,7 +52,7 @@ def apply(
 
     Example: `featsieve apply results/model.skops new.csv -o new.parquet --clusters clusters.csv`
     """
-    from featsieve.io.table import check_outputs, check_writer, table_format, write_csv, write_table
+    from featsieve.io.table import check_output, check_writer, table_format, write_csv, write_table
     from featsieve.workflow.apply import MODEL, apply_model, load_selection
     from featsieve.workflow.prepare import sample_table
 
@@ -61,7 +61,9 @@ def apply(
             f"{model} is a table, not a model: name the model first, featsieve apply MODEL "
             f"NEW_TABLE -o {output_file}."
         )
-    check_outputs([output_file, clusters], sources=[model, model / MODEL, table], overwrite=force)
+    check_output(output_file, others=[model, model / MODEL, table], overwrite=force)
+    if clusters is not None:
+        check_output(clusters, others=[model, table, output_file], overwrite=force, text=True)
     check_writer(output_file, instead="write another format, with -o FILE.csv")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # such as another version of scikit-learn

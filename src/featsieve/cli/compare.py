@@ -48,14 +48,15 @@ def compare(
 
     Example: `featsieve compare genes.csv --subsamples 0 -o comparison.csv`
     """
-    from featsieve.io.table import check_outputs, write_csv
+    from featsieve.io.table import check_output, write_csv
     from featsieve.tables import Table
     from featsieve.workflow.compare import compare_methods
     from featsieve.workflow.methods import find_method
 
     for name in methods:
         find_method(name)  # before a large table is read
-    check_outputs([output_file], sources=[table], tables=False, overwrite=force)
+    if output_file is not None:
+        check_output(output_file, others=[table], overwrite=force, text=True)
     with progress_line(quiet=as_json) as progress:
         data = reading.read(table, progress)
         compared = compare_methods(data, methods, progress=progress, **vars(choosing))

@@ -45,8 +45,6 @@ class Dataset:
         What the file calls the names of the samples, and the classes.
     identifying : tuple of str
         Those among ``dropped`` that have another text in every row: they may name the samples.
-    unread : tuple of str
-        Columns of a text or Parquet file that were not asked for, where ``columns`` were.
 
     Examples
     --------
@@ -70,7 +68,6 @@ class Dataset:
     id_name: str | None = None
     label_name: str | None = None
     identifying: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -224,5 +221,5 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     for name, length in (("feature_names", X.shape[1]), ("sample_names", X.shape[0])):
         if parts[name] is not None and len(parts[name]) != length:
             raise TableError("the process that read it returned a damaged answer")
-    words = {name: tuple(map(str, parts[name])) for name in ("dropped", "identifying", "unread")}
+    words = {name: tuple(map(str, parts[name])) for name in ("dropped", "identifying")}
     return Dataset(**{**parts, **words, "X": X})

@@ -76,7 +76,9 @@ def explain_write_errors(path: Path, *hidden: Path) -> Iterator[None]:
 
 
 def check_free(path: Path, *, overwrite: bool = False) -> None:
-    """Raise if a file exists that nobody asked to replace."""
+    """Raise if a path is a folder, or a file that nobody asked to replace."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name a file.")
     if path.is_file() and not overwrite:
         raise FileExistsError(
             f"{path} is there already: add --force to replace it, or name another file."

@@ -9,16 +9,13 @@ from typing import Any
 from featsieve.io.child import run_in_child, time_limit
 from featsieve.io.dataset import Dataset, dataset_from_parts
 from featsieve.io.files import check_free, whole_file
-from featsieve.io.formats import FORMATS, TEXT, Request, format_module, read_parts
+from featsieve.io.formats import FORMATS, Request, format_module, read_parts
 from featsieve.io.guard import check_file, explain_errors
 from featsieve.io.memory import memory_limit
-from featsieve.io.names import did_you_mean
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
 from featsieve.tables import Table
 
-# What writers need besides the rest, and the extra that brings it.
-LIBRARIES = {".parquet": ("pyarrow", "data"), ".h5ad": ("anndata", "anndata")}
 # Between the path of a file and the name of the column with the classes.
 SEPARATOR = "#"
 
@@ -38,11 +35,6 @@ def known_format(path: Path, task: str) -> str:
             f"{', '.join(FORMATS)}."
         )
     return ending
-
-
-def join_labels(path: str, label_column: str) -> str:
-    """Return one name for a file and the column of its classes, such as "mine.csv#kind"."""
-    return f"{path}{SEPARATOR}{label_column}"
 
 
 def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None]:
@@ -145,43 +137,17 @@ def read_table(
     path = Path(path)
     ending = known_format(path, "read")
     recover(path)
-    try:
-        check_file(path)
-    except FileNotFoundError as error:
-        hint = "" if path.is_symlink() else _others_like(path)
-        raise FileNotFoundError(f"{str(error).rstrip('.')}{hint}.") from None
-    asked: dict[str, Any] = {
-        "label_column": label_column,
-        "id_column": id_column,
-        "drop": drop,
-        "drop_text": bool(drop_text),
-        "columns": columns,
-        "header": None if header is None else bool(header),
-    }
-    return _read(path, ending, Request(**asked), trusted=trusted)
-
-
-def _read(path: Path, ending: str, request: Request, *, trusted: bool = False) -> Dataset:
-    """Return the data set in a file."""
+    check_file(path)
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    asked = asdict(request)
+    request = Request(label_column, id_column, drop, bool(drop_text), columns, header)
+    asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):
         if trusted:
-            parts = read_parts(path, ending=ending, request=asked)
-        else:
-            function, libraries = "featsieve.io.formats:read_parts", FORMATS[ending].libraries
-            parts = run_in_child(function, path, imports=libraries, ending=ending, request=asked)
-        return dataset_from_parts(parts)
-
-
-def _others_like(path: Path) -> str:
-    """Return the tables in the same folder with a name like one that is not there."""
-    if not path.parent.is_dir():
-        return f", and no folder {path.parent}"
-    names = sorted(name for name in os.listdir(path.parent) if table_format(name))
-    return did_you_mean(path.name, names)
+            return dataset_from_parts(read_parts(path, **asked))
+        function, libraries = "featsieve.io.formats:read_parts", FORMATS[ending].libraries
+        return dataset_from_parts(run_in_child(function, path, imports=libraries, **asked))
 
 
 def write_table(
@@ -198,8 +164,8 @@ def write_table(
         The ending of the name says how: ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet``, ``.npz``,
         ``.mat`` or ``.h5ad``. Replaced if it is there; its folder is made if needed.
     table : Dataset
-        Names of samples come first (under ``id_name``, or without a name), classes last, under
-        ``label_name``.
+        Names of samples (under ``id_name``, or without a name) and classes (under ``label_name``)
+        are written beside the features.
     like : str or path, optional
         The file that the table came from. If both are ``.h5ad``, all else that it holds is kept
         (obs, var, layers, obsm, uns, ...), for the table's features. If both are text, cells are
@@ -229,25 +195,18 @@ def write_table(
     """
     path = Path(path)
     ending = known_format(path, "write")
-    source = None
-    if like is not None and table_format(like) == ending:
-        source = Path(like)
-    write = format_module(ending).write
+    source = Path(like) if like is not None and table_format(like) == ending else None
     with whole_file(path) as unfinished:
-        if FORMATS[ending] is TEXT:
-            write(unfinished, table, name=path.name, like=source)
-        elif ending == ".h5ad":
-            write(unfinished, table, like=source)
-        else:
-            write(unfinished, table)
+        format_module(ending).write(unfinished, table, name=path.name, like=source)
 
 
 def check_writer(path: str | os.PathLike[str], *, instead: str = "") -> None:
     """Raise if a library is missing that `write_table` would need; ``instead`` is a way out."""
-    ending = table_format(path)
-    if ending in LIBRARIES:
-        library, extra = LIBRARIES[ending]
-        load_optional(library, f"Writing a {ending} file", extra=extra, instead=instead)
+    ending = known_format(Path(path), "write")
+    about = FORMATS[ending]
+    if about.writer is not None:
+        purpose = f"Writing a {ending} file"
+        load_optional(about.writer, purpose, extra=about.extra, instead=instead)
 
 
 def write_csv(path: str | os.PathLike[str], table: Table) -> None:
@@ -256,30 +215,13 @@ def write_csv(path: str | os.PathLike[str], table: Table) -> None:
         table.to_csv(unfinished)
 
 
-def check_outputs(
-    outputs: Iterable[Path | None],
-    *,
-    sources: Iterable[Path],
-    tables: bool = True,
-    overwrite: bool = True,
+def check_output(
+    path: Path, *, others: Iterable[Path], overwrite: bool = True, text: bool = False
 ) -> None:
-    """Raise if a file to be written has no known format, no folder, or is there already."""
-    read = {source.resolve() for source in sources}
-    seen: set[Path] = set()
-    for i, path in enumerate(outputs):
-        if path is None:
-            continue
-        if path.resolve() in read:
-            raise ValueError(f"{path} would be written over while it is read: name another file.")
-        if path.resolve() in seen:
-            raise ValueError(f"{path} is named twice: name one file for each thing to write.")
-        seen.add(path.resolve())
-        if path.is_dir():
-            raise ValueError(f"{path} is a folder: name a file.")
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"There is no folder {path.parent}: make it, or name another.")
-        if i == 0 and tables:
-            known_format(path, "write")
-        elif path.suffix.lower() != ".csv":
-            raise ValueError(f"{path} would hold comma-separated text: let its name end in .csv.")
-        check_free(path, overwrite=overwrite)
+    """Raise if a file to be written is one of others, has no known format, or is there already."""
+    if path.resolve() in {other.resolve() for other in others}:
+        raise ValueError(f"{path} would be written over: name another file.")
+    if text and path.suffix.lower() != ".csv":
+        raise ValueError(f"{path} would hold comma-separated text: let its name end in .csv.")
+    known_format(path, "write")
+    check_free(path, overwrite=overwrite)

@@ -12,7 +12,7 @@ from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.workflow.columns import count_missing
-from featsieve.workflow.messages import by_column, counted, list_columns, list_counts
+from featsieve.workflow.messages import by_column, counted, list_counts
 
 MODEL = "model.skops"
 
@@ -51,8 +51,6 @@ def apply_model(
             f"There is no column {model.id_name!r}, which named the samples: the rows stay without "
             "names, in the order of the table."
         )
-    if read.unread:
-        notes.append(f"Not needed and left out: {list_columns(read.unread)}.")
     if missing:
         count = counted(sum(missing.values()), "missing value")
         notes.append(f"{count} filled with medians of the table that the features come from.")

@@ -1,4 +1,4 @@
-"""Formats of table files, one module each: ``read(path, request)``, ``write(path, table)``.
+"""Formats of table files, one module each: ``read(path, request)``, ``write(path, table, ...)``.
 
 Readers call the format's own library, in a child process; see `featsieve.io.child`.
 """
@@ -12,22 +12,24 @@ from featsieve.io.dataset import dataset_parts
 
 
 class Format(NamedTuple):
-    """A module of this package, and the libraries that its reader calls."""
+    """A module of this package, the libraries that its reader calls, and what its writer needs."""
 
     module: str
     libraries: tuple[str, ...] = ()
+    writer: str | None = None
+    extra: str = "data"
 
 
-TEXT = Format("text", ("pandas",))
+TEXT = Format("text", ("pandas",), "pandas")
 FORMATS: dict[str, Format] = {
     ".mat": Format("mat", ("scipy.io", "h5py")),
     ".csv": TEXT,
     ".csv.gz": TEXT,
     ".tsv": TEXT,
     ".tsv.gz": TEXT,
-    ".parquet": Format("parquet", ("pandas", "pyarrow.parquet")),
+    ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
     ".npz": Format("npz"),
-    ".h5ad": Format("h5ad", ("h5py",)),
+    ".h5ad": Format("h5ad", ("h5py",), "anndata", "anndata"),
 }
 
 
@@ -50,7 +52,7 @@ class Request:
     id_column: str | None = None
     drop: Any = ()
     drop_text: bool = False
-    columns: tuple[str, ...] | None = None
+    columns: Any = None
     header: bool | None = None  # whether the first line of a text file names the columns
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,6 @@ def frame_dataset(
     named: bool = True,
     rows: list[str] | None = None,
     id_name: str | None = None,
-    unread: tuple[str, ...] = (),
 ) -> Dataset:
     """Return what a request asks of a pandas.DataFrame.
 
@@ -81,7 +81,6 @@ def frame_dataset(
         label_name=request.label_column,
         dropped=(*request.drop, *text),
         identifying=identifying,
-        unread=unread,
     )
 
 
@@ -205,17 +204,14 @@ def label_values(table: Dataset) -> np.ndarray | None:
         return None
     if table.class_names is None:
         return np.asarray(table.y)
-    if table.complete_y is None:
-        return np.append(np.array(table.class_names, dtype=str), "")[table.y]  # -1 is the last
-    kinds: tuple[Callable[[str], Any], ...] = (int, float)
-    for kind in kinds:
-        try:
+    missing = table.complete_y is None
+    for kind in (int, float):
+        with suppress(ValueError):
             classes = [kind(name) for name in table.class_names]
-        except ValueError:
-            continue
-        if [str(value) for value in classes] == table.class_names and classes == sorted(classes):
-            return np.array(classes)[table.y]
-    return np.array(table.class_names, dtype=str)[table.y]
+            same = [str(value) for value in classes] == table.class_names
+            if same and classes == sorted(classes) and not missing:
+                return np.array(classes)[table.y]
+    return np.array([*table.class_names, *([""] if missing else [])], dtype=str)[table.y]
 
 
 def named_arrays(table: Dataset, *, label: str) -> dict[str, np.ndarray]:

@@ -105,7 +105,7 @@ def _matrix(stored: Any) -> Any:
     return compressed_table(SPARSE_KINDS[layout], parts, stored.attrs.get("shape", ()))
 
 
-def write(path: Path, table: Dataset, *, like: Path | None = None) -> None:
+def write(path: Path, table: Dataset, *, like: Path | None = None, **_: Any) -> None:
     """Write X, the names of features and samples, and the classes, if any, as a column of obs."""
     anndata = load_optional("anndata", "Writing a .h5ad file", extra="anndata")
     import h5py

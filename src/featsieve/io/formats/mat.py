@@ -84,7 +84,7 @@ def _text(values: Any) -> list[str]:
     ]
 
 
-def write(path: Path, table: Dataset) -> None:
+def write(path: Path, table: Dataset, **_: Any) -> None:
     """Write version 5: ``X``, ``Y``, and names as cell arrays."""
     from scipy.io import savemat
 

@@ -65,7 +65,7 @@ def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
     return compressed_table(SPARSE_KINDS[layout], (data, indices, indptr), shape)
 
 
-def write(path: Path, table: Dataset) -> None:
+def write(path: Path, table: Dataset, **_: Any) -> None:
     """Write a table as ``X`` or in compressed rows (as SciPy does), names and classes as arrays."""
     arrays: dict[str, Any] = {"X": table.X}
     if sp.issparse(table.X):

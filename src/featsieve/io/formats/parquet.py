@@ -43,7 +43,6 @@ def read(path: Path, request: Request) -> Dataset:
         request,
         rows=["/".join(names) for names in zip(*levels, strict=True)] if left else None,
         id_name=left[0] if called else None,
-        unread=tuple(name for name in names if name not in needed),
     )
 
 
@@ -57,22 +56,15 @@ def index_columns(schema: Any) -> list[str]:
         raise TableError("its notes for pandas are damaged: save it again") from error
 
 
-def write(path: Path, table: Dataset) -> None:
-    """Write a table; names of samples are the index that pandas finds, classes come last."""
+def write(path: Path, table: Dataset, **_: Any) -> None:
+    """Write a table; names of samples are the index that pandas finds."""
     pandas = load_optional("pandas", "Writing a .parquet file")
-    arrow = load_optional("pyarrow", "Writing a .parquet file")
-    parquet = load_optional("pyarrow.parquet", "Writing a .parquet file")
     frame = pandas.DataFrame(dense(table.X), columns=table.names)
-    named = table.sample_names is not None
-    if named:
+    if table.sample_names is not None:
         name = None if table.id_name in table.names else table.id_name
         frame.index = pandas.Index(table.sample_names, name=name, dtype=object)
     labels = label_values(table)
     if labels is not None:
         taken = [*table.names, frame.index.name or ""]
         frame[free_name(table.label_name, LABEL, taken)] = labels
-    written = arrow.Table.from_pandas(frame, preserve_index=named)
-    if named:  # pandas would put them last
-        *columns, index = written.column_names
-        written = written.select([index, *columns])
-    parquet.write_table(written, path)
+    frame.to_parquet(path, engine="pyarrow")

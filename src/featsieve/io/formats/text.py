@@ -3,10 +3,8 @@
 import csv
 import gzip
 import io
-import re
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -40,10 +38,7 @@ MOST_LINES = 20  # that are looked at
 ENOUGH = 2**22  # letters in the lines that are looked at
 # Of a first line of numbers in equal steps: from so many columns on it can hardly be data.
 MANY_COLUMNS = 10
-# Older versions of pandas read the last digit of many numbers wrong, unless they are asked not to.
-EXACT_FROM = 3, 1
 LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal point
-BLOCK = 2**20  # cells that are text at a time
 
 
 @dataclass(frozen=True)
@@ -190,9 +185,7 @@ def read(path: Path, request: Request) -> Dataset:
     # "a,b," has a third column without name and content
     empty = [name for name in layout.unnamed if name in frame and frame[name].isna().all()]
     frame = frame.drop(columns=empty) if empty else frame
-    asked = {"", *request.roles, *(layout.names if request.columns is None else request.columns)}
-    unread = tuple(name for name in layout.names if name not in asked)
-    return frame_dataset(frame, request, named=layout.has_header, rows=rows, unread=unread)
+    return frame_dataset(frame, request, named=layout.has_header, rows=rows)
 
 
 def _check_columns(layout: Layout, request: Request) -> None:
@@ -250,8 +243,8 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
 
 def exact_numbers(version: str) -> dict[str, str]:
     """Return what makes a version of pandas read numbers exactly; from 3.1 on it always does."""
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    return {} if numbers >= EXACT_FROM else {"float_precision": "round_trip"}
+    always = tuple(map(int, version.split(".")[:2])) >= (3, 1)
+    return {} if always else {"float_precision": "round_trip"}
 
 
 def _classes(cells: list[str]) -> list[Any]:
@@ -270,52 +263,34 @@ def _classes(cells: list[str]) -> list[Any]:
 def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) -> None:
     """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells.
 
-    Numbers have as many digits as it takes to read them back exactly, missing ones none.
+    Numbers have as many digits as it takes to read them back exactly, missing ones none. Columns of
+    whole numbers have no decimal points.
     """
+    pandas = load_optional("pandas", f"Writing {name}")
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
         layout = find_layout(like)
         separator, decimal = layout.separator, layout.decimal
-    samples, labels = table.sample_names, label_values(table)
-    header = table.names
-    last = [] if labels is None else [free_name(table.label_name, LABEL, header)]
-    if samples is None and all(map(is_number, [*header, *last])):
-        samples = [str(i) for i in range(table.X.shape[0])]  # or the header would read as data
-    first = [] if samples is None else [free_name(table.id_name, "", [*header, *last])]
-    with ExitStack() as stack:
-        stream: Any = stack.enter_context(path.open("wb"))
-        if name.lower().endswith(".gz"):  # without time and name, so that equal tables are equal
-            packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0)
-            stream = stack.enter_context(packed)
-        file = stack.enter_context(io.TextIOWrapper(stream, encoding="utf-8", newline=""))
-        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        writer.writerow([*first, *header, *last])
-        for i, cells in enumerate(_rows(table.X, decimal)):
-            before = [] if samples is None else [samples[i]]
-            after = [] if labels is None else [labels[i].item()]
-            writer.writerow([*before, *cells, *after])
-
-
-def _rows(X: Any, decimal: str) -> Iterator[list[Any]]:
-    """Yield the cells of every row; columns of whole numbers have no decimal points."""
-    whole, gaps = np.ones(X.shape[1], dtype=bool), False
-    for block in _blocks(X):
-        missing = np.isnan(block)
-        exact = (block == np.rint(block)) & (np.abs(block) <= LARGEST_WHOLE)
-        whole &= (missing | exact).all(axis=0)
-        gaps |= bool(missing.any())
-    plain = not gaps and not whole.any() and decimal == "."
-    for block in _blocks(X):
-        for row in block.tolist():
-            if plain:
-                yield row
-                continue
-            cells = ["" if v != v else int(v) if w else v for v, w in zip(row, whole, strict=True)]
-            yield cells if decimal == "." else [str(v).replace(".", decimal) for v in cells]
-
-
-def _blocks(X: Any) -> Iterator[np.ndarray]:
-    """Yield some rows of a table at a time, with their zeros."""
-    step = max(1, BLOCK // X.shape[1])
-    for start in range(0, X.shape[0], step):
-        yield dense(X[start : start + step]).astype(np.float64)
+    X = dense(table.X).astype(np.float64)
+    exact = (np.rint(X) == X) & (np.abs(X) <= LARGEST_WHOLE)
+    whole = (exact | np.isnan(X)).all(axis=0)
+    header, samples, labels = table.names, table.sample_names, label_values(table)
+    frame = pandas.DataFrame(X, columns=header)
+    frame = frame.astype({header[j]: "Int64" for j in np.flatnonzero(whole)})
+    if labels is not None:
+        frame[free_name(table.label_name, LABEL, header)] = labels
+    if samples is None and all(map(is_number, frame.columns)):
+        samples = [str(i) for i in range(len(frame))]  # or the header would read as data
+    if samples is not None:
+        frame.insert(0, free_name(table.id_name, "", frame.columns), samples)
+    # without time and name, so that equal tables are equal files
+    packed = {"method": "gzip", "compresslevel": 6, "mtime": 0, "filename": ""}
+    with path.open("wb") as file:
+        frame.to_csv(
+            file,
+            sep=separator,
+            decimal=decimal,
+            index=False,
+            lineterminator="\n",
+            compression=packed if name.lower().endswith(".gz") else None,
+        )
