@@ -372,11 +372,9 @@ INSPECTED_FEATURES = 50
 WIDE_SPREAD = 5.0
 NARROW_SHARE = 0.1
 
-# Columns that look like row numbers: of fewer rows than the first they are too likely by chance; so
-# many rows as the second in the order of some feature, no two of them equal, are not likely.
+# Columns that look like row numbers: of fewer rows than this they are too likely by chance.
 # Chosen on: no data: small tables of people sorted by age must not be warned about.
 ROW_NUMBERS_FEWEST = 5
-ROW_NUMBERS_ENOUGH = 30
 
 # report -------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def test_for_machines(call, home, tmp_path):
         ("old.skops", "new.csv", "o.csv", "is not a model of featsieve"),
         ("results/model.skops", "gone.csv", "o.csv", "gone.csv: there is no such file"),
         ("results/model.skops", "new.csv", "o.doc", "does not say how to write it"),
-        ("results/model.skops", "new.csv", "new.csv", "would be written over while it is read"),
+        ("results/model.skops", "new.csv", "new.csv", "would be written over"),
         ("results/model.skops", "other.csv", "o.csv", "must have the 6 columns that were selected"),
     ],
 )

@@ -121,7 +121,6 @@ def test_a_selection_model_comes_back(tmp_path):
         scale=scale,
         id_name="who",
         method="JASFS",
-        table_name="planted",
     )
     save_model(model, tmp_path / "model.skops")
     again = load_model(tmp_path / "model.skops")

@@ -51,8 +51,6 @@ def test_a_name_that_is_none_gets_those_spelled_alike():
         find_method("jsafs")
     with pytest.raises(ValueError, match=r"no method '123': The methods are JASFS, AUFS"):
         find_method("123")
-    with pytest.raises(TypeError, match="name of a method"):
-        find_method(featsieve.JASFS)
 
 
 def test_counts():
@@ -69,7 +67,7 @@ def test_clusters_that_cannot_be(wrong):
         check_counts(wrong, 3, SHAPE)
 
 
-@pytest.mark.parametrize("wrong", [0, 13, 1.5, 0.0, True, None, "many", np.nan])
+@pytest.mark.parametrize("wrong", [0, 13, 1.5, 0.0, True, "many", np.nan])
 def test_features_that_cannot_be(wrong):
     with pytest.raises((ValueError, TypeError), match=r"n_features must be .*; got "):
         check_counts(3, wrong, SHAPE)

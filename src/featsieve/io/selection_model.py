@@ -40,8 +40,6 @@ class SelectionModel:
         The columns with names of samples and with classes, as the file called them.
     method : str or None, default=None
         What the method is called, for people.
-    table_name : str or None, default=None
-        The table that was fitted.
 
     See Also
     --------
@@ -75,7 +73,6 @@ class SelectionModel:
     id_name: str | None = field(default=None, kw_only=True)
     label_name: str | None = field(default=None, kw_only=True)
     method: str | None = field(default=None, kw_only=True)
-    table_name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.feature_names)

@@ -11,7 +11,7 @@ from featsieve.io.models import load_model
 from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
-from featsieve.workflow.columns import count_missing
+from featsieve.workflow.columns import count_where
 from featsieve.workflow.messages import by_column, counted, list_counts
 
 MODEL = "model.skops"
@@ -40,7 +40,7 @@ def apply_model(
             "select the features with --method jasfs."
         )
     read, notes = read_new(model, path), []
-    missing = by_column(count_missing(read.X), read.names)
+    missing = by_column(count_where(read.X, np.isnan), read.names)
     if missing and model.fill is None:
         raise ValueError(
             f"The table has {list_counts(missing, 'missing value')}. Fill such gaps first, or "

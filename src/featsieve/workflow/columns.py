@@ -14,18 +14,8 @@ NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row"}
 ROW_WORDS = {"case", "index", "obs", "patient", "record", "rowid", "sample", "subject", "unnamed"}
 
 
-def count_missing(X: Any) -> np.ndarray:
-    """Return the number of missing values (NaN) of every column."""
-    return _count(X, np.isnan)
-
-
-def count_infinite(X: Any) -> np.ndarray:
-    """Return the number of infinite values of every column."""
-    return _count(X, np.isinf)
-
-
-def _count(X: Any, test: Any) -> np.ndarray:
-    """Return how many values of every column pass a test that zero fails."""
+def count_where(X: Any, test: Any) -> np.ndarray:
+    """Return how many values of every column pass a test that zero fails, such as `numpy.isnan`."""
     if is_sparse(X):
         stored = X.tocoo()
         return np.bincount(stored.col[test(stored.data)], minlength=X.shape[1])
@@ -44,19 +34,15 @@ def constant_columns(X: Any) -> np.ndarray:
 def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray:
     """Return the columns that look like row numbers.
 
-    They hold distinct whole numbers that leave out at most as many as there are rows, and these
-    rise from row to row or the name of the column says what it is: "row", "sample id", "No.".
+    They hold whole numbers that rise by one from row to row, or distinct whole numbers under a name
+    that says what they are: "row", "sample id", "No.".
     """
     n, d = X.shape
     if n < defaults.ROW_NUMBERS_FEWEST:
         return np.empty(0, dtype=np.intp)
-    ends = X[[0, n - 1]]
-    first, last = np.asarray(ends.toarray() if is_sparse(X) else ends, dtype=np.float64)
-    with np.errstate(invalid="ignore"):  # infinite ends
-        rise = last - first
-    rising = (rise >= n - 1) & (rise < 2 * n) & (first % 1 == 0)
+    first, second = X[:2].toarray() if is_sparse(X) else X[:2]
     named = np.array([named_as_row_number(name) for name in names or [""] * d], dtype=bool)
-    candidates = np.flatnonzero(rising | named)
+    candidates = np.flatnonzero(named | (second == first + 1))
     columns = X.tocsc() if is_sparse(X) and len(candidates) else X
     found = [j for j in candidates if _counts_rows(columns[:, [j]], named=bool(named[j]))]
     return np.array(found, dtype=np.intp)
@@ -69,15 +55,8 @@ def named_as_row_number(name: str) -> bool:
 
 
 def _counts_rows(column: Any, *, named: bool) -> bool:
-    """Say whether a column holds distinct whole numbers close together, in order or so named."""
+    """Say whether a column holds whole numbers that rise by one, or are so named and distinct."""
     values = (column.toarray() if is_sparse(column) else np.asarray(column)).ravel()
-    n = len(values)
     if not np.isfinite(values).all() or np.any(values % 1 != 0):
         return False
-    values = np.sort(values) if named else values
-    span = values[-1] - values[0]
-    if np.diff(values).min() <= 0 or span >= 2 * n:
-        return False
-    # A few people sorted by their age look like a part of a longer count.
-    enough = named or n >= defaults.ROW_NUMBERS_ENOUGH
-    return bool(enough or (span == n - 1 and values[0] in (0, 1)))
+    return len(np.unique(values)) == len(values) if named else bool((np.diff(values) == 1).all())

@@ -44,21 +44,17 @@ def compare_methods(
     """
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
     prepared = prepare_table(table, impute=impute, standardize=standardize)
-    X = prepared.X
+    X, names = prepared.X, prepared.table.names
     n, d = X.shape
     n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
     n_subsamples = check_subsamples(n_subsamples, X)
     notes: list[str] = list(prepared.notes)
     y = prepared.table.complete_y
     judge = None if y is None else Judge(X, y)
-    if judge is not None and not judge.can:
+    n_classes = prepared.table.n_classes or 0
+    if judge is not None and (not judge.can or too_many_classes(n_classes, n)):
         judge = None
-        notes.append("The classes judge nothing: all samples are of one class.")
-    if y is not None and too_many_classes(len(np.unique(y)), n):
-        notes.append(
-            f"{len(np.unique(y)):,} classes of {n:,} samples: nearly every sample is its own "
-            "class, so such numbers mean nothing."
-        )
+        notes.append(f"The classes judge nothing: there are {n_classes:,} for {n:,} samples.")
     rows, supports = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of several methods about one table
@@ -85,7 +81,7 @@ def compare_methods(
                 notes += [f"{name}: {note}" for note in repeats.notes]
                 if (stable := repeats.stability) is not None:
                     row |= zip(STABILITY, (stable.value, *stable.interval), strict=True)
-            row["selected"] = ";".join(prepared.feature_names[j] for j in np.flatnonzero(support))
+            row["selected"] = ";".join(names[j] for j in np.flatnonzero(support))
             rows.append(row)
             supports.append(support)
         if judge is not None:

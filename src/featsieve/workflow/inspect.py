@@ -13,12 +13,7 @@ from featsieve.criteria.structure import excess_modularity, noise_level
 from featsieve.datasets import Dataset
 from featsieve.selectors import JASFS
 from featsieve.tuning import suggest_n_clusters
-from featsieve.workflow.columns import (
-    constant_columns,
-    count_infinite,
-    count_missing,
-    row_number_columns,
-)
+from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
 from featsieve.workflow.messages import ProgressCallback, by_column, silent
 
 FEWEST_ROWS, FEWEST_COLUMNS = 4, 2  # that can have structure
@@ -39,7 +34,7 @@ def inspect_table(
     X: Any = table.X
     names = table.names
     progress("counting")
-    missing, infinite = count_missing(X), count_infinite(X)
+    missing, infinite = count_where(X, np.isnan), count_where(X, np.isinf)
     constant, row_numbers = constant_columns(X), row_number_columns(X, table.feature_names)
     progress("looking for clusters")
     usable = ~constant & (infinite == 0)
@@ -138,7 +133,7 @@ def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
     if sampled:
         columns = np.sort(rng.permutation(columns)[:most])
     X = X[:, columns]
-    if count_missing(X).any():
+    if count_where(X, np.isnan).any():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # columns without a value are left out
             filler = SimpleImputer(strategy="median")

@@ -1,10 +1,9 @@
 """A method by its name, with the numbers that are asked for, and its fits to subsamples."""
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -26,8 +25,6 @@ def method_names() -> tuple[str, ...]:
 
 def find_method(name: str) -> Any:
     """Return the class of a method; upper and lower case, "-" and "_" do not matter."""
-    if not isinstance(name, str):
-        raise TypeError(f"method must be the name of a method, such as 'jasfs'; got {name!r}.")
     known = {known.lower(): known for known in method_names()}
     key = "".join(name.lower().replace("-", "").replace("_", "").split())
     found = known.get(key)
@@ -60,11 +57,8 @@ def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tu
                 f"The number of clusters must be 'auto' or from 2 to {n_samples} (the number of "
                 f"rows); got {n_clusters!r}."
             )
-        n_clusters = int(n_clusters)
     if not (isinstance(n_features, str) and n_features == "auto"):
         n_features = resolve_n_features(n_features, n_columns, name="n_features")
-        if n_features is None:
-            raise ValueError("n_features must be a count, a fraction or 'auto'; got None.")
     return n_clusters, n_features
 
 
@@ -79,8 +73,7 @@ def check_subsamples(n_subsamples: int | None, X: Any) -> int:
     return int(n_subsamples)
 
 
-@dataclass(frozen=True, eq=False)
-class Repeats:
+class Repeats(NamedTuple):
     """What selections from subsamples have in common."""
 
     frequency: np.ndarray | None  # share of the subsamples in which each feature was selected

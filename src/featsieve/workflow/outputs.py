@@ -89,16 +89,10 @@ def plan_files(source: str | os.PathLike[str] | None = None) -> dict[str, str]:
 
 
 def write_files(
-    run: SelectionRun,
-    folder: Path,
-    names: dict[str, str],
-    *,
-    source: str | os.PathLike[str] | None,
-    image_shape: tuple[int, int] | None,
-    command: str | None = None,
+    run: SelectionRun, folder: Path, names: dict[str, str], *, source: Any = None, **about: Any
 ) -> dict[str, Any]:
     """Write the files of a selection into a folder that is there, and return the summary."""
-    summary = summarize(run, names=names, source=source, image_shape=image_shape, command=command)
+    summary = summarize(run, names=names, source=source, **about)
     reduced = subset(run.table, np.flatnonzero(run.selector.get_support()))
     write_table(folder / names["selected"], reduced, like=source)
     facts = run.features

@@ -17,12 +17,7 @@ from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
 from featsieve.tables import Table
 from featsieve.validation import check_option, check_range, refuse_text
-from featsieve.workflow.columns import (
-    constant_columns,
-    count_infinite,
-    count_missing,
-    row_number_columns,
-)
+from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
 from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
 
 
@@ -32,7 +27,6 @@ class Prepared:
 
     table: Dataset  # in the units of the file, its gaps filled
     X: Any  # what a selector shall see: the same, standardised if that was asked for
-    feature_names: list[str]  # x0, x1, ... where the table has none
     fill: np.ndarray | None = None  # medians that gaps were filled with
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
@@ -55,14 +49,14 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
             "Rows are samples, columns are features: if the table is the other way round, "
             "transpose it."
         )
-    infinite = count_infinite(table.X)
+    infinite = count_where(table.X, np.isinf)
     if infinite.any():
         raise ValueError(
             f"The table has {list_counts(by_column(infinite, names), 'infinite value')}: correct "
             "them in the file (an empty cell counts as missing), or leave such columns out (--drop "
             "COLUMN; in Python drop)."
         )
-    missing = count_missing(table.X)
+    missing = count_where(table.X, np.isnan)
     if missing.any() and impute is None:
         raise ValueError(
             f"The table has {list_counts(by_column(missing, names), 'missing value')}. Fill such "
@@ -78,7 +72,7 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))
-    return Prepared(table, X, names, fill, centre, scale, tuple(notes))
+    return Prepared(table, X, fill, centre, scale, tuple(notes))
 
 
 def _notes(table: Dataset, names: list[str]) -> list[Note]:

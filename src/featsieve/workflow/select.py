@@ -185,16 +185,14 @@ def select_features(
         labels = _labels(found)
         progress("looking for structure")
         structure, _ = quick_structure(X, labels)
+    about = prepared.table
     model = SelectionModel.from_selector(
         selector,
-        prepared.feature_names,
-        fill=prepared.fill,
-        centre=prepared.centre,
-        scale=prepared.scale,
-        id_name=prepared.table.id_name,
-        label_name=prepared.table.label_name,
+        about.names,
+        **{part: getattr(prepared, part) for part in ("fill", "centre", "scale")},
+        id_name=about.id_name,
+        label_name=about.label_name,
         method=kind.__name__,
-        table_name=prepared.table.name,
     )
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
@@ -236,7 +234,7 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
         return ()
     text = (
         "The clusters were found in distances of the columns as they are, in which those that vary "
-        f"most count most, such as {prepared.feature_names[widest]!r}. If the units of the columns "
+        f"most count most, such as {prepared.table.names[widest]!r}. If the units of the columns "
         "cannot be compared, give --standardize (in Python standardize=True)."
     )
     return (Note(text, "units"),)
