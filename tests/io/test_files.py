@@ -55,17 +55,6 @@ def test_a_link_stays_a_link(tmp_path):
     assert sorted(os.listdir(tmp_path / "far")) == ["page.txt"]
 
 
-def test_unfinished_files_of_killed_writers_are_removed_after_a_day(tmp_path):
-    page = tmp_path / "page.html"
-    names = [".page.html.0123abcd.tmp", ".page.html.fresh.tmp", ".other.html.0123abcd.tmp"]
-    for name in names:
-        (tmp_path / name).write_text("half")
-        if "0123" in name:
-            os.utime(tmp_path / name, (0, 0))
-    write_text(page, "new")
-    assert sorted(os.listdir(tmp_path)) == sorted([*names[1:], "page.html"])
-
-
 def test_two_threads_write_the_same_file(tmp_path):
     """Each under a name of its own: the last one wins, and nothing is mixed or lost."""
     path = tmp_path / "page.html"

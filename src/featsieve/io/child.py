@@ -5,14 +5,17 @@ The format's own library reads the file there. Whatever it does with a broken or
 as JSON and raw arrays, never as pickle: a hijacked child can say what is wrong, but run nothing.
 """
 
+import errno
 import importlib
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +33,12 @@ SECONDS_PER_MIB = 2.0
 # False in the child itself, and where every file is trusted: the function is called right here.
 isolated = True
 
+# Of stacks of threads and of modules that are imported late, which are not the file's doing.
+MARGIN = 2**25
+# Where nobody can tell how much a process has already.
+USUAL_START = 2**28
+# What libraries of C say if there is no memory.
+FULL = re.compile("memory allocation failed|bad_alloc|malloc of size")
 STARTED = b"\1"  # what the child writes first
 ARRAY = "\0array"  # key of an array among the values
 # Errors that come back as what they are; others are what a library says about the file.
@@ -48,7 +57,7 @@ def run_in_child(
     ``imports`` are libraries that the function needs, which do not count as memory of the file.
     """
     if not isolated:
-        return resolve(function)(Path(path), **arguments)
+        return _resolve(function)(Path(path), **arguments)
     limit, seconds = memory_limit(), time_limit(path)
     request = {
         "function": function,
@@ -88,7 +97,7 @@ def time_limit(path: Path) -> float:
     return SECONDS + SECONDS_PER_MIB * size / 2**20
 
 
-def resolve(function: str) -> Any:
+def _resolve(function: str) -> Any:
     """Return a function by the name of its module and its own."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)
@@ -116,7 +125,7 @@ def _call(request: bytes, output: BinaryIO, seconds: float) -> int | None:
     }
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "featsieve.io.reader_process"],
+            [sys.executable, "-P", "-c", "from featsieve.io.child import main; main()"],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.DEVNULL,
@@ -193,3 +202,72 @@ def unpack(file: BinaryIO) -> Any:
         )
     except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise TableError("the process that read it returned a damaged answer") from error
+
+
+# The child ----------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Call the function that the standard input names, and write its answer: the child itself."""
+    global isolated
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    output.write(STARTED)
+    output.flush()
+    request = json.load(sys.stdin.buffer)
+    isolated = False
+    warnings.simplefilter("ignore")
+    for name in request["imports"]:
+        with suppress(ImportError):  # whoever needs it says what to install
+            importlib.import_module(name)
+    function = _resolve(request["function"])
+    _limit_process(request["memory"], request["seconds"])
+    try:
+        answer = {"value": function(Path(request["path"]), **request["arguments"])}
+        pack(answer, output, most=memory_limit() + MARGIN)
+        return
+    except Exception as error:
+        # Without the frames of the error, what they hold is free again.
+        about = _describe_error(error)
+    output.seek(len(STARTED))
+    output.truncate()
+    pack(about, output, most=sys.maxsize)
+
+
+def _describe_error(error: Exception) -> dict[str, str]:
+    """Return what the parent must know to raise an error again."""
+    message = str(error)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOMEM, errno.EFBIG, errno.ENOSPC)
+    if full or isinstance(error, MemoryError) or FULL.search(message):
+        return {"error": "MemoryError", "message": ""}
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in KINDS]
+    name = kinds[0] if kinds else ""
+    return {"error": name, "message": message[:10_000] or type(error).__name__}
+
+
+def _limit_process(memory: int, seconds: float) -> None:
+    """Limit the memory, the time and the size of files of this process, where the system can."""
+    with suppress(ImportError):
+        import resource
+
+        limits = {
+            resource.RLIMIT_DATA: _data_size() + memory + MARGIN,
+            resource.RLIMIT_FSIZE: memory + MARGIN,
+            resource.RLIMIT_CPU: int(seconds) + 1,
+            resource.RLIMIT_CORE: 0,
+        }
+        for kind, size in limits.items():
+            _, hard = resource.getrlimit(kind)
+            most = size if hard == resource.RLIM_INFINITY else min(size, hard)
+            with suppress(ValueError, OSError, OverflowError):
+                resource.setrlimit(kind, (most, hard))
+
+
+def _data_size() -> int:
+    """Return how many bytes of data this process has."""
+    try:
+        about = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(re.search(r"VmData:\s+(\d+) kB", about)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        return USUAL_START

@@ -5,7 +5,6 @@ import os
 import re
 import secrets
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,8 +15,6 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNFINISHED = ".tmp"
 # Letters of a file's name in its hidden name: file systems take 255 bytes, a letter has up to four.
 _LONGEST = 50
-# Seconds after which an unfinished file counts as left by a process that was killed.
-_ABANDONED = 24 * 3600.0
 
 
 @contextmanager
@@ -30,11 +27,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     _check_regular(path)
     target = path.resolve()
-    prefix = f".{target.name[:_LONGEST]}."
-    unfinished = target.with_name(f"{prefix}{secrets.token_hex(4)}{UNFINISHED}")
+    hidden = f".{target.name[:_LONGEST]}.{secrets.token_hex(4)}{UNFINISHED}"
+    unfinished = target.with_name(hidden)
     with explain_write_errors(path, unfinished, target, *target.parents):
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(target.parent, prefix)
         try:
             # what it replaces may be private
             unfinished.touch(mode=0o600 if target.is_file() else 0o666, exist_ok=False)
@@ -123,12 +119,3 @@ def sync_folder(folder: Path) -> None:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-
-
-def _remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove unfinished files of a prefix that nobody has written to for long."""
-    with suppress(OSError):
-        for entry in os.scandir(folder):
-            ours = entry.name.startswith(prefix) and entry.name.endswith(UNFINISHED)
-            if ours and entry.stat(follow_symlinks=False).st_mtime < time.time() - _ABANDONED:
-                os.unlink(entry.path)
