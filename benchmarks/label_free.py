@@ -38,7 +38,7 @@ from common import finish, line, options, table
 from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
 from featsieve.criteria.curve import judge
 from featsieve.criteria.structure import excess_modularity
-from featsieve.evaluation import clustering_accuracy, normalized_mutual_information
+from featsieve.evaluation import ClusteringScores
 from featsieve.hypotheses.families import table_labels
 from featsieve.tuning import LabelAgreement, Modularity
 from other_criteria import CentroidAccuracy, FullSilhouette
@@ -76,9 +76,9 @@ def quality(X: Any, y: np.ndarray, support: np.ndarray) -> tuple[float, float]:
     found = []
     for seed in range(N_SEEDS):
         labels = KMeans(n_classes, init="random", n_init=1, random_state=seed).fit(columns).labels_
-        found.append((clustering_accuracy(y, labels), normalized_mutual_information(y, labels)))
-    accuracy, nmi = 100.0 * np.mean(found, axis=0)
-    return float(accuracy), float(nmi)
+        found.append(labels)
+    accuracy, nmi, _ = ClusteringScores.of_labels(y, found).mean()
+    return 100.0 * accuracy, 100.0 * nmi
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:

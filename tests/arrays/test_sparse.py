@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import SparseOperator, as_operator
-from featsieve.arrays.sparse import ChosenColumns
 from tests.arrays.products import arguments, assert_products, explicit
 
 FORMATS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.lil_array)
@@ -87,22 +86,3 @@ def test_full_columns_far_from_zero_keep_accuracy(scale):
     exact[:, :4] -= 1e8 * np.array([1, -1, 1, -1])  # without rounding
     A = as_operator(sp.csr_array(X), scale=scale)
     assert_products(A, explicit(exact, scale=scale), tolerance=1e-12)
-
-
-@pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
-@settings(max_examples=25, deadline=None)
-@given(order=st.permutations(range(15)), seed=st.integers(0, 999))
-def test_columns_chosen_one_by_one(scale, order, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.poisson(0.4, (12, 15)) * 1.5
-    operator = as_operator(sp.csr_array(X), scale=scale)
-    Z = operator.rows(0, 12)
-    chosen = ChosenColumns(operator)
-    for j in order[:8]:
-        chosen.append(j)
-        np.testing.assert_allclose(chosen.column(j), Z[:, j], atol=1e-12)
-        Z_S, r = Z[:, chosen.features], rng.standard_normal(12)
-        w = rng.standard_normal(len(chosen))
-        np.testing.assert_allclose(chosen.matmul(w), Z_S @ w, atol=1e-11)
-        np.testing.assert_allclose(chosen.rmatmul(r), Z_S.T @ r, atol=1e-11)
-    assert chosen.features == order[:8]

@@ -242,11 +242,11 @@ def test_the_path_is_nested_and_holds_the_selection(table):
     k = model.n_features_selected_
     order = model.path_.order
     assert len(set(order.tolist())) == len(order)
-    np.testing.assert_array_equal(model.get_support(indices=True), model.path_.support_at(k))
+    np.testing.assert_array_equal(model.get_support(indices=True), np.sort(order[:k]))
     np.testing.assert_array_equal(np.argsort(model.ranking_)[: len(order)], order)
     # larger scores first, and the score is the lambda that still selects the feature
     assert (np.diff(model.scores_[np.argsort(model.ranking_)]) <= 1e-15).all()
-    assert model.path_.n_features_at(model.sparsity_) >= k
+    assert np.sum(model.path_.sparsity >= model.sparsity_) >= k
     # loss and gains belong to the hypotheses that are returned, whatever path found the support
     regression = regression_of(model, X)
     np.testing.assert_allclose(model.path_.loss[k], regression.value(np.sort(order[:k])), rtol=1e-8)
@@ -262,13 +262,14 @@ def test_one_fit_gives_what_separate_fits_give(small_planted):
     whole = JASFS(3, n_features_to_select=2, random_state=0).fit(small_planted.X)
     for k in (1, 5, 17):
         single = JASFS(3, n_features_to_select=k, random_state=0).fit(small_planted.X)
-        np.testing.assert_array_equal(single.get_support(indices=True), whole.path_.support_at(k))
+        expected = np.sort(whole.path_.order[:k])
+        np.testing.assert_array_equal(single.get_support(indices=True), expected)
         np.testing.assert_array_equal(single.labels_, whole.labels_)
     lam = whole.path_.sparsity[6]
     by_price = JASFS(3, sparsity=lam, random_state=0).fit(small_planted.X)
     np.testing.assert_array_equal(
         by_price.get_support(indices=True),
-        whole.path_.support_at(whole.path_.n_features_at(lam)),
+        np.sort(whole.path_.order[whole.path_.sparsity >= lam]),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featsieve.arrays import DataOperator, DenseOperator, as_operator
-from featsieve.solvers import ForwardSelection, RowSparseRegression, SelectionPath, run
+from featsieve.solvers import ForwardSelection, RowSparseRegression, run
 from featsieve.solvers.forward_forms import BATCH, GramForm, SampleForm, SparseForm, choose_form
 from featsieve.solvers.forward_selection import batched_paths
 
@@ -107,7 +107,7 @@ def test_number_of_features_at_a_sparsity_is_that_of_a_run_at_it(seed, ridge, sh
     whole = select(X, Y, ridge=ridge)
     lam = share * whole.half_gains[0]
     stopped = select(X, Y, ridge=ridge, sparsity=lam)
-    assert whole.n_features_at(lam) == len(stopped.order)
+    assert np.count_nonzero(whole.sparsity >= lam) == len(stopped.order)
     np.testing.assert_array_equal(stopped.order, whole.order[: len(stopped.order)])
 
 
@@ -119,7 +119,10 @@ def test_feature_that_gains_more_than_its_predecessor_is_lost_with_it():
     path = select(X, Y)
     assert path.half_gains[1] > path.half_gains[0] > 0.0
     between = path.half_gains.mean()
-    assert path.n_features_at(between) == len(select(X, Y, sparsity=between).order) == 0
+    assert not np.any(path.sparsity >= between)
+    assert len(select(X, Y, sparsity=between).order) == 0
+        np.count_nonzero(path.sparsity >= between) == len(select(X, Y, sparsity=between).order) == 0
+    )
     np.testing.assert_array_equal(path.sparsity, np.full(2, path.half_gains[0]))
 
 
@@ -222,14 +225,6 @@ def test_auto_form_follows_the_shape_of_the_table():
     large = chosen(np.eye(1001, 5001, dtype=np.float32))
     assert isinstance(large, GramForm)
     assert large.gram is None  # columns are fetched in batches
-
-
-@pytest.mark.parametrize("n_features", [-1, 3])
-def test_support_beyond_the_path_is_refused(n_features):
-    path = SelectionPath(np.array([4, 1]), np.array([2.0, 1.0]), np.array([3.0, 1.0, 0.0]))
-    np.testing.assert_array_equal(path.support_at(2), [1, 4])
-    with pytest.raises(ValueError, match="between 0 and 2"):
-        path.support_at(n_features)
 
 
 @pytest.mark.parametrize(("offset", "form", "seed"), [(1e4, "sample", 98), (1e5, "prefetch", 21)])

@@ -64,10 +64,10 @@ def test_jasfs_chooses_along_its_own_path(clear):
     assert isinstance(sieve.path_, SelectionPath)
     assert sieve.path_.curve.criterion == "modularity"
     np.testing.assert_array_equal(
-        sieve.path_.support_at(sieve.n_features_selected_), np.flatnonzero(sieve.support_)
+        np.sort(sieve.path_.order[: sieve.n_features_selected_]), np.flatnonzero(sieve.support_)
     )
     # the price of the last feature, and of no more
-    assert sieve.path_.n_features_at(sieve.sparsity_) == sieve.n_features_selected_
+    assert np.sum(sieve.path_.sparsity >= sieve.sparsity_) == sieve.n_features_selected_
     same = JASFS(3, n_features_to_select="auto", random_state=0).fit(clear.X)
     np.testing.assert_array_equal(same.support_, sieve.support_)
     by_number = JASFS(3, n_features_to_select=sieve.n_features_selected_, random_state=0)

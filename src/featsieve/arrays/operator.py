@@ -168,11 +168,6 @@ class DataOperator(ABC):
         return RowParts(self)
 
     @property
-    def table_dtype(self) -> Any:
-        """Type of the table's entries as they are stored."""
-        return self._X.dtype
-
-    @property
     def on_host(self) -> bool:
         """Whether the table lies in the memory of the processor."""
         return on_host(self.inverse_scale)

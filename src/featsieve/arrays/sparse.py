@@ -73,10 +73,6 @@ class SparseOperator(RawOperator):
         # The long side d stays contiguous: what follows runs along it.
         return product.astype(np.float64, order="F", copy=False)
 
-    def sparse_columns(self, indices: np.ndarray) -> sp.csc_array:
-        """Return X[:, indices], sparse."""
-        return self._by_column[:, indices]
-
     def _dot_columns(self, indices: np.ndarray, W: np.ndarray) -> np.ndarray:
         part = self._by_column[:, indices] @ W.astype(self.dtype, copy=False)
         return part.astype(np.float64, copy=False)
@@ -181,45 +177,6 @@ class SparseOperator(RawOperator):
         cross = np.outer(Y.T @ A_one, s)
         product = _dense(Y.T @ (A @ Y)) - cross - cross.T + A_one.sum() * np.outer(s, s)
         return 0.5 * (product + product.T)
-
-
-class ChosenColumns:
-    """Z_S for a set S that grows, as products with its few stored entries."""
-
-    def __init__(self, operator: SparseOperator) -> None:
-        self.operator = operator
-        self.features: list[int] = []
-        self._table: sp.csc_array | None = None
-
-    def __len__(self) -> int:
-        return len(self.features)
-
-    def column(self, j: int) -> np.ndarray:
-        """Return z_j."""
-        return self.operator.columns(np.array([j]))[:, 0]
-
-    def append(self, j: int) -> None:
-        """Choose a column."""
-        self.features.append(j)
-        self._table = None
-
-    def matmul(self, w: np.ndarray) -> np.ndarray:
-        """Return Z_S w."""
-        w = self.operator.inverse_scale[self.features] * w
-        return self.table @ w - self.operator.mean[self.features] @ w
-
-    def rmatmul(self, r: np.ndarray) -> np.ndarray:
-        """Return Z_S'r."""
-        mean, scale = self.operator.mean[self.features], self.operator.inverse_scale[self.features]
-        return scale * (self.table.T @ r - mean * r.sum())
-
-    @property
-    def table(self) -> sp.csc_array:
-        """X_S in double precision."""
-        if self._table is None:
-            some = self.operator.sparse_columns(np.array(self.features))
-            self._table = some.astype(np.float64)
-        return self._table
 
 
 def _with_data(X: sp.csr_array, data: np.ndarray) -> sp.csr_array:

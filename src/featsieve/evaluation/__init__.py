@@ -1,6 +1,6 @@
 """How good a selection is, judged by classes that no selector has seen, and by itself."""
 
-from featsieve.evaluation.metrics import clustering_accuracy, normalized_mutual_information
+from featsieve.evaluation.metrics import clustering_accuracy
 from featsieve.evaluation.protocol import ClusteringScores, paper_protocol, practical_protocol
 from featsieve.evaluation.ranks import RankComparison, compare_ranks
 from featsieve.evaluation.redundancy import redundancy
@@ -12,7 +12,6 @@ __all__ = [
     "Stability",
     "clustering_accuracy",
     "compare_ranks",
-    "normalized_mutual_information",
     "paper_protocol",
     "practical_protocol",
     "redundancy",

@@ -12,7 +12,6 @@ import numpy as np
 
 from featsieve.arrays import DataOperator, SparseOperator
 from featsieve.arrays.namespace import Array, stable_order, to_numpy
-from featsieve.arrays.sparse import ChosenColumns
 from featsieve.solvers.inverse_factor import InverseFactor
 
 # The Gram matrix is formed up to this many columns (200 MB).
@@ -141,19 +140,20 @@ class SparseForm:
 
     def __init__(self, operator: SparseOperator) -> None:
         self.operator = operator
-        self.chosen = ChosenColumns(operator)
+        self.features: list[int] = []
         self.inverse = InverseFactor()
 
     def direction(self, j: int, gains: Array) -> np.ndarray:
         """Return Z'u for u = K_S^(-1) z_j."""
-        u = self.chosen.column(j)
-        self.last, self.weights = j, np.zeros(len(self.chosen))
-        if len(self.chosen) > 0:
-            self.weights = self.inverse.solve(self.chosen.rmatmul(u))
-            u -= self.chosen.matmul(self.weights)
-        return self.operator.rmatmul(u[:, None])[:, 0]
+        operator, chosen = self.operator, np.array(self.features, dtype=np.intp)
+        u = operator.columns(np.array([j]))
+        self.last, self.weights = j, np.zeros(0)
+        if self.features:
+            self.weights = self.inverse.solve(operator.columns_rmatmul(chosen, u)[:, 0])
+            u -= operator.columns_matmul(chosen, self.weights[:, None])
+        return operator.rmatmul(u)[:, 0]
 
     def add(self, delta: float) -> None:
         """Take the column of the last :meth:`direction` into S."""
         self.inverse.extend(self.weights, delta)
-        self.chosen.append(self.last)
+        self.features.append(self.last)

@@ -59,19 +59,6 @@ class SelectionPath:
         """The largest lambda that still selects each feature of the path."""
         return np.minimum.accumulate(self.half_gains)
 
-    def n_features_at(self, sparsity: float) -> int:
-        """Return how many features a value of lambda selects."""
-        return int(np.count_nonzero(self.sparsity >= sparsity))
-
-    def support_at(self, n_features: int) -> np.ndarray:
-        """Return the sorted indices of the first ``n_features`` features of the path."""
-        if not 0 <= n_features <= len(self.order):
-            raise ValueError(
-                f"n_features must be between 0 and {len(self.order)}, the length of this path, "
-                f"got {n_features}. Fit with a larger n_features_to_select or path_length."
-            )
-        return np.sort(self.order[:n_features])
-
 
 @dataclass
 class ForwardState:
