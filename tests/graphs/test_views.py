@@ -16,7 +16,7 @@ from featsieve.graphs.views import (
     PLAIN,
     VIEWS,
     leave_one_out_accuracy,
-    permute_columns,
+    permuted_by,
     sample_view,
     view_of_labels,
     vote_accuracy,
@@ -142,7 +142,7 @@ def test_leave_one_out_accuracy_is_that_of_ridge_regressions_without_each_sample
 
 
 def permuted(X):
-    return permute_columns(X, np.random.RandomState(0))
+    return permuted_by(X, 0)
 
 
 def test_columns_keep_their_values_and_lose_their_rows_in_every_kind_of_table():

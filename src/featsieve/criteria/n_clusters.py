@@ -14,7 +14,7 @@ from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import (
     PLAIN,
     leave_one_out_accuracy,
-    permute_columns,
+    permuted_by,
     sample_view,
     vote_accuracy,
 )
@@ -117,7 +117,7 @@ def suggest_n_clusters(
         return hat.count(hat.best, "hat")
     # From here on, predictable by the neighbours is enough if it is more than chance.
     hat = replace(hat, label_accuracy=hat.vote_accuracy)
-    shuffled = permute_columns(X, random_state)
+    shuffled = permuted_by(X, random_state.randint(np.iinfo(np.int32).max))
     if (
         hat.modularity - compare(shuffled, "hat").modularity
     ).max() >= defaults.STRUCTURE_MODULARITY:

@@ -38,16 +38,15 @@ def labels_from_user(
     n_clusters: int,
     *,
     random_state: np.random.RandomState,
-    options: tuple[str, ...] = INITS,
 ) -> np.ndarray | None:
     """Return the labels that ``init`` holds or computes, None where it names a method of ours."""
     if callable(init):
         return given_labels(init(X, n_clusters, random_state), X.shape[0], n_clusters)
     if isinstance(init, str):
-        check_option("init", init, options)
+        check_option("init", init, INITS)
         return None
     if init is None:
-        raise ValueError(f"init must be one of {options}, labels, or a callable; got None.")
+        raise ValueError(f"init must be one of {INITS}, labels, or a callable; got None.")
     return given_labels(init, X.shape[0], n_clusters)
 
 
@@ -66,9 +65,7 @@ def first_labels(
     "spectral": spectral clustering of ``graph`` (default: the heat-kernel graph); "k-means": of the
     operator's columns; or labels, or a callable.
     """
-    given = labels_from_user(
-        init, X, n_clusters, random_state=random_state, options=("spectral", "k-means")
-    )
+    given = labels_from_user(init, X, n_clusters, random_state=random_state)
     if given is not None:
         return given, True
     if n_clusters == 1:

@@ -16,10 +16,8 @@ from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import (
     gathered,
-    is_foreign_array,
     is_sparse,
     like,
-    namespace_of,
     to_numpy,
 )
 from featsieve.graphs.affinity import modularity, self_tuning_graph
@@ -46,16 +44,14 @@ class SampleView:
         return unit_rows(self.coordinates) if self.coordinates.shape[1] else None
 
 
-def sample_view(
-    X: Any, name: str, *, n_clusters: int = 2, n_neighbors: int = 5, shrinkage: float = 1.0
-) -> SampleView:
+def sample_view(X: Any, name: str, *, n_clusters: int = 2, n_neighbors: int = 5) -> SampleView:
     """Return a view of the rows of X; ``n_clusters`` is the largest number it must tell apart."""
     if name in PLAIN:
         operator = as_operator(X, scale=PLAIN[name])
         graph = self_tuning_graph(EuclideanDistances(operator), n_neighbors=n_neighbors)
         return SampleView(name, graph, np.zeros((operator.shape[0], 0)))
     operator = as_operator(X, scale="unit")
-    E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
+    E = to_numpy(hat_coordinates(operator, n_directions=2 * n_clusters))
     graph = self_tuning_graph(hat_distances(E), n_neighbors=n_neighbors)
     return SampleView(name, graph, E)
 
@@ -99,29 +95,20 @@ def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:
 # Chance -------------------------------------------------------------------------------------------
 
 
-def permute_columns(X: Any, random_state: np.random.RandomState) -> Any:
-    """Return X with every column permuted on its own: the same columns without any clusters."""
-    return permuted_by(X, random_state.randint(np.iinfo(np.int32).max))
-
-
 def permuted_by(X: Any, seed: int) -> Any:
-    """Return X with every column permuted; the seed can make the same table again."""
+    """Return X with every column permuted on its own: the same columns without any clusters."""
     rng = np.random.default_rng(seed)
-    n, d = X.shape
     X = gathered(X)
     if is_sparse(X):  # the same permutations as of the dense table
         X = sp.csc_array(X, copy=True)
         for start, stop in pairwise(X.indptr):
-            X.indices[start:stop] = rng.permutation(n)[X.indices[start:stop]]
+            X.indices[start:stop] = rng.permutation(X.shape[0])[X.indices[start:stop]]
         return X.tocsr()
-    if is_foreign_array(X):
-        # Where a value goes, turned round: from where it comes.
-        source = np.stack([np.argsort(rng.permutation(n)) for _ in range(d)], axis=1)
-        return namespace_of(X).take_along_axis(X, like(source, X), axis=0)
-    shuffled = np.empty_like(X)
-    for j in range(d):
-        shuffled[rng.permutation(n), j] = X[:, j]
-    return shuffled
+    table = to_numpy(X)
+    shuffled = np.empty_like(table)
+    for j in range(X.shape[1]):
+        shuffled[rng.permutation(X.shape[0]), j] = table[:, j]
+    return like(shuffled, X)
 
 
 def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -> float:
@@ -132,19 +119,9 @@ def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -
     """
     F = normalised_indicator(labels, n_clusters)
     sizes = np.bincount(labels, minlength=n_clusters)
-    return sampled_accuracy(labels, E, E.T @ (F - F.mean(axis=0)), sizes=sizes)
-
-
-def sampled_accuracy(
-    labels: np.ndarray, E: np.ndarray, moments: np.ndarray, *, sizes: np.ndarray
-) -> float:
-    """Return the same from some of the samples."""
-    n, c = sizes.sum(), len(sizes)
-    F = np.eye(c)[labels] / np.sqrt(sizes)
-    leverage = np.einsum("ij,ij->i", E, E)
-    remaining = np.maximum(1.0 - leverage - 1.0 / n, 1e-12)
-    residual = (F - np.sqrt(sizes) / n - E @ moments) / remaining[:, None]
+    centred = F - F.mean(axis=0)
+    remaining = 1.0 - np.einsum("ij,ij->i", E, E) - 1.0 / len(labels)
+    residual = (centred - E @ (E.T @ centred)) / np.maximum(remaining, 1e-12)[:, None]
     predicted = ((F - residual) * np.sqrt(sizes)).argmax(axis=1)
-    hits = np.bincount(labels, weights=predicted == labels, minlength=c)
-    seen = np.bincount(labels, minlength=c)
-    return float(np.mean(hits[seen > 0] / seen[seen > 0]))
+    hits = np.bincount(labels, weights=predicted == labels, minlength=n_clusters)
+    return float(np.mean(hits[sizes > 0] / sizes[sizes > 0]))
