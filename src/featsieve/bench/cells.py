@@ -72,44 +72,23 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit of one selector on one data set.
+    """One fit of one selector on one data set."""
 
-    Attributes
-    ----------
-    experiment : str
-        One of ``EXPERIMENTS``.
-    dataset : str
-    method : str
-        Name in the plan, as shown in tables.
-    selector : str
-        Class of featsieve, or "AllFeatures".
-    params : mapping
-        Parameters that differ from the constructor's defaults; JSON types only. ``n_clusters`` and
-        ``random_state`` are not among them: the data set and ``seed`` give these.
-    seed : int
-    counts : tuple of int, or None
-        Numbers of features at which the ranking is evaluated; None: the method's own.
-    kmeans_seeds : int
-        Runs of the protocol "paper".
-    data_checksum : str
-        Of the file, where the data set is not one of the registry (whose files are checked when
-        they are loaded): other data are other work.
-    control : bool
-    seconds : float
-        Time limit; not part of the identity.
-    """
-
-    experiment: str
+    experiment: str  # one of ``EXPERIMENTS``
     dataset: str
-    method: str
-    selector: str
+    method: str  # its name in the plan, as shown in tables
+    selector: str  # a class of featsieve, or "AllFeatures"
+    # What differs from the constructor's defaults; JSON types only. ``n_clusters`` and
+    # ``random_state`` are not among them: the data set and ``seed`` give these.
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    counts: tuple[int, ...] | None = None
-    kmeans_seeds: int = 10
+    counts: tuple[int, ...] | None = None  # at which the ranking is evaluated; None: its own
+    kmeans_seeds: int = 10  # runs of the protocol "paper"
+    # Of a file that is not one of the registry (those are checked when they are loaded): other
+    # data are other work.
     data_checksum: str = ""
     control: bool = False
-    seconds: float = 600.0
+    seconds: float = 600.0  # time limit; not part of the identity
 
     @property
     def id(self) -> str:

@@ -55,31 +55,14 @@ Checksums = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class Method:
-    """A selector with its settings.
+    """A selector with its settings."""
 
-    Attributes
-    ----------
-    name : str
-        As shown in tables.
-    selector : str
-        Class of featsieve, or "AllFeatures".
-    params : mapping
-        What differs from the constructor's defaults in all experiments.
-    grid : mapping of str to tuple
-        Values to try; all combinations.
-    own_count : bool
-        Whether a point of the grid is evaluated at the number of features it selects.
-    per_count : bool
-        Whether each number of features is a fit of its own.
-    control : bool
-    """
-
-    name: str
-    selector: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    own_count: bool = False
-    per_count: bool = False
+    name: str  # as shown in tables
+    selector: str  # a class of featsieve, or "AllFeatures"
+    params: Mapping[str, Any] = field(default_factory=dict)  # in all experiments
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # all combinations
+    own_count: bool = False  # whether a point is evaluated at the number of features it selects
+    per_count: bool = False  # whether each number of features is a fit of its own
     control: bool = False
 
     def points(self) -> list[dict[str, Any]]:
@@ -157,21 +140,10 @@ class Plan:
     def dependent_cells(
         self, rows: Any, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
     ) -> list[Cell]:
-        """Return the cells that follow from finished grid cells.
+        """Return the cells that follow from finished grid cells, of which ``rows`` are the rows.
 
-        "label-free" ones are chosen by the criterion and nothing else; "curve" ones by accuracy.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            Rows of the finished cells.
-        shapes, checksums
-            The same as for ``cells``.
-
-        Returns
-        -------
-        list of Cell
-            Of those data sets and methods of which every grid cell is finished.
+        "label-free" ones are chosen by the criterion and nothing else; "curve" ones by accuracy:
+        of those data sets and methods of which every grid cell is finished.
         """
         found: list[Cell] = []
         for expansion in self._expansions(shapes, checksums):
