@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featsieve.bench import Method, Plan
+from featsieve.bench import Plan
 from featsieve.bench.cells import blank_row
+from featsieve.bench.plan import Method
 
 NDFS = Method("NDFS", "NDFS", grid={"beta": (1.0, 2.0)})
 EVERYTHING = Method("All", "AllFeatures", own_count=True)

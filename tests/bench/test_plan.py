@@ -2,7 +2,8 @@ from collections import Counter
 
 import pytest
 
-from featsieve.bench import Method, Plan, load_plan
+from featsieve.bench import Plan, load_plan
+from featsieve.bench.plan import Method
 from featsieve.datasets import dataset_info
 
 

@@ -95,6 +95,7 @@ def test_products_and_entropies_are_those_of_the_dense_graph(seed, gamma, feasib
     graph, S = UniformGraph(F, gamma), explicit_graph(F, gamma)
     L, M = laplacian(S), np.random.default_rng(seed).standard_normal((len(F), 4))
     np.testing.assert_allclose(graph.laplacian_product(M), L @ M, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(graph.product, L @ F, rtol=0, atol=1e-12)
     assert graph.smoothness(M) == pytest.approx(np.trace(M.T @ L @ M), rel=1e-10, abs=1e-12)
     assert graph.symmetric_entropy() == pytest.approx(x_log_x((S + S.T) / 2), rel=1e-11, abs=1e-11)
     np.testing.assert_allclose(graph.degree, np.diag(L) + np.diag(S), rtol=1e-12)

@@ -155,7 +155,7 @@ def multiplicative_step(
     them move, and can make the numerator negative; such entries become zero, as F >= 0 wants.
     """
     # Algorithm 2, line 4: P F (with L_S) and Q
-    P_F = (F - F.mean(axis=0)) + 2.0 * alpha * graph.laplacian_product(F)
+    P_F = (F - F.mean(axis=0)) + 2.0 * alpha * graph.product
     numerator = orthogonality * F + fitted
     # Algorithm 2, line 5: F by eq. slutonofF
     denominator = P_F + orthogonality * (F @ (F.T @ F))

@@ -29,7 +29,7 @@ from featsieve.selectors.label_regression import (
     LabelState,
 )
 from featsieve.solvers.reweighted_ridge import ReweightedRidge
-from featsieve.terms.entropy_graph import BlockedKernel
+from featsieve.terms.entropy_graph import UniformGraph
 from featsieve.terms.norms import SMOOTHING, inverse_weights, square
 from featsieve.terms.orthogonality import indicator, normalised_indicator
 from featsieve.validation import nonnegative, positive
@@ -211,7 +211,7 @@ class URAFSProblem(LabelRegression[URAFSState]):
         F, e = state.F, state.inverse
         loss = F.shape[1] + square(F) - 2.0 * float(np.sum(F * state.fitted))
         shrinkage = 0.25 * float(xp.sum(e)) + SMOOTHING * float(xp.sum(1.0 / e))
-        graph = -2.0 * self.alpha * self.beta * state.graph.log_partition
+        graph = -2.0 * self.alpha * self.beta * state.graph.log_partition()
         return loss + self.sparsity * shrinkage + graph
 
     def update_weights(self, state: URAFSState) -> URAFSState:
@@ -246,36 +246,10 @@ class URAFSProblem(LabelRegression[URAFSState]):
         """
         F, graph = state.F, state.graph
         for _ in range(defaults.URAFS_LABEL_STEPS):
-            graph = graph or LabelGraph.of(F, self.gamma)
-            eta = (1.0 + MARGIN) * (1.0 + 2.0 * self.alpha * graph.bound)
+            graph = graph or UniformGraph(F, self.gamma)
+            bound = 2.0 * float(np.max(graph.degree - graph.r))  # of L; s_ii = r_i
+            eta = (1.0 + MARGIN) * (1.0 + 2.0 * self.alpha * bound)
             F = polar(eta * F - (F + 2.0 * self.alpha * graph.product) + state.fitted)
             graph = None
         F = F - F.mean(axis=0)  # rounding only: every term of a step is centred
-        return replace(state, F=F, graph=LabelGraph.of(F, self.gamma))
-
-
-@dataclass(frozen=True)
-class LabelGraph:
-    """S at its optimum for F, seen by the label step: two products with the n x n kernel."""
-
-    product: np.ndarray
-    log_partition: float
-    bound: float
-
-    @classmethod
-    def of(cls, F: np.ndarray, gamma: float) -> "LabelGraph":
-        """Return the graph of F, in one pass over blocks of rows of K, each of which is made once.
-
-        With S = diag(1/z) K, z = K1, it needs K [1, F] and S' [1, F].
-        """
-        kernel, right = BlockedKernel(F, gamma), np.hstack([np.ones((F.shape[0], 1)), F])
-        forward, backward = np.empty_like(right), np.zeros_like(right)
-        for start in range(0, right.shape[0], kernel.step):
-            inside, K = slice(start, start + kernel.step), kernel.rows(start)
-            forward[inside] = K @ right
-            backward += K.T @ (right[inside] / forward[inside, :1])
-        z = forward[:, 0]
-        degree = 0.5 * (1.0 + backward[:, 0])
-        product = degree[:, None] * F - 0.5 * (forward[:, 1:] / z[:, None] + backward[:, 1:])
-        bound = 2.0 * float(np.max(degree - 1.0 / z))  # s_ii = 1/z_i
-        return cls(product, float(np.sum(np.log(z))), bound)
+        return replace(state, F=F, graph=UniformGraph(F, self.gamma))

@@ -49,6 +49,15 @@ class BlockedKernel:
         starts = range(0, self.F.shape[0], self.step)
         return np.concatenate([self.rows(start) @ M for start in starts])
 
+    def forward_and_back(self, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return K M and S'M, S being K with rows that sum to 1, for M with ones in column 0."""
+        forward, back = np.empty_like(M), np.zeros_like(M)
+        for start in range(0, len(M), self.step):
+            inside, K = slice(start, start + self.step), self.rows(start)
+            forward[inside] = K @ M
+            back += K.T @ (M[inside] / forward[inside, :1])
+        return forward, back
+
     def symmetric_entropy(self, r: np.ndarray) -> float:
         """Return sum t_ij log t_ij, finite where t_ij underflows (log-sum-exp form)."""
         total = 0.0
@@ -103,6 +112,11 @@ class PartitionKernel:
         plain = self.sum_by_cluster @ M
         return plain[self.cluster] + self.g[:, None] * others[self.cluster]
 
+    def forward_and_back(self, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return K M and S'M, S being K with rows that sum to 1, for M with ones in column 0."""
+        forward = self.matmul(M)
+        return forward, self.matmul(M / forward[:, :1])
+
     def symmetric_entropy(self, r: np.ndarray) -> float:
         """Return sum t_ij log t_ij from one representative of each pair of clusters."""
         r_centre = np.bincount(self.cluster, weights=r, minlength=self.n_clusters) / self.sizes
@@ -136,11 +150,14 @@ class UniformGraph:
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
         self.kernel = PartitionKernel.of(F, gamma) or BlockedKernel(F, gamma)
-        ones = np.ones((F.shape[0], 1))
+        forward, back = self.kernel.forward_and_back(np.hstack([np.ones((len(F), 1)), F]))
         # K_ii = 1, so z_i >= 1: no row of S can be lost to underflow.
-        self.z = self.kernel.matmul(ones)[:, 0]
+        self.z = forward[:, 0]
         self.r = 1.0 / self.z
-        self.degree = 0.5 * (1.0 + self.kernel.matmul(self.r[:, None])[:, 0])
+        self.degree = 0.5 * (1.0 + back[:, 0])
+        # L_S F
+        self.product = self.degree[:, None] * F
+        self.product -= 0.5 * (self.r[:, None] * forward[:, 1:] + back[:, 1:])
 
     def laplacian_product(self, M: np.ndarray) -> np.ndarray:
         """Return L_S M = degree * M - (S M + S' M)/2, with S = diag(r) K."""
