@@ -1,5 +1,7 @@
 """Agreement, target, consensus and certainty of hypotheses, against brute force."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -110,10 +112,17 @@ def test_the_target_has_the_products_of_all_hypotheses(m):
     np.testing.assert_allclose(Y @ Y.T, expected, atol=1e-12)
 
 
-def test_pools_are_added_with_half_of_the_weight_each():
+def test_pools_are_joined_by_the_squares_of_their_agreement():
     one, other = noisy_pool(0, m=2)[0], noisy_pool(1, m=6)[0]
-    both = one + other
+    both = one.joined(other)
     assert both.labels.shape == (8, 40)
-    np.testing.assert_allclose(both.weights[:2].sum(), 0.5)
+
+    def agreement_by_weights(pool):
+        pairs = list(combinations(range(len(pool.labels)), 2))
+        values = [normalized_mutual_info_score(pool.labels[a], pool.labels[b]) for a, b in pairs]
+        return np.average(values, weights=[pool.weights[a] * pool.weights[b] for a, b in pairs])
+
+    mine, others = agreement_by_weights(one) ** 2, agreement_by_weights(other) ** 2
+    np.testing.assert_allclose(both.weights[:2].sum(), mine / (mine + others))
     np.testing.assert_allclose(both.weights.sum(), 1.0)
     np.testing.assert_array_equal(both.labels[2:], other.labels)

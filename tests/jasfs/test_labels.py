@@ -136,7 +136,7 @@ def test_every_kind_of_table(planted, kind):
     if kind in ("torch", "dask"):
         np.testing.assert_array_equal(found.labels_, expected.labels_)
         # one more or one less of a hypothesis: rounding may decide
-        np.testing.assert_allclose(found.sample_certainty_, expected.sample_certainty_, atol=0.06)
+        np.testing.assert_allclose(found.sample_certainty_, expected.sample_certainty_, atol=0.1)
         np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-14)
 
 
@@ -180,16 +180,16 @@ def test_means_of_cells_form_hypotheses_where_the_hat_family_is_credible(with_ce
     clear = make_planted(600, 60, n_informative=50, n_clusters=3, signal=1.5, random_state=0)
     seen = []
 
-    def noted(operator, rows, settings):
-        seen.append((rows, cells(operator, rows, settings)))
-        return seen[-1][1]
+    def noted(operator, rows, settings, support):
+        seen.append((rows, support, cells(operator, rows, settings, support)))
+        return seen[-1][2]
 
     monkeypatch.setattr("featsieve.jasfs.labels.cells", noted)
     model = fit(clear.X, n_clusters=3, n_features_to_select=20)
-    ((rows, table),) = seen
+    ((rows, support, table),) = seen
     assert len(set(rows.tolist())) == model.n_landmarks_ == 60
     operator = as_operator(clear.X, scale="unit")
-    E = unit_rows(hat_coordinates(operator))
+    E = unit_rows(hat_coordinates(as_operator(clear.X[:, support], scale="unit")))
     nearest = (E @ E[rows].T).argmax(axis=1)
     Z = operator.columns(np.arange(60))
     means = np.stack([Z[nearest == cell].mean(axis=0) for cell in range(60)])

@@ -51,22 +51,38 @@ def hat_coordinates(
 
 
 def hat_directions(
-    operator: DataOperator, *, shrinkage: float = 1.0, n_directions: int = defaults.N_DIRECTIONS
+    operator: DataOperator,
+    *,
+    shrinkage: float = 1.0,
+    n_directions: int = defaults.N_DIRECTIONS,
+    columns: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return A (d x r, on the host) with E = Z A, the hat coordinates of a tall table.
 
-    Nothing with a row per sample is kept: the Gram matrix of up to ``LARGEST_EXACT_DIRECTIONS``
-    columns, or products Z'(ZQ) added up over the parts of the table.
+    Of some ``columns`` only, if they are given: the other rows of A are zero. Nothing with a row
+    per sample is kept: the Gram matrix of up to ``LARGEST_EXACT_DIRECTIONS`` columns, or products
+    Z'(ZQ) added up over the parts of the table.
     """
-    xp = operator.xp
+    xp, d = operator.xp, operator.shape[1]
     n_directions = max(n_directions, defaults.N_DIRECTIONS)
-    if operator.shape[1] <= defaults.LARGEST_EXACT_DIRECTIONS:
-        energy, V = xp.linalg.eigh(operator.gram())
+    mean = mean_energy(operator)
+    if d <= defaults.LARGEST_EXACT_DIRECTIONS:
+        gram = operator.gram()
+        if columns is not None:
+            chosen = operator.place(columns)
+            gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
+            mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
+        energy, V = xp.linalg.eigh(gram)
         energy, V = to_numpy(xp.flip(energy)), to_numpy(xp.flip(V, axis=1))
     else:
         energy, V = _leading_directions(operator, n_directions)
     keep = min(_n_nonzero(operator, operator.place(energy)), n_directions)
-    return V[:, :keep] / np.sqrt(energy[:keep] + shrinkage * mean_energy(operator))
+    found = V[:, :keep] / np.sqrt(energy[:keep] + shrinkage * mean)
+    if columns is None:
+        return found
+    A = np.zeros((d, keep))
+    A[columns] = found
+    return A
 
 
 def mean_energy(operator: DataOperator) -> float:

@@ -26,7 +26,15 @@ from featsieve.hypotheses.tables import (
     permuted,
     rotated,
 )
-from featsieve.hypotheses.views import hat_view, hat_view_of, plain_view, wide_gram
+from featsieve.hypotheses.views import (
+    HatMetrics,
+    View,
+    hat_view,
+    hat_view_of,
+    plain_view,
+    product,
+    wide_gram,
+)
 
 Labels = list[np.ndarray]
 
@@ -69,28 +77,34 @@ def first_hypotheses(
     n_neighbors: int = 5,
     shrinkage: float = 1.0,
     scale: str = "unit",
+    views: list[View] | None = None,
     n_jobs: int = 1,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of a table: the hat family if it is credible, else all families.
 
-    ``operator`` is the table X with columns of the ``scale``.
+    ``operator`` is the table X with columns of the ``scale``. Where X is some rows of a table with
+    many, ``views`` are the hat views of these rows that all of them determine.
     """
     c, k = n_clusters, n_neighbors
     hats = HatFamily(c, k, shrinkage, scale)
     ranks, chance, *splits = rng.spawn(3 + n_splits)  # of splits, the first is of all columns
 
     def by_ranks() -> Labels:
+        if views is not None:  # ranks of a few rows say little of the metric of many
+            return []
         table = as_operator(normal_scores(X), scale="unit")
         return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
         shuffled = permuted(X, chance)
-        tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
+        table, metrics = as_operator(shuffled, scale=scale), None
+        if views is not None:
+            metrics = HatMetrics.by_chance(table, c, chance, n_splits=1)
+        tasks = hats.tasks(shuffled, table, chance.spawn(2), metrics)
         return [one for task in tasks for one in task()]
 
-    of_ranks, on_permuted, *found = run_all(
-        [by_ranks, by_chance, *hats.tasks(X, operator, splits)], n_jobs=n_jobs
-    )
+    tasks = hats.tasks(X, operator, splits) if views is None else hats.view_tasks(views, splits[0])
+    of_ranks, on_permuted, *found = run_all([by_ranks, by_chance, *tasks], n_jobs=n_jobs)
     hat = [one for labels in found for one in labels]
     belief = Belief()
     belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
@@ -136,14 +150,34 @@ class HatFamily:
     scale: str
 
     def tasks(
-        self, X: Any, operator: DataOperator, rngs: list[np.random.Generator]
+        self,
+        X: Any,
+        operator: DataOperator,
+        rngs: list[np.random.Generator],
+        metrics: HatMetrics | None = None,
     ) -> list[Callable[[], Labels]]:
         """Return what finds the labels of all columns, and of two halves for each further rng."""
-        gram = wide_gram(operator)
+        n, d = operator.shape
         whole, *splits = rngs
+        if metrics is None and n > d:
+            metrics = HatMetrics.of(
+                operator, self.n_clusters, whole, n_splits=len(splits), shrinkage=self.shrinkage
+            )
+        if metrics is not None:
+            return self.view_tasks(metrics.views(partial(product, operator)), whole)
+        gram = wide_gram(operator)
         varying = np.flatnonzero(to_numpy(operator.varies))
         halved = [partial(self.halves, X, varying, gram, rng) for rng in splits if len(varying) > 1]
         return [partial(self.cuts, operator, self.n_neighbors, gram, whole), *halved]
+
+    def view_tasks(self, views: list[View], rng: np.random.Generator) -> list[Callable[[], Labels]]:
+        """Return what finds the labels of views: of all columns, then of two halves each."""
+        c, k = self.n_clusters, self.n_neighbors
+        neighbours = [k, *([k, 2 * k] * (len(views) // 2))]
+        return [
+            partial(view.cuts, c, own, count)
+            for view, own, count in zip(views, rng.spawn(len(views)), neighbours, strict=True)
+        ]
 
     def halves(self, X: Any, varying: np.ndarray, gram: Any, rng: np.random.Generator) -> Labels:
         """Return the labels of two random halves of the columns that vary."""
@@ -176,7 +210,7 @@ def plain_families(
     c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
     R = dense_columns(normal_scores(Z))[0]
     many = [components(A, rng) for A in (Z, R, Z * units)]
-    of_Z, of_R, of_raw = few = [points[:, :30] for points in many]
+    of_Z, of_R, of_raw = few = [points[:, : defaults.FEW_COMPONENTS] for points in many]
 
     def cuts(points: np.ndarray, *neighbours: int) -> Labels:
         return plain_view(points).cuts(c, rng, *neighbours)
@@ -189,7 +223,7 @@ def plain_families(
     found["sparse"] = [
         sparse_kmeans(A, points, c, k, rng)
         for A, points in zip((Z, R), few[:2], strict=True)
-        for k in (16, 50)
+        for k in defaults.SPARSE_COLUMNS
     ]
     found["modes"] = []
     for share in (two_means_share(Z), -np.mean(Z**4, axis=0)):
@@ -205,7 +239,9 @@ def plain_families(
     return found
 
 
-def components(A: np.ndarray, rng: np.random.Generator, *, count: int = 100) -> np.ndarray:
+def components(
+    A: np.ndarray, rng: np.random.Generator, *, count: int = defaults.N_COMPONENTS
+) -> np.ndarray:
     """Return the leading principal components of centred columns, not scaled."""
     n, d = A.shape
     if min(n, d) > 4 * count:
@@ -289,21 +325,22 @@ def second_hypotheses(
     rng: np.random.Generator,
     *,
     n_neighbors: int = 5,
+    shrinkage: float = 1.0,
     n_jobs: int = 1,
 ) -> Pool:
     """Return hypotheses that look at the selected columns alone.
 
     ``columns(k)`` are the first k selected columns, scaled; ``n_columns`` is that of the table.
     """
-    links = (n_neighbors, 2 * n_neighbors)
+    c, links = n_clusters, (n_neighbors, 2 * n_neighbors)
+    hats = [
+        (factor * shrinkage, k) for factor, k in zip(defaults.SECOND_SHRINKAGE, links, strict=True)
+    ]
 
     def look(size: int, rng: np.random.Generator) -> Labels:
         chosen = columns(size)
-        return [
-            *hat_view_of(chosen, n_clusters).cuts(n_clusters, rng, *links),
-            *plain_view(chosen).cuts(n_clusters, rng, links[1]),
-            kmeans(chosen, n_clusters, rng),
-        ]
+        found = [hat_view_of(chosen, c, shrinkage=m).cuts(c, rng, k)[0] for m, k in hats]
+        return [*found, *plain_view(chosen).cuts(c, rng, links[1]), kmeans(chosen, c, rng)]
 
     sizes = second_sizes(n_columns)
     tasks = [partial(look, *pair) for pair in zip(sizes, rng.spawn(len(sizes)), strict=True)]

@@ -35,13 +35,24 @@ class Pool:
         given = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
         return cls(np.stack(labels), given / given.sum(), n_clusters)
 
-    def __add__(self, other: "Pool") -> "Pool":
-        """Return the hypotheses of both, each pool with half of the weight."""
+    def joined(self, other: "Pool") -> "Pool":
+        """Return the hypotheses of both, each pool weighted by the square of its agreement."""
+        mine, others = self.agreement() ** 2, other.agreement() ** 2
+        share = mine / (mine + others) if mine + others > 0.0 else 0.5
         return Pool(
             np.concatenate([self.labels, other.labels]),
-            0.5 * np.concatenate([self.weights, other.weights]),
+            np.concatenate([share * self.weights, (1.0 - share) * other.weights]),
             self.n_clusters,
         )
+
+    def agreement(self) -> float:
+        """Return the mean mutual information of two different hypotheses, by their weights."""
+        pairs = list(combinations(range(len(self.weights)), 2))
+        if not pairs:
+            return 1.0
+        weights = [self.weights[a] * self.weights[b] for a, b in pairs]
+        values = [mutual_information(self.labels[a], self.labels[b]) for a, b in pairs]
+        return float(np.average(values, weights=weights))
 
     def target(self, *, most: int | None = None) -> np.ndarray:
         """Return [sqrt(w_1) H F_1 .. sqrt(w_m) H F_m], the target of the W-step.
@@ -128,5 +139,4 @@ def _entropy(p: np.ndarray) -> float:
 
 def agreement(labels: list[np.ndarray]) -> float:
     """Return the mean pairwise mutual information of some hypotheses (1 for a single one)."""
-    pairs = [mutual_information(a, b) for a, b in combinations(labels, 2)]
-    return float(np.mean(pairs)) if pairs else 1.0
+    return Pool.of(labels, 0).agreement() if len(labels) > 1 else 1.0

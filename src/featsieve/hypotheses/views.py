@@ -5,8 +5,9 @@ part; few informative columns drown in it, and show in plain distances, in few p
 or in columns that are chosen before (``families.py``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +15,12 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.graphs.affinity import graph_of_neighbours
-from featsieve.graphs.coordinates import hat_coordinates, mean_energy, unit_rows
+from featsieve.graphs.coordinates import (
+    hat_coordinates,
+    hat_directions,
+    mean_energy,
+    unit_rows,
+)
 from featsieve.graphs.distances import (
     Distances,
     GivenDistances,
@@ -81,6 +87,79 @@ def hat_view(
         length = np.sqrt(np.maximum(P.diagonal(), 1e-300))
         P = P / length[:, None] / length
     return View(GivenDistances(P), lambda: _factor(P))
+
+
+@dataclass(frozen=True)
+class HatMetrics:
+    """The hat metrics of a tall table: of all columns, and of random halves of them.
+
+    Samples are compared in Z A, for each of the ``directions`` A. One Gram matrix, of all samples,
+    serves every half; the samples that are compared may be few of them, or means of some.
+    """
+
+    directions: list[np.ndarray]
+
+    @classmethod
+    def of(
+        cls,
+        operator: DataOperator,
+        n_clusters: int,
+        rng: np.random.Generator,
+        *,
+        n_splits: int,
+        shrinkage: float = 1.0,
+    ) -> "HatMetrics | None":
+        """Return the metrics of a table, or None if its Gram matrix would be too large."""
+        if operator.shape[1] > defaults.LARGEST_EXACT_DIRECTIONS:
+            return None
+        directions = partial(
+            hat_directions, operator, shrinkage=shrinkage, n_directions=2 * n_clusters
+        )
+        return cls([directions(columns=half) for half in halves(operator, rng, n_splits)])
+
+    @classmethod
+    def by_chance(
+        cls, operator: DataOperator, n_clusters: int, rng: np.random.Generator, *, n_splits: int
+    ) -> "HatMetrics":
+        """Return those of independent columns, of which any directions are the leading ones."""
+        count, found = max(defaults.N_DIRECTIONS, 2 * n_clusters), []
+        for half in halves(operator, rng, n_splits):
+            A = np.zeros((operator.shape[1], min(count, len(half))))
+            A[half] = rng.standard_normal((len(half), A.shape[1]))
+            found.append(A)
+        return cls(found)
+
+    def views(self, product: Callable[[np.ndarray], np.ndarray]) -> list[View]:
+        """Return the views of samples, given what multiplies them by a matrix."""
+        ends = np.cumsum([A.shape[1] for A in self.directions])[:-1]
+        points = np.split(product(np.hstack(self.directions)), ends, axis=1)
+        return [View(hat_distances(E), partial(unit_rows, E)) for E in points]
+
+
+def halves(operator: DataOperator, rng: np.random.Generator, n_splits: int) -> Iterator[np.ndarray]:
+    """Yield the columns that vary, and two halves of them for each split."""
+    varying = np.flatnonzero(to_numpy(operator.varies))
+    yield varying
+    for _ in range(n_splits if len(varying) > 1 else 0):
+        yield from np.array_split(rng.permutation(varying), 2)
+
+
+def product(operator: DataOperator, A: np.ndarray) -> np.ndarray:
+    """Return Z A, on the host."""
+    return to_numpy(operator.matmul(operator.place(A)))
+
+
+def rows_of_product(operator: DataOperator, rows: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Return some rows of Z A."""
+    parts = operator.parts()
+    return np.asarray(parts.gather(parts.map(_rows_of_product, shared=(rows, A))))
+
+
+def _rows_of_product(part: DataOperator, rows: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Return those of the rows that are in the part."""
+    own = rows[(rows >= part.first_row) & (rows < part.first_row + part.shape[0])]
+    local = part.at_rows(part.place(own - part.first_row))
+    return product(local, A)
 
 
 def hat_view_of(columns: np.ndarray, n_clusters: int, *, shrinkage: float = 1.0) -> View:

@@ -372,10 +372,9 @@ class JASFS(ClusterModel):
 
     def _n_threads(self, operator: DataOperator) -> int:
         """Return how many hypotheses are formed at once: small ones are not worth a thread."""
-        if (
-            not operator.on_host
-        ):  # a device works on one thing at a time, and torch may not start two
-            return 1
+        many = operator.shape[0] > defaults.N_LANDMARKS  # some rows come to the host
+        if not operator.on_host and not many:
+            return 1  # a device works on one thing at a time, and torch may not start two
         if self.n_jobs is not None:
             return int(effective_n_jobs(self.n_jobs))
         return n_threads() if operator.shape[0] >= FEWEST_THREADED else 1

@@ -3,17 +3,19 @@
     1. families of views of the whole table (``hypotheses/families.py``), the features for them
     2. views of the first of these features: where most of the gain is
 
-The target of the features is the second stage; the consensus of both stages are the clusters.
+Both stages are the target of the features, and their consensus are the clusters.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import Array, take_rows, to_numpy
+from featsieve.arrays.namespace import Array, is_sparse, take_rows, to_numpy
+from featsieve.arrays.threads import run_all
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import hat_directions, principal_coordinates, unit_rows
 from featsieve.graphs.distances import hat_distances, nearest_neighbours
@@ -23,13 +25,13 @@ from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.graphs.views import vote_accuracy
 from featsieve.hypotheses.families import (
     Belief,
+    HatFamily,
     first_hypotheses,
     second_hypotheses,
     second_sizes,
 )
 from featsieve.hypotheses.pool import Pool
-from featsieve.hypotheses.views import hat_view
-from featsieve.solvers.forward_forms import LARGEST_GRAM
+from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
 from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
 
@@ -47,6 +49,18 @@ class Settings:
     shrinkage: float
     scale: str
     n_jobs: int
+
+    @property
+    def n_splits(self) -> int:
+        """How often the columns are split: two halves each, beside all columns and ranks."""
+        if self.n_hypotheses == "auto":
+            return defaults.HAT_SPLITS
+        return max(1, round((int(self.n_hypotheses) - 2) / 2))
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several hypotheses."""
+        return self.start is None and self.n_hypotheses != 1
 
 
 @dataclass(frozen=True)
@@ -72,17 +86,28 @@ def find_labels(
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = take_rows(X, rows)
+    some = some if is_sparse(some) else to_numpy(some)  # few: the host is good enough
     small = as_operator(some, scale=settings.scale)
-    first = None
-    if settings.start is None and settings.n_hypotheses != 1:
-        first = first_stage(some, small, settings, rng)
-    if (first is None or first[1].credible) and many_rows_each(operator):
-        centres = rng.choice(rows, min(count, defaults.N_CELLS), replace=False)
-        table = cells(operator, np.sort(centres), settings)
-        small = as_operator(table, scale=settings.scale)
-        found = few_samples(table, small, settings, rng)
+    first, metrics = None, None
+    if settings.several:
+        metrics = HatMetrics.of(
+            operator, c, rng, n_splits=settings.n_splits, shrinkage=settings.shrinkage
+        )
+        views = None
+        if metrics is not None:
+            views = metrics.views(partial(rows_of_product, operator, rows))
+        first = first_stage(some, small, settings, rng, views)
+    if many_rows_each(operator) and (first is None or first[1].credible):
+        support = None if first is None else best_features(small, first[0], settings)
+        fewest = max(defaults.N_CELLS, defaults.LANDMARKS_PER_CLUSTER * c)
+        centres = np.sort(rng.choice(rows, min(count, fewest), replace=False))
+        means = cells(operator, centres, settings, support)
+        small = as_operator(means, scale=settings.scale)
+        if first is not None and metrics is not None:
+            first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
+        found = few_samples(means, small, settings, rng, first=first)
         order = best_features(small, found.pool, settings)
-        Z = table[:, order]
+        Z = means[:, order]
     else:
         found = few_samples(some, small, settings, rng, first=first)
         order = best_features(small, found.pool, settings)
@@ -95,24 +120,39 @@ def find_labels(
     return Found(pool, consensus, pool.certainty(consensus), found.belief, len(Z))
 
 
+def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
+    """Return the hypotheses of given hat views."""
+    family = HatFamily(
+        settings.n_clusters, settings.n_neighbors, settings.shrinkage, settings.scale
+    )
+    found = run_all(family.view_tasks(views, rng), n_jobs=settings.n_jobs)
+    return Pool.of([one for labels in found for one in labels], settings.n_clusters)
+
+
 def many_rows_each(operator: DataOperator) -> bool:
     """Say whether cells hold enough rows to be worth their means (and these fit into memory)."""
     n, d = operator.shape
-    return n >= defaults.ROWS_PER_CELL * defaults.N_CELLS and d <= LARGEST_GRAM
+    return n >= defaults.ROWS_PER_CELL * defaults.N_CELLS and d <= defaults.LARGEST_EXACT_DIRECTIONS
 
 
-def cells(operator: DataOperator, rows: np.ndarray, settings: Settings) -> np.ndarray:
-    """Return means of the samples that are nearest to each of some rows, in the hat metric.
+def cells(
+    operator: DataOperator, rows: np.ndarray, settings: Settings, support: np.ndarray | None
+) -> np.ndarray:
+    """Return means of the samples that are nearest to each of some rows.
 
-    Clusters that show in the hat metric show more clearly in these means: noise averages out.
+    In the hat metric of a ``support``, or of all columns. Clusters that show in it show more
+    clearly in these means.
     """
-    parts = operator.parts()
     directions = hat_directions(
-        operator, shrinkage=settings.shrinkage, n_directions=2 * settings.n_clusters
+        operator,
+        shrinkage=settings.shrinkage,
+        n_directions=2 * settings.n_clusters,
+        columns=support,
     )
-    points = np.asarray(parts.gather(parts.map(coordinates_at, shared=(rows, directions))))
-    links = Links.to(operator, None, directions, points, settings)
-    sums, sizes = parts.total(cell_sums, links.links, shared=(len(rows),))
+    points = rows_of_product(operator, rows, directions)
+    directions = directions if support is None else directions[support]
+    links = Links.to(operator, support, directions, points, settings)
+    sums, sizes = operator.parts().total(cell_sums, links.links, shared=(len(rows),))
     # a row is its own nearest, unless it coincides with another, whose cell is its own then
     owner = links.nearest()[rows]
     return np.asarray(sums[owner] / sizes[owner, None])
@@ -135,7 +175,7 @@ def few_samples(
 ) -> Found:
     """Return the hypotheses of a table whose samples can all be compared."""
     c, k = settings.n_clusters, settings.n_neighbors
-    if settings.start is not None or settings.n_hypotheses == 1:
+    if not settings.several:
         if settings.start == "k-means":
             labels = kmeans(
                 to_numpy(principal_coordinates(operator)[0]),
@@ -155,28 +195,38 @@ def few_samples(
         return to_numpy(operator.columns(operator.place(order[:count]))) * root
 
     n_varying = int(to_numpy(operator.varies).sum())
-    second = second_hypotheses(columns, n_varying, c, rng, n_neighbors=k, n_jobs=settings.n_jobs)
-    everything = pool + second
+    second = second_hypotheses(
+        columns,
+        n_varying,
+        c,
+        rng,
+        n_neighbors=k,
+        shrinkage=settings.shrinkage,
+        n_jobs=settings.n_jobs,
+    )
+    everything = pool.joined(second)
     labels = everything.consensus(rng)
-    return Found(second, labels, everything.certainty(labels), belief)
+    return Found(everything, labels, everything.certainty(labels), belief)
 
 
 def first_stage(
-    X: Any, operator: DataOperator, settings: Settings, rng: np.random.Generator
+    X: Any,
+    operator: DataOperator,
+    settings: Settings,
+    rng: np.random.Generator,
+    views: list[View] | None = None,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of views of the whole table, and how far each family is believed."""
-    n_splits = defaults.HAT_SPLITS
-    if settings.n_hypotheses != "auto":  # two halves of each split, all columns, ranks
-        n_splits = max(1, round((int(settings.n_hypotheses) - 2) / 2))
     return first_hypotheses(
         X,
         operator,
         settings.n_clusters,
         rng,
-        n_splits=n_splits,
+        n_splits=settings.n_splits,
         n_neighbors=settings.n_neighbors,
         shrinkage=settings.shrinkage,
         scale=settings.scale,
+        views=views,
         n_jobs=settings.n_jobs,
     )
 
@@ -266,13 +316,6 @@ def columns_at(part: DataOperator, rows: np.ndarray, support: np.ndarray) -> np.
     own = rows[(rows >= part.first_row) & (rows < part.first_row + part.shape[0])]
     local = part.at_rows(part.place(own - part.first_row))
     return to_numpy(local.columns(part.place(support)))
-
-
-def coordinates_at(part: DataOperator, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the coordinates of those of the listed rows that are in the part."""
-    own = rows[(rows >= part.first_row) & (rows < part.first_row + part.shape[0])]
-    local = part.at_rows(part.place(own - part.first_row))
-    return to_numpy(local.matmul(part.place(directions)))
 
 
 def first_link(part: DataOperator, links: tuple[Array, Array]) -> Array:
