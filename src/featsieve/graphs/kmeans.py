@@ -23,26 +23,34 @@ def kmeans(
     n, r = points.shape
     centres = first_centres(points, n_clusters, rng, n_starts=n_starts)
     tie = TIE * np.einsum("ij,ij->", points, points) / n
-    labels = np.full((n, n_starts), -1)
+    labels = np.full((n_starts, n), -1, dtype=np.int32)
+    spread = np.empty(n_starts)
+    running = np.arange(n_starts)
     for _ in range(MAX_STEPS):
-        lengths = np.einsum("skr,skr->sk", centres, centres)
-        # |x - c|^2 without |x|^2, for all starts in one product
-        distances = lengths.ravel() - 2.0 * (points @ centres.reshape(-1, r).T)
-        distances = distances.reshape(n, n_starts, n_clusters)
-        previous, labels = labels, _first_smallest(distances, tie)
-        if np.array_equal(previous, labels):
+        # |x - c|^2 without |x|^2, for all starts in one product, samples along the last axis
+        distances = (-2.0 * centres.reshape(-1, r)) @ points.T
+        distances = distances.reshape(-1, n_clusters, n)
+        distances += np.einsum("skr,skr->sk", centres, centres)[:, :, None]
+        nearest = distances.min(axis=1)
+        found = (distances <= (nearest + tie)[:, None]).argmax(axis=1)
+        spread[running] = nearest.sum(axis=1)
+        moved = (found != labels[running]).any(axis=1)
+        labels[running] = found
+        running = running[moved]
+        if len(running) == 0:
             break
-        cells = labels + n_clusters * np.arange(n_starts)
-        member = sp.csr_array(
-            (np.ones(cells.size), cells.ravel(), np.arange(0, cells.size + 1, n_starts)),
-            shape=(n, n_starts * n_clusters),
+        cells = labels[running] + np.int32(n_clusters) * np.arange(len(running))[:, None]
+        size = len(running) * n_clusters
+        member = sp.csc_array(
+            (np.ones(cells.size), cells.T.ravel(), np.arange(0, cells.size + 1, len(running))),
+            shape=(size, n),
         )
-        count = np.bincount(cells.ravel(), minlength=n_starts * n_clusters)
-        means = (member.T @ points) / np.maximum(count, 1)[:, None]
-        kept = np.where(count[:, None] > 0, means, centres.reshape(-1, r))
-        centres = kept.reshape(n_starts, n_clusters, r)
-    best = int(_first_smallest(distances.min(axis=2).sum(axis=0), n * tie))
-    return fill_empty(labels[:, best], n_clusters)
+        count = np.bincount(cells.ravel(), minlength=size)[:, None]
+        means = (member @ points) / np.maximum(count, 1)
+        kept = np.where(count > 0, means, centres[moved].reshape(-1, r))
+        centres = kept.reshape(-1, n_clusters, r)
+    best = int(_first_smallest(spread, n * tie))
+    return fill_empty(labels[best], n_clusters)
 
 
 def first_centres(
