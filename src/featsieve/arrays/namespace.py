@@ -12,6 +12,8 @@ import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 
+# Elements of a temporary that should stay in the processor's cache.
+OUTER_ELEMENTS = 2**15
 # Arrays of any library: the array API has no nominal type to name here.
 Array = Any
 
@@ -241,10 +243,8 @@ def minus_outer(A: Array, column: Array, row: Array) -> Array:
     """Return A - column row'; an A of NumPy stored column by column is overwritten."""
     if not (columns_are_contiguous(A) and A.flags.writeable):
         return A - column[:, None] * row[None, :]
-    part = np.empty_like(column)
-    for target, factor in zip(A.T, row, strict=True):
-        np.multiply(column, factor, out=part)
-        target -= part
+    for start in range(0, len(row), step := max(1, OUTER_ELEMENTS // len(column))):
+        A.T[start : start + step] -= row[start : start + step, None] * column
     return A
 
 

@@ -17,8 +17,8 @@ from featsieve.arrays.namespace import Array, entries_of, smallest_of_rows, to_n
 
 # Elements of a block of the distance matrix that may exist at one time (8 MiB of float64),
 BLOCK_ELEMENTS = 2**20
-# of one in single precision (32 MiB), and of one on another device (512 MiB),
-ROUGH_ELEMENTS = 2**23
+# of one in single precision (8 MiB), and of one on another device (512 MiB),
+ROUGH_ELEMENTS = 2**21
 DEVICE_ELEMENTS = 2**26
 # but at least this many rows: a block reads all samples once.
 FEWEST_ROWS = 64

@@ -57,8 +57,9 @@ class Pool:
     def target(self, *, most: int | None = None) -> np.ndarray:
         """Return [sqrt(w_1) H F_1 .. sqrt(w_m) H F_m], the target of the W-step.
 
-        Only Y Y' enters a selection: where Y has more columns than half of the samples, a factor of
-        Y Y' with fewer columns takes its place, or one of its ``most`` leading directions.
+        Only Y Y' enters a selection, so a factor of it with fewer columns takes its place where
+        there are several hypotheses (which have much in common), or one of its ``most`` leading
+        directions.
         """
         parts = []
         for labels, weight in zip(self.labels, self.weights, strict=True):
@@ -67,7 +68,7 @@ class Pool:
         Y = np.hstack(parts)
         n, width = Y.shape
         wanted = width if most is None else min(most, width)
-        if len(parts) == 1 or (wanted == width and width <= n // 2):
+        if len(parts) == 1:
             return Y
         if n <= width:
             energy, U = largest_eigenpairs(Y @ Y.T, min(wanted, n))

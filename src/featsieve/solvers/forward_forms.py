@@ -7,7 +7,6 @@ which is cheapest depends on the shape and the kind of the table.
 
 from typing import Protocol
 
-import array_api_extra as xpx
 import numpy as np
 
 from featsieve.arrays import DataOperator, SparseOperator
@@ -65,9 +64,9 @@ class Vectors:
             shape = (max(16, 2 * count), vector.shape[0])
             store = self.xp.empty(shape, dtype=vector.dtype, device=self.device)
             if count:
-                store = xpx.at(store)[:count, :].set(self.store)
+                store[:count, :] = self.store
             self.store = store
-        self.store = xpx.at(self.store)[count, :].set(vector)
+        self.store[count, :] = vector
         self.pivots.append(pivot)
 
     def project_out(self, vector: Array, coefficients: Array) -> Array:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-import array_api_extra as xpx
 import numpy as np
 
 from featsieve.arrays import DataOperator
@@ -146,7 +145,7 @@ class ForwardSelection:
         state.form.add(delta)
         state.correlation = minus_outer(state.correlation, v, state.correlation[j, :] / delta)
         state.leftover = xp.clip(state.leftover - v * v / delta, min=0.0)
-        state.available = xpx.at(state.available, j).set(False)
+        state.available[j] = False
         state.order.append(j)
         state.half_gains.append(half_gain)
         state.loss.append(state.loss[-1] - half_gain)
