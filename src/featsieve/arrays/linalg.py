@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from featsieve.arrays.namespace import Array, device_of, namespace_of
+from featsieve.arrays.namespace import Array, device_of, namespace_of, to_numpy
 
 # Columns are independent if the eigenvalues of their Gram matrix differ by no more than this.
 INDEPENDENT = 1e-11
@@ -24,6 +25,20 @@ def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
     floor = A.shape[0] * xp.finfo(A.dtype).eps * float(xp.max(xp.linalg.diagonal(A)))
     eye = xp.eye(A.shape[0], dtype=A.dtype, device=device_of(A))
     return xp.linalg.solve(A + eye * xp.clip(shift, min=floor), B)
+
+
+def inverse_shifted(A: Array, shift: float) -> np.ndarray:
+    """Return (A + shift I)^(-1) of a positive semidefinite A, on the host."""
+    xp = namespace_of(A)
+    eye = xp.eye(A.shape[0], dtype=xp.float64, device=device_of(A))
+    shifted = xp.astype(A, xp.float64) + shift * eye
+    if not isinstance(shifted, np.ndarray):
+        return to_numpy(xp.linalg.inv(shifted))
+    factor, failed = lapack.dpotrf(shifted, lower=True)  # half of the time of a general inverse
+    if failed:
+        return np.linalg.inv(shifted)
+    inverse = np.tril(lapack.dpotri(factor, lower=True, overwrite_c=True)[0])
+    return inverse + np.tril(inverse, -1).T
 
 
 def largest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

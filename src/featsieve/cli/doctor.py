@@ -11,7 +11,7 @@ import featsieve
 from featsieve.cli import options
 from featsieve.cli.console import output, print_json, text_grid
 
-CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat", "array-api-extra")
+CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat")
 # Optional libraries: the extra of featsieve that brings them, and what they are for.
 PARTS = {
     "pandas": ("data", "reading .csv and .tsv files, data frames"),

@@ -107,8 +107,8 @@ def normalised_adjacency(S: sp.csr_array) -> sp.csr_array:
     """Return Deg^(-1/2) S Deg^(-1/2); rows of samples without an edge are zero."""
     degree = degrees(S)
     root = np.where(degree > 0.0, 1.0 / np.sqrt(np.where(degree > 0.0, degree, 1.0)), 0.0)
-    scaling = sp.diags_array(root)
-    return sp.csr_array(scaling @ S @ scaling)
+    data = S.data * np.repeat(root, np.diff(S.indptr)) * root[S.indices]
+    return sp.csr_array((data, S.indices, S.indptr), shape=S.shape)
 
 
 def laplacian(S: sp.csr_array) -> sp.csr_array:

@@ -22,18 +22,19 @@ def kmeans(
     points = np.ascontiguousarray(points, dtype=np.float64)
     n, r = points.shape
     centres = first_centres(points, n_clusters, rng, n_starts=n_starts)
-    tie = TIE * np.einsum("ij,ij->", points, points) / n
+    tie = float(TIE * np.einsum("ij,ij->", points, points) / n)
+    rough = points.T.astype(np.float32)  # precise enough to compare, with the tie in mind
     labels = np.full((n_starts, n), -1, dtype=np.int32)
     spread = np.empty(n_starts)
     running = np.arange(n_starts)
     for _ in range(MAX_STEPS):
         # |x - c|^2 without |x|^2, for all starts in one product, samples along the last axis
-        distances = (-2.0 * centres.reshape(-1, r)) @ points.T
+        distances = (-2.0 * centres.reshape(-1, r)).astype(np.float32) @ rough
         distances = distances.reshape(-1, n_clusters, n)
         distances += np.einsum("skr,skr->sk", centres, centres)[:, :, None]
         nearest = distances.min(axis=1)
         found = (distances <= (nearest + tie)[:, None]).argmax(axis=1)
-        spread[running] = nearest.sum(axis=1)
+        spread[running] = nearest.sum(axis=1, dtype=np.float64)
         moved = (found != labels[running]).any(axis=1)
         labels[running] = found
         running = running[moved]

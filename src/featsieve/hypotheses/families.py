@@ -15,7 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import pick_columns, to_numpy
+from featsieve.arrays.namespace import pick_columns, take_rows, to_numpy
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.kmeans import kmeans
 from featsieve.hypotheses.pool import Pool, agreement
@@ -96,7 +96,9 @@ def first_hypotheses(
         return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
-        shuffled = permuted(X, chance)
+        n, enough = operator.shape[0], defaults.STRUCTURE_SAMPLES
+        rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
+        shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
         table, metrics = as_operator(shuffled, scale=scale), None
         if views is not None:
             metrics = HatMetrics.by_chance(table, c, chance, n_splits=1)

@@ -13,6 +13,7 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import (
@@ -79,10 +80,9 @@ def hat_view(
     if gram is None:
         E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
         return View(hat_distances(E), lambda: unit_rows(E))
-    xp, n = operator.xp, operator.shape[0]
-    m = shrinkage * mean_energy(operator)
-    eye = xp.eye(n, dtype=xp.float64, device=operator.device)
-    P = to_numpy(eye - m * xp.linalg.inv(xp.astype(gram, xp.float64) + m * eye))
+    n, m = operator.shape[0], shrinkage * mean_energy(operator)
+    P = -m * inverse_shifted(gram, m)
+    P[np.diag_indices(n)] += 1.0
     if n > defaults.FEW_DIRECTIONS:  # as hat_distances
         length = np.sqrt(np.maximum(P.diagonal(), 1e-300))
         P = P / length[:, None] / length

@@ -133,7 +133,6 @@ class ForwardSelection:
 
     def add(self, problem: RowSparseRegression, state: ForwardState, j: int) -> ForwardState:
         """Add column j, whether or not it is the best one."""
-        xp = problem.operator.xp
         half_gain = float(state.candidates[j])
         if not isfinite(half_gain):
             raise FloatingPointError(
@@ -144,7 +143,8 @@ class ForwardSelection:
         delta = problem.ridge + max(float(v[j]), 0.0)
         state.form.add(delta)
         state.correlation = minus_outer(state.correlation, v, state.correlation[j, :] / delta)
-        state.leftover = xp.clip(state.leftover - v * v / delta, min=0.0)
+        state.leftover = state.leftover - v * v / delta
+        state.leftover[state.leftover < 0.0] = 0.0
         state.available[j] = False
         state.order.append(j)
         state.half_gains.append(half_gain)
@@ -173,8 +173,8 @@ class ForwardSelection:
             independent = state.leftover > DEPENDENT * state.length
             state.available = xp.logical_and(state.available, independent)
         denominator = xp.where(state.available, problem.ridge + state.leftover, 1.0)
-        gain = 0.5 * row_squares(state.correlation) / denominator
-        state.candidates = xp.where(state.available, gain, xp.full_like(gain, -1.0))
+        state.candidates = 0.5 * row_squares(state.correlation) / denominator
+        state.candidates[~state.available] = -1.0
         return state
 
 
