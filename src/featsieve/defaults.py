@@ -67,8 +67,8 @@ NOISE_SCORE = 0.05
 NOISE_SCORE_TIMES_ROOT = 0.5
 
 # A fit checks so many samples for structure, against so many permuted tables, or against one where
-# there are at least so many samples: scores of permuted tables hardly differ then. (The agreement of
-# label hypotheses by chance is that of so many permuted samples as well.)
+# there are at least so many samples: scores of permuted tables hardly differ then. (The agreement
+# of label hypotheses by chance is that of so many permuted samples as well.)
 # Chosen on: no data: a limit on the time of a fit.
 STRUCTURE_SAMPLES = 1000
 PERMUTATIONS = 3
