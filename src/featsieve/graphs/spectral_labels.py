@@ -188,20 +188,20 @@ def _leading_eigenvectors(
     elif n_components >= count:
         largest = np.argsort(-np.bincount(component), kind="stable")[:count]
         return known[:, largest].toarray()
-    known = known.toarray()  # fewer columns than are wanted
+    written = known.toarray()  # fewer columns than are wanted
     top = float(A.sum(axis=1).max()) + 1.0
 
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()
-        y = A @ x - known @ (top * (x @ known))
+        y = A @ x - written @ (top * (x @ written))
         return y if link is None else y + defaults.BRIDGE_WEIGHT * (link @ (link.T @ x))
 
     start = random_state.uniform(-1.0, 1.0, n)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    k = count - known.shape[1]
+    k = count - written.shape[1]
     try:
         energy, vectors = largest_by_lanczos(operator, k, start, tol=tol)
     except ArpackNoConvergence:
         # A flat spectrum. Clusters need no more than rough vectors.
         energy, vectors = largest_by_lanczos(operator, k, start, ncv=min(n, 4 * k + 100), tol=ROUGH)
-    return np.hstack([known, vectors[:, np.argsort(-energy)]])
+    return np.hstack([written, vectors[:, np.argsort(-energy)]])
