@@ -105,7 +105,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     skops_io = load_skops("Saving a model")
-    _check_fitted(model)
+    _check_model(model)
     try:
         content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # skops names what it cannot store in ways of its own
@@ -297,54 +297,43 @@ def _check_selector(selector: UnsupervisedSelector) -> None:
             )
 
 
-def _check_fitted(model: Any) -> None:
-    """Raise unless the model is fitted."""
+def _check_model(model: Any) -> None:
+    """Raise unless something is a fitted selector, pipeline or selection model."""
     if isinstance(model, type) or not hasattr(model, "transform"):
         raise ModelError(
-            f"Only fitted selectors, pipelines and selection models are saved; got {model!r}."
+            f"Only fitted selectors, pipelines and selection models are saved; got {model!r:.200}."
         )
-    if not hasattr(model, "fit"):  # a SelectionModel has been fitted
-        return
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise ModelError(
-            f"{type(model).__name__} is not fitted: call fit before saving."
-        ) from error
+    if hasattr(model, "fit"):  # a SelectionModel has been fitted
+        try:
+            check_is_fitted(model)
+        except NotFittedError as error:
+            raise ModelError(
+                f"{type(model).__name__} is not fitted: call fit before saving."
+            ) from error
 
 
 def _header(model: Any) -> dict[str, Any]:
     """Return what a reader must know before looking at the model."""
     import featsieve
 
-    versions = {
-        "featsieve": featsieve.__version__,
-        "scikit-learn": sklearn.__version__,
-        "numpy": np.__version__,
-        "skops": version("skops"),
-        "python": ".".join(map(str, sys.version_info[:3])),
-    }
+    versions = {name: version(name) for name in ("scikit-learn", "numpy", "skops")}
+    versions["featsieve"] = featsieve.__version__
     return {"format": FORMAT, "versions": versions, "model": type(model).__name__}
 
 
 def _check_header(path: Path, header: dict[str, Any]) -> None:
     """Refuse files of another format; warn of versions that may understand the model otherwise."""
-    import featsieve
-
-    versions = dict(header["versions"])
     written, of_sklearn = (
-        printable(str(versions.get(name, "unknown")), longest=LONGEST_WORD)
+        printable(str(dict(header["versions"]).get(name, "unknown")), longest=LONGEST_WORD)
         for name in ("featsieve", "scikit-learn")
     )
     if header["format"] != FORMAT:
         raise ModelError(
-            f"{path} has format {header['format']!r:.200} of featsieve {written}, and "
-            f"featsieve {featsieve.__version__} reads format {FORMAT}: use the version that wrote "
-            "it, or fit and save the model again."
+            f"{path} has format {header['format']!r:.200} of featsieve {written}, and this version "
+            f"reads format {FORMAT}: use the one that wrote it, or fit and save the model again."
         )
     if of_sklearn != sklearn.__version__:
         warn(
-            f"{path} was saved with scikit-learn {of_sklearn}, and this is "
-            f"{sklearn.__version__}: if its answers look wrong, use that version, or fit and save "
-            "the model again.",
+            f"{path} was saved with scikit-learn {of_sklearn}, and this is {sklearn.__version__}: "
+            "if its answers look wrong, use that version, or fit and save the model again."
         )

@@ -127,6 +127,8 @@ class SelectionModel:
         ValueError
             If columns are missing; the message names them, and others with similar names.
         """
+        if hasattr(table, "to_pandas"):
+            return type(table)(self.transform(table.to_pandas()))
         return self._columns(table, self.selected)
 
     def predict(self, table: Any) -> np.ndarray:
@@ -157,7 +159,8 @@ class SelectionModel:
             )
         needed = np.flatnonzero(predictor.support_)
         names = [self.feature_names[int(j)] for j in needed]
-        X = _values(self._columns(table, names))
+        columns = self._columns(table.to_pandas() if hasattr(table, "to_pandas") else table, names)
+        X: Any = columns.X if isinstance(columns, Dataset) else columns.to_numpy(np.float64)
         check_finite(X, owner=type(self).__name__, names=np.asarray(names))
         if self.centre is not None:
             X = (X.toarray() if is_sparse(X) else X) - self.centre[needed]
@@ -175,7 +178,7 @@ class SelectionModel:
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled, or say which do not fit."""
-        if not isinstance(table, Dataset) and not hasattr(table, "dtypes"):
+        if not isinstance(table, Dataset) and not hasattr(table, "iloc"):
             raise TypeError(
                 "The columns are found by their names, so the table must have some: pass a data "
                 "frame of pandas or polars, or a Dataset (featsieve.datasets.read_table); got "
@@ -197,18 +200,9 @@ class SelectionModel:
         if isinstance(table, Dataset):
             chosen = subset(table, places)
             return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
-        if hasattr(table, "iloc"):
-            frame = table.iloc[:, places].set_axis(list(names), axis=1)
-            refuse_text(frame)
-            return frame if fill is None else frame.fillna(dict(zip(names, fill, strict=True)))
-        frame = table[[table.columns[j] for j in places]]
+        frame = table.iloc[:, places].set_axis(list(names), axis=1)
         refuse_text(frame)
-        if fill is None:
-            return frame
-        return frame.with_columns(
-            frame[name].cast(float).fill_null(value).fill_nan(value)
-            for name, value in zip(names, fill, strict=True)
-        )
+        return frame if fill is None else frame.fillna(dict(zip(names, fill, strict=True)))
 
     def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
         """Return a field as an array with a finite number for every feature, or None."""
@@ -243,15 +237,6 @@ def _predictor(selector: Any) -> Any:
         inside = getattr(selector, "selector_", None)
         selector = inside if inside is not None else getattr(selector, "best_estimator_", None)
     return selector
-
-
-def _values(table: Any) -> Any:
-    """Return the numbers of a table of any kind."""
-    if isinstance(table, Dataset):
-        return table.X
-    if hasattr(table, "iloc"):
-        return table.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.column_stack([table[name].cast(float).to_numpy() for name in table.columns])
 
 
 def _filled(X: Any, fill: np.ndarray) -> Any:
