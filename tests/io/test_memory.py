@@ -5,9 +5,8 @@ import os
 import pytest
 
 from featsieve.datasets import read_table
-from featsieve.io import memory
-from featsieve.io.guard import TooLargeError
-from featsieve.io.memory import check_memory, free_memory, memory_limit, parse_size
+from featsieve.io import guard as memory
+from featsieve.io.guard import TooLargeError, check_memory, free_memory, memory_limit, parse_size
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1.5.2G", "G", "8 GB or so"])

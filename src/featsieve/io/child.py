@@ -23,8 +23,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from featsieve.io.guard import ColumnError, MissingColumnError, TableError, TooLargeError
-from featsieve.io.memory import describe_limit, memory_limit
+from featsieve.io.guard import (
+    ColumnError,
+    MissingColumnError,
+    TableError,
+    TooLargeError,
+    describe_limit,
+    memory_limit,
+)
 
 SECONDS_VARIABLE = "FEATSIEVE_MAX_SECONDS"
 # A small file takes about one second to read, start of the process included; text of 1 MB, a tenth.

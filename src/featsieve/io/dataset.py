@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.io.guard import TableError, first_line
-from featsieve.io.memory import check_memory
+from featsieve.io.guard import TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
 
 SPARSE_KINDS: dict[Any, Any] = {"csr": sp.csr_array, "csc": sp.csc_array}

@@ -9,8 +9,7 @@ import numpy as np
 
 from featsieve.io.child import run_in_child
 from featsieve.io.formats.parquet import index_columns
-from featsieve.io.guard import TableError, check_file, explain_errors
-from featsieve.io.memory import check_memory
+from featsieve.io.guard import TableError, check_file, check_memory, explain_errors
 from featsieve.io.names import check_unique
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover

@@ -22,8 +22,16 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
 from featsieve.io.dataset import checked_sparse
 from featsieve.io.files import whole_file
-from featsieve.io.guard import TooLargeError, check_file, first_line, printable
-from featsieve.io.memory import MEMORY_VARIABLE, check_memory, describe_limit, memory_limit
+from featsieve.io.guard import (
+    MEMORY_VARIABLE,
+    TooLargeError,
+    check_file,
+    check_memory,
+    describe_limit,
+    first_line,
+    memory_limit,
+    printable,
+)
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel

@@ -10,8 +10,7 @@ from featsieve.io.child import run_in_child, time_limit
 from featsieve.io.dataset import Dataset, dataset_from_parts
 from featsieve.io.files import check_free, whole_file
 from featsieve.io.formats import FORMATS, Request, format_module, read_parts
-from featsieve.io.guard import check_file, explain_errors
-from featsieve.io.memory import memory_limit
+from featsieve.io.guard import check_file, explain_errors, memory_limit
 from featsieve.io.optional import load_optional
 from featsieve.io.results import recover
 from featsieve.tables import Table

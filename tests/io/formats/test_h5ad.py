@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from featsieve.datasets import Dataset, load_dataset, read_table, write_table
-from featsieve.io.formats.hdf5 import look_through, open_hdf5
+from featsieve.io.formats.h5ad import look_through, open_hdf5
 from featsieve.io.guard import TableError
 
 RNG = np.random.default_rng(0)

@@ -1,7 +1,14 @@
-"""AnnData files of single-cell biology: cells x genes; read with h5py, written with anndata."""
+"""AnnData files of single-cell biology: cells x genes; read with h5py, written with anndata.
+
+They are HDF5, which can keep a part of a file in any other file, by a link, as raw bytes or as a
+mosaic. A file of a stranger could so show what is in files of yours: files with such parts are
+refused, also those of MATLAB 7.3.
+"""
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +18,13 @@ from featsieve.io.child import run_in_child
 from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import LABEL, free_name, label_values, matrix_dataset
-from featsieve.io.formats.hdf5 import open_hdf5
 from featsieve.io.guard import TableError, explain_errors
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.optional import load_optional
 
 UNIQUE = "make them unique in Python with adata.var_names_make_unique() and write the file again"
+# Values that are read at a time (64 MiB of float64).
+BLOCK = 2**23
 
 
 def read(path: Path, request: Request) -> Dataset:
@@ -143,7 +151,7 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
     import h5py
 
     with explain_errors(like):
-        run_in_child("featsieve.io.formats.hdf5:look_through", like, imports=("h5py",))
+        run_in_child("featsieve.io.formats.h5ad:look_through", like, imports=("h5py",))
     with explain_errors(like), h5py.File(like, "r") as source:
         parts = {name: anndata.io.read_elem(source[name]) for name in source if name != "X"}
     raw = parts.pop("raw", None)
@@ -156,3 +164,44 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
     if raw is not None:
         made.raw = raw
     return made
+
+
+@contextmanager
+def open_hdf5(path: Path, purpose: str) -> Iterator[Any]:
+    """Open a file to read it, all of whose parts lie in it."""
+    h5py = load_optional("h5py", purpose)
+    with h5py.File(path, "r") as file:
+        for _ in parts_of(file):
+            pass
+        yield file
+
+
+def parts_of(file: Any) -> Iterator[Any]:
+    """Yield every part of a file; raise for one that lies in another file."""
+    from h5py import Dataset, ExternalLink, HardLink
+
+    names: list[str] = []
+    file.visit_links(names.append)  # each one once, also in circles
+    for name in names:
+        link = file.get(name, getlink=True)
+        if isinstance(link, ExternalLink):
+            raise TableError(
+                f"its part {name!r} is a link to another file, and these are not followed: save "
+                "the file with all that belongs to it"
+            )
+        part = file[name] if isinstance(link, HardLink) else None
+        if isinstance(part, Dataset) and (part.is_virtual or part.external):
+            raise TableError(
+                f"its part {name!r} is kept in other files, which are not read: save the file "
+                "with all that belongs to it"
+            )
+        if part is not None:
+            yield part
+
+
+def look_through(path: Path) -> None:
+    """Read the first block of every array of a file, before it is opened in another process."""
+    with open_hdf5(path, "Reading a .h5ad file") as file:
+        for part in parts_of(file):
+            if getattr(part, "shape", ()):
+                part[: max(1, BLOCK // max(1, int(np.prod(part.shape[1:]))))]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from featsieve.io.dataset import Dataset, checked_sparse, compressed_table
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import named_arrays, variables_dataset
-from featsieve.io.formats.hdf5 import open_hdf5
+from featsieve.io.formats.h5ad import open_hdf5
 from featsieve.io.guard import TableError, first_line
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
