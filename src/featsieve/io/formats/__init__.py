@@ -22,13 +22,13 @@ class Format(NamedTuple):
 
 TEXT = Format("text", ("pandas",), "pandas")
 FORMATS: dict[str, Format] = {
-    ".mat": Format("mat", ("scipy.io", "h5py")),
+    ".mat": Format("variables", ("scipy.io", "h5py")),
     ".csv": TEXT,
     ".csv.gz": TEXT,
     ".tsv": TEXT,
     ".tsv.gz": TEXT,
     ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
-    ".npz": Format("npz"),
+    ".npz": Format("variables"),
     ".h5ad": Format("h5ad", ("h5py",), "anndata", "anndata"),
 }
 

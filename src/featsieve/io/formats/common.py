@@ -1,7 +1,7 @@
 """Common to formats: what a request asks of a data frame or of a matrix, and classes to write."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -160,38 +160,6 @@ def matrix_dataset(
     return make_dataset(X, feature_names=features, dropped=request.drop, **about)
 
 
-def variables_dataset(
-    names: list[str],
-    load: Callable[[str], Any],
-    request: Request,
-    *,
-    as_text: Callable[[Any], list[str]],
-) -> Dataset:
-    """Return the data set in a file of variables; ``load`` reads one, ``as_text`` lists names.
-
-    The table is called fea or X, the classes gnd or y; upper and lower case count the same.
-    """
-    by_lower = {name.lower(): name for name in names}
-    table = by_lower.get("fea", by_lower.get("x"))
-    if table is None:
-        held = ", ".join(names) or "nothing"
-        raise TableError(
-            f"no variable is called fea or X, so there is no table; the file holds: {held}"
-        )
-    find_columns(request.roles, names, role="variable")
-    labels = request.label_column or by_lower.get("gnd", by_lower.get("y"))
-    samples = request.id_column or ("sample_names" if "sample_names" in names else None)
-    return matrix_dataset(
-        load(table),
-        request,
-        features=as_text(load("feature_names")) if "feature_names" in names else None,
-        labels=None if labels is None else load(labels),
-        label_name=labels,
-        sample_names=None if samples is None else as_text(load(samples)),
-        id_name=request.id_column,
-    )
-
-
 # What is written ----------------------------------------------------------------------------------
 
 
@@ -212,16 +180,6 @@ def label_values(table: Dataset) -> np.ndarray | None:
             if same and classes == sorted(classes) and not missing:
                 return np.array(classes)[table.y]
     return np.array([*table.class_names, *([""] if missing else [])], dtype=str)[table.y]
-
-
-def named_arrays(table: Dataset, *, label: str) -> dict[str, np.ndarray]:
-    """Return the names of a table and its classes, for files of variables."""
-    found = {
-        "feature_names": table.feature_names,
-        "sample_names": table.sample_names,
-        label: label_values(table),
-    }
-    return {name: np.array(values) for name, values in found.items() if values is not None}
 
 
 def free_name(wanted: str | None, default: str, taken: Iterable[str]) -> str:
