@@ -111,14 +111,13 @@ def test_only_some_genes_are_looked_at():
         select_genes(adata, n_genes=41, mask_var="wanted")
 
 
-def test_the_other_genes_are_dropped_and_highly_variable_is_written_if_asked_for():
+def test_the_other_genes_are_dropped():
     adata = make("csr", obsm={"X_pca": EXPRESSION[:, :2]})
-    select_genes(adata, n_genes=8, n_clusters=3, subset=True, highly_variable=True)
+    select_genes(adata, n_genes=8, n_clusters=3, subset=True)
     chosen = expected(sp.csr_matrix(EXPRESSION)).support_
     assert list(adata.var_names) == [f"gene{j}" for j in np.flatnonzero(chosen)]
     np.testing.assert_array_equal(adata.X.toarray(), EXPRESSION[:, chosen])
     assert adata.var["selected"].all()
-    assert adata.var["highly_variable"].all()
     assert adata.obsm["X_pca"].shape == (80, 2)
 
 
@@ -141,7 +140,6 @@ def test_several_selections_stand_side_by_side():
     # the clusters of an earlier selection are not those of this one
     select_genes(adata, n_genes=5, selector="LaplacianScore")
     assert "featsieve_cluster" not in adata.obs
-    assert "highly_variable" not in adata.var
 
 
 def test_views_are_copied_by_the_user():
@@ -193,7 +191,7 @@ def test_estimators_are_fitted_themselves():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"selector": "JASF"}, ValueError, "no method 'JASF': did you mean JASFS"),
+        ({"selector": "JASF"}, ValueError, "no method 'JASF' .did you mean 'jasfs'"),
         ({"selector": VarianceThreshold()}, TypeError, "selector of featsieve"),
         ({"n_genes": 0}, ValueError, "n_features_to_select"),
         ({"mask_var": "wanted"}, ValueError, "no column 'wanted'; its columns are: symbol"),

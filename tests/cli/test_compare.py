@@ -60,7 +60,7 @@ def test_all_methods_failing_is_a_failed_check(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["people.csv", "--methods", "jasfs,mcsf"], "no method 'mcsf': did you mean MCFS"),
+        (["people.csv", "--methods", "jasfs,mcsf"], "no method 'mcsf' (did you mean 'mcfs'"),
         (["people.csv", "--methods", ","], "it takes names separated by commas"),
         (["gone.csv"], "gone.csv: there is no such file"),
         (["people.csv", "-o", "people.csv"], "would be written over"),

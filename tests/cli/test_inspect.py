@@ -25,16 +25,13 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert "90 rows (samples), 53 columns (features)" in shown
     assert "2 values, in column 'marker_13'" in shown
     assert "2 columns ('who', 'kind')" in shown
-    assert "'who' differs in every row: --id-column keeps it as sample names" in shown
     assert "column 'fixed'" in shown
     assert "column 'row': looks like a row number" in shown
     assert "there are clusters" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]
-    assert command[5:] == [
-        *("--id-column", "who", "--drop-text", "--drop", "row", "--impute", "median")
-    ]
+    assert command[5:] == [*("--drop-text", "--id-column", "row", "--impute", "median")]
     code, _, told = call(*command[1:], "--clusters", 3, "--features", 4, "--subsamples", 0)
     assert code == 0, told
 

@@ -137,7 +137,7 @@ def test_pixels(call, tmp_path):
     [
         (["gone.csv"], "gone.csv: there is no such file"),
         (["people.xlsx"], "does not say how to read it"),
-        (["people.csv", "--method", "jafs"], "no method 'jafs': did you mean JASFS"),
+        (["people.csv", "--method", "jafs"], "no method 'jafs' (did you mean 'jasfs'"),
         (["people.csv", "--clusters", "91"], "from 2 to 90 (the number of rows)"),
         (["people.csv", "--features", "51"], "an integer between 1 and 50"),
         (["people.csv", "--subsamples", "1"], "at least 2"),

@@ -34,7 +34,7 @@ def test_missing_columns_are_named(wanted, message):
 
 def test_names_that_stand_twice():
     check_unique(GENES)
-    with pytest.raises(ColumnError, match=r"the same name: 'b', 'a'; rename them$"):
+    with pytest.raises(ColumnError, match=r"the same name: 'a', 'b'; rename them$"):
         check_unique(["a", "b", "b", "a", "b"])
     with pytest.raises(ColumnError, match=r"the same name: '1\.5'; these are numbers: is the line"):
         check_unique(["a", "1.5", "2", "1.5"])

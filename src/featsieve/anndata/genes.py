@@ -30,7 +30,6 @@ def select_genes(
     layer: str | None = None,
     mask_var: Any = None,
     key_added: str | None = None,
-    highly_variable: bool = False,
     subset: bool = False,
     inplace: bool = True,
     random_state: Any = 0,
@@ -64,10 +63,6 @@ def select_genes(
         Look at these genes only: the name of a column of ``adata.var``, or one value per gene.
     key_added : str or None, default=None
         A name for this selection, where there are to be several: all names below begin with it.
-    highly_variable : bool, default=False
-        Whether to write the selection into ``adata.var["highly_variable"]`` as well, where
-        ``scanpy.pp.pca`` looks by default (it replaces what is there). Without it:
-        ``scanpy.pp.pca(adata, mask_var="selected")``.
     subset : bool, default=False
         Whether to keep the selected genes only.
     inplace : bool, default=True
@@ -84,7 +79,7 @@ def select_genes(
         object (names with ``key_added="mine"`` in brackets):
 
         ``adata.var["selected"]`` (``"mine_selected"``)
-            Whether the gene is selected.
+            Whether the gene is selected; ``scanpy.pp.pca(adata, mask_var="selected")`` takes it.
         ``adata.var["featsieve_score"]`` (``"mine_score"``)
             What it is worth, in the units of the method; NaN for genes outside of ``mask_var``.
         ``adata.var["featsieve_rank"]`` (``"mine_rank"``)
@@ -152,8 +147,6 @@ def select_genes(
         return frame[frame[selected]] if subset else frame
     for name, column in frame.items():
         adata.var[name] = column.to_numpy()
-    if highly_variable:
-        adata.var["highly_variable"] = frame[selected].to_numpy()
     _write_clusters(adata, fitted, f"{prefix}_cluster")
     about = {"layer": layer or "X", **_about_fit(fitted)}
     if mask_var is not None:

@@ -1,6 +1,5 @@
 """``featsieve apply``: the selected columns of other rows, by name."""
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -65,14 +64,11 @@ def apply(
     if clusters is not None:
         check_output(clusters, others=[model, table, output_file], overwrite=force, text=True)
     check_writer(output_file, instead="write another format, with -o FILE.csv")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # such as another version of scikit-learn
-        selection = load_selection(model)
-        reduced, labels, notes = apply_model(selection, table, predict=clusters is not None)
-        if clusters is not None and labels is not None:
-            write_csv(clusters, sample_table(reduced, labels))
-        write_table(output_file, reduced, like=table)
-    notes = [*(str(warning.message) for warning in caught), *notes]
+    selection = load_selection(model)
+    reduced, labels, notes = apply_model(selection, table, predict=clusters is not None)
+    if clusters is not None and labels is not None:
+        write_csv(clusters, sample_table(reduced, labels))
+    write_table(output_file, reduced, like=table)
     n, k = reduced.X.shape
     if as_json:
         files = {"table": str(output_file), "clusters": clusters and str(clusters)}

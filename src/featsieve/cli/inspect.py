@@ -71,8 +71,6 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if look["text"]:
         way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
         yield "text", f"{list_columns(look['text'])}: {way_out}"
-    if (name := look["names_samples"]) is not None:
-        yield "", f"{name!r} differs in every row: --id-column keeps it as sample names"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
         names = ", ".join(table.class_names[:6]) + (", ..." if len(table.class_names) > 6 else "")

@@ -42,8 +42,6 @@ class Dataset:
         no numbers.
     id_name, label_name : str or None
         What the file calls the names of the samples, and the classes.
-    identifying : tuple of str
-        Those among ``dropped`` that have another text in every row: they may name the samples.
 
     Examples
     --------
@@ -66,7 +64,6 @@ class Dataset:
     dropped: tuple[str, ...] = ()
     id_name: str | None = None
     label_name: str | None = None
-    identifying: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -220,5 +217,4 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     for name, length in (("feature_names", X.shape[1]), ("sample_names", X.shape[0])):
         if parts[name] is not None and len(parts[name]) != length:
             raise TableError("the process that read it returned a damaged answer")
-    words = {name: tuple(map(str, parts[name])) for name in ("dropped", "identifying")}
-    return Dataset(**{**parts, **words, "X": X})
+    return Dataset(**{**parts, "dropped": tuple(map(str, parts["dropped"])), "X": X})

@@ -1,6 +1,7 @@
 """Names of columns: lists of them for people, and where they are in a table."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -40,15 +41,10 @@ def named_or_places(names: Sequence[str]) -> list[str] | None:
 
 def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
     """Raise if a name stands twice; numbers are hardly names, and it is said so."""
-    seen: set[str] = set()
-    twice: dict[str, None] = {}  # in their order
-    for name in names:
-        if name in seen:
-            twice[name] = None
-        seen.add(name)
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         fix = fix or (NO_NAMES if all(map(is_number, twice)) else "rename them")
-        raise ColumnError(f"several columns have the same name: {shorten(list(twice))}; {fix}")
+        raise ColumnError(f"several columns have the same name: {shorten(twice)}; {fix}")
 
 
 def find_columns(

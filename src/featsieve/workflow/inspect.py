@@ -40,8 +40,6 @@ def inspect_table(
     usable = ~constant & (infinite == 0)
     usable[row_numbers] = False
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
-    text = [name for name in table.dropped if name not in set(asked)]
-    unnamed = table.sample_names is None
     look = {
         "table": table.name,
         "n_samples": X.shape[0],
@@ -54,21 +52,15 @@ def inspect_table(
         "infinite": by_column(infinite, names),
         "constant": [names[j] for j in np.flatnonzero(constant)],
         "row_numbers": [names[j] for j in row_numbers],
-        "text": text,
-        # a column of text that could name the samples, if nothing else does
-        "names_samples": next((n for n in table.identifying if unnamed and n in text), None),
+        "text": [name for name in table.dropped if name not in set(asked)],
         "structure": _look_for_structure(X, usable, random_state),
     }
-    return look | {"options": _options(look, named=not unnamed)}
+    return look | {"options": _options(look, named=table.sample_names is not None)}
 
 
 def _options(look: dict[str, Any], *, named: bool) -> list[str]:
     """Return options of ``featsieve select`` that a table needs, as words of a command line."""
-    words: list[str] = []
-    if look["names_samples"] is not None:
-        words += ["--id-column", look["names_samples"]]
-    if set(look["text"]) - {look["names_samples"]}:
-        words.append("--drop-text")
+    words = ["--drop-text"] if look["text"] else []
     for name in look["row_numbers"]:
         words += ["--drop" if named or "--id-column" in words else "--id-column", name]
     empty = [name for name, count in look["missing"].items() if count == look["n_samples"]]

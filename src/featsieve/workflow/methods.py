@@ -1,6 +1,5 @@
 """A method by its name, with the numbers that are asked for, and its fits to subsamples."""
 
-from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from sklearn.base import clone
 
 from featsieve import defaults, selectors
 from featsieve.evaluation import Stability, selection_stability
+from featsieve.io.names import did_you_mean
 from featsieve.validation import check_number, resolve_n_features
 from featsieve.workflow.messages import Note, ProgressCallback, silent
 
@@ -29,11 +29,8 @@ def find_method(name: str) -> Any:
     key = "".join(name.lower().replace("-", "").replace("_", "").split())
     found = known.get(key)
     if found is None:
-        alike = [known[close] for close in get_close_matches(key, known, n=3, cutoff=0.75)]
-        hint = f"did you mean {' or '.join(alike)}? " if alike else ""
-        raise ValueError(
-            f"There is no method {name!r}: {hint}The methods are {', '.join(known.values())}."
-        )
+        hint, names = did_you_mean(key, list(known)), ", ".join(known.values())
+        raise ValueError(f"There is no method {name!r}{hint}: the methods are {names}.")
     return getattr(selectors, found)
 
 

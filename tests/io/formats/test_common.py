@@ -134,22 +134,6 @@ def test_a_few_odd_cells_are_shown():
         frame_dataset(frame, Request())
 
 
-def test_text_that_may_name_the_rows():
-    frame = pd.DataFrame(
-        {
-            "a": [1.0, 2.0, 3.0, 4.0],
-            "who": ["p1", "p2", "p3", "p4"],
-            "kind": ["x", "y", "x", "z"],
-            "holed": ["q1", None, "q3", "q4"],
-            "decimal": ["1,5", "2,5", "3,5", "4,5"],
-            "odd": ["1.5", "2.5", "3.5", "?"],
-        }
-    )
-    table = frame_dataset(frame, Request(drop_text=True))
-    assert table.identifying == ("who",)
-    assert frame_dataset(frame.iloc[:2], Request(drop_text=True)).identifying == ()
-
-
 # A matrix ----------------------------------------------------------------------------------------
 
 X = np.arange(12.0).reshape(3, 4)

@@ -21,7 +21,6 @@ from featsieve.io.names import (
 
 LABEL = "label"  # the classes, where the table does not say what they are called
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
-FEWEST_NAMES = 3  # rows: distinct words in fewer rows mean nothing
 NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+([eE][+-]?\d+)?\s*")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 WAYS_OUT = (
@@ -66,7 +65,6 @@ def frame_dataset(
         raise ColumnError(f"{about}; {fix}")
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
-    identifying = tuple(name for name in text if _names_rows(frame[name]))
     if text:
         frame = frame.drop(columns=text)
     # float32 where all columns are, else float64
@@ -80,7 +78,6 @@ def frame_dataset(
         id_name=id_name,
         label_name=request.label_column,
         dropped=(*request.drop, *text),
-        identifying=identifying,
     )
 
 
@@ -119,14 +116,6 @@ def _features(names: list[str], request: Request) -> list[str]:
         return list(request.columns)
     left_out = {*request.roles, *request.drop}
     return [name for name in names if name not in left_out]
-
-
-def _names_rows(column: Any) -> bool:
-    """Say whether a column of text has another word in every row, and not numbers."""
-    words = as_text(column)
-    if len(words) < FEWEST_NAMES or len(set(words) - {""}) < len(words):
-        return False
-    return sum(NUMBER.fullmatch(word) is not None for word in words) <= len(words) / 2
 
 
 def _odd_cells(column: Any) -> str:
