@@ -100,8 +100,10 @@ def repeated(block: bytes, n_blocks: int) -> bytes:
 # Paths --------------------------------------------------------------------------------------------
 
 case("path", "a folder", "table.csv", "is a folder: name a file")(lambda path: path.mkdir())
-case("path", "a pipe that nobody writes to", "table.csv", "is a pipe: name a file")(os.mkfifo)
-case("path", "a device without end", "table.csv", "is a device")(
+case("path", "a pipe that nobody writes to", "table.csv", "is a pipe or a device: name a file")(
+    os.mkfifo
+)
+case("path", "a device without end", "table.csv", "is a pipe or a device")(
     lambda path: path.symlink_to("/dev/zero")
 )
 case("path", "a link to itself", "table.csv", "cannot be opened: Too many levels")(
@@ -115,7 +117,7 @@ case("path", "the memory of the process", "table.csv", CUT)(
 )
 
 
-@case("path", "a socket", "table.csv", "is a socket")
+@case("path", "a socket", "table.csv", "is a pipe or a device")
 def _socket(path: Path) -> None:
     # the name of a socket must be short, so it is bound by a relative one
     before = Path.cwd()

@@ -23,8 +23,8 @@ def test_columns_are_found_in_the_order_in_which_they_are_wanted():
         (["Gene 3"], "no column 'Gene 3' \\(did you mean 'gene 3'\\?\\); columns are: 'gene 0', "),
         (["gene_3"], "no column 'gene_3' \\(did you mean 'gene 3'"),
         (["xyz"], "no column 'xyz'; columns are"),
-        (["gene 1", "a", "b"], "2 of 3 columns are missing: 'a', 'b'; columns are"),
-        ([f"no {j}" for j in range(20)], "20 of 20 columns are missing: .*'no 2' and 17 more;"),
+        (["gene 1", "a", "b"], "no column 'a', 'b'; columns are"),
+        ([f"no {j}" for j in range(20)], "no column 'no 0', .*'no 2' and 17 more;"),
     ],
 )
 def test_missing_columns_are_named(wanted, message):

@@ -113,7 +113,7 @@ def test_missing_columns_are_named(kind):
     lost = MODEL.selected[:2]
     names = [name.upper() if name in lost else name for name in NAMES]
     hints = [re.escape(f"{name!r} (did you mean {name.upper()!r}?)") for name in lost]
-    with pytest.raises(ValueError, match=f"2 of 5 columns are missing: {', '.join(hints)}; "):
+    with pytest.raises(ValueError, match=f"there is no column {', '.join(hints)}; "):
         MODEL.transform(KINDS[kind](X, names))
     with pytest.raises(ValueError, match=f"no column {lost[0]!r}"):
         MODEL.predict(
@@ -167,7 +167,7 @@ def test_clusters_may_need_more_columns_than_the_selection():
     assert len(model.selected) == 2
     table = Dataset("new", filled, feature_names=NAMES)
     np.testing.assert_array_equal(model.predict(table), stable.selector_.predict(filled))
-    with pytest.raises(ValueError, match="3 of 5 columns are missing"):
+    with pytest.raises(ValueError, match=r"there is no column .*, .*, .*; columns are"):
         model.predict(model.transform(table))
 
 

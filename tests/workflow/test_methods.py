@@ -47,9 +47,7 @@ def test_every_method_can_be_made_and_fitted(name):
 
 
 def test_a_name_that_is_none_gets_those_spelled_alike():
-    with pytest.raises(
-        ValueError, match=r"'jsafs' .did you mean 'jasfs'.*: the methods are"
-    ):
+    with pytest.raises(ValueError, match=r"'jsafs' .did you mean 'jasfs'.*: the methods are"):
         find_method("jsafs")
     with pytest.raises(ValueError, match=r"no method '123': the methods are JASFS, AUFS"):
         find_method("123")

@@ -56,7 +56,7 @@ def doctor(as_json: options.Json = False) -> None:
 
 
 def examine() -> dict[str, str]:
-    """Return versions, linear algebra, accelerators and folders, each as a text."""
+    """Return versions, linear algebra and folders, each as a text."""
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 
@@ -75,7 +75,6 @@ def examine() -> dict[str, str]:
         **{name: version(name) for name in CORE},
         "linear algebra": "; ".join(sorted(blas)) or "unknown",
         "cores": str(cpu_count()),
-        "accelerators": "; ".join(_devices()) or "none found",
         "downloads": str(cache_folder()) if find_spec("pooch") else "none without pooch",
         DATA_VARIABLE: folder + gone,
     }
@@ -93,12 +92,3 @@ def examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
     except Exception as error:  # a broken library can fail in any way
         reason = f"{type(error).__name__}: {error}; install it again"
         return about | {"status": "broken", "reason": reason}
-
-
-def _devices() -> list[str]:
-    """Return the accelerators that torch sees."""
-    try:
-        cuda = importlib.import_module("torch").cuda
-    except Exception:  # missing or broken: the list of parts says so
-        return []
-    return [f"cuda:{i}: {cuda.get_device_name(i)}" for i in range(cuda.device_count())]

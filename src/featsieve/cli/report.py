@@ -1,6 +1,5 @@
 """``featsieve report``: the page of a selection or of a benchmark, written again."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +33,7 @@ def report(
 
     Example: `featsieve bench report results --markdown report.md --force`
     """
-    from featsieve.io.results import recover, results_locked
+    from featsieve.io.results import recover
 
     if output_file is not None and output_file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{output_file}: a report is an HTML page; name it with -o FILE.html.")
@@ -53,9 +52,7 @@ def report(
             raise ValueError(
                 f"--markdown is for benchmarks: {run} holds a selection; omit --markdown."
             )
-        inside = page.absolute().parent == run.absolute()
-        with results_locked(run) if inside else nullcontext():
-            write_text(page, render_selection(read_summary(run / "summary.json")))
+        write_text(page, render_selection(read_summary(run / "summary.json")))
     elif (run / "plan.json").is_file():
         _write_benchmark(run, page, markdown)
         written += [markdown] if markdown is not None else []

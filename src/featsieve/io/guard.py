@@ -23,13 +23,6 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Where nobody can tell how much memory there is.
 UNKNOWN_MEMORY = 2**33
 SYSTEM = Path("/")
-NOT_FILES = {
-    stat.S_ISDIR: "a folder",
-    stat.S_ISFIFO: "a pipe",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-    stat.S_ISSOCK: "a socket",
-}
 
 
 class TableError(ValueError):
@@ -63,9 +56,8 @@ def check_file(path: Path) -> None:
         reason = getattr(error, "strerror", None) or str(error)
         raise OSError(f"{path!s:.1000} cannot be opened: {reason}.") from error
     if not stat.S_ISREG(mode):
-        kind = next((kind for is_kind, kind in NOT_FILES.items() if is_kind(mode)), "no file")
-        error_type = IsADirectoryError if stat.S_ISDIR(mode) else OSError
-        raise error_type(f"{path} is {kind}: name a file.")
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise OSError(f"{path} is {kind}: name a file.")
     if not os.access(path, os.R_OK):
         raise PermissionError(
             f"{path} cannot be read: you do not have the permission; change it with chmod."

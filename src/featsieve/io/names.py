@@ -54,19 +54,11 @@ def find_columns(
     places = {name: j for j, name in enumerate(present)}
     missing = [name for name in wanted if name not in places]
     if missing:
-        raise MissingColumnError(_missing(missing, list(present), n_wanted=len(wanted), role=role))
+        some = (f"{shown(name)}{did_you_mean(name, present)}" for name in missing[:MOST_HINTS])
+        more = f" and {len(missing) - MOST_HINTS} more" if len(missing) > MOST_HINTS else ""
+        listed = f"{role}s are: {shorten(present) or 'none'}"
+        raise MissingColumnError(f"there is no {role} {', '.join(some)}{more}; {listed}")
     return np.array([places[name] for name in wanted], dtype=np.intp)
-
-
-def _missing(missing: list[str], present: list[str], *, n_wanted: int, role: str) -> str:
-    """Say which columns are not there, and which ones may be meant."""
-    hints = [f"{shown(name)}{did_you_mean(name, present)}" for name in missing[:MOST_HINTS]]
-    listed = f"{role}s are: {shorten(present) or 'none'}"
-    if len(missing) == 1:
-        return f"there is no {role} {hints[0]}; {listed}"
-    rest = len(missing) - MOST_HINTS
-    told = ", ".join(hints) + (f" and {rest} more" if rest > 0 else "")
-    return f"{len(missing)} of {n_wanted} {role}s are missing: {told}; {listed}"
 
 
 def did_you_mean(name: str, present: Sequence[str]) -> str:

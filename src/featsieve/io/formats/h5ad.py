@@ -32,14 +32,7 @@ def read(path: Path, request: Request) -> Dataset:
     with open_hdf5(path, "Reading a .h5ad file") as file:
         if "X" not in file:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
-        frames = {name: file[name] for name in ("obs", "var") if name in file}
-        for frame, stored in frames.items():
-            if hasattr(stored, "dtype"):
-                raise TableError(
-                    f"{frame} is in the layout of anndata before 0.7: "
-                    "read it with anndata and write it again"
-                )
-        obs, var = frames.get("obs", {}), frames.get("var", {})
+        obs, var = file.get("obs", {}), file.get("var", {})
         genes, samples = _index(var), _index(obs)
         check_unique(genes or (), fix=UNIQUE)
         label, id_name = request.label_column, _index_name(obs)
