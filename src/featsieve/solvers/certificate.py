@@ -39,15 +39,11 @@ class Certificate:
         No support has a smaller objective.
     gap : float
         (value - lower_bound) / value.
-    excluded, included : int arrays
-        Features that no better support contains, and those that every better support contains.
     """
 
     value: float
     lower_bound: float
     gap: float
-    excluded: np.ndarray
-    included: np.ndarray
 
 
 def certify(
@@ -104,7 +100,7 @@ def certify(
             low, high = (middle, high) if np.clip(s - middle, 0, 1).sum() > k else (low, middle)
         return np.clip(s - high, 0.0, 1.0)
 
-    best, price = bound(s, h, slope), lam + slope
+    best = bound(s, h, slope)
     rounding = 1e-14 * value
     size = 1.0 / max(float(np.abs(slope).max()), 1e-300)
     for _ in range(max_iter):
@@ -119,16 +115,10 @@ def certify(
             continue
         s, h, slope = trial, trial_h, trial_slope
         size *= 1.5
-        lower = bound(s, h, slope)
-        if lower > best:
-            best, price = lower, lam + slope
+        best = max(best, bound(s, h, slope))
     best = min(best, value)  # but for rounding it is
-    # Moving one feature against the sign of its price costs |price|: beyond the value, it is fixed.
-    certain = (best + np.abs(price) > value) & (k is None)
-    excluded = np.flatnonzero(certain & (price > 0.0))
-    included = np.flatnonzero(certain & (price < 0.0))
     gap = (value - best) / max(abs(value), 1e-300)
-    return Certificate(value, best, gap, excluded, included)
+    return Certificate(value, best, gap)
 
 
 def sample_relaxation(problem: RowSparseRegression) -> Relaxation:
