@@ -434,9 +434,7 @@ class DaskOperator(DataOperator):
             return super().column_forms(A)
         return self.parts().total(partial(call, "column_forms"), self._split(np.asarray(A)))
 
-    def _column_blocks(
-        self, n_elements: int, *, by_rows: bool = False
-    ) -> Iterator[tuple[slice, np.ndarray]]:
+    def _column_blocks(self, n_elements: int) -> Iterator[tuple[slice, np.ndarray]]:
         # The table passes through this process, piece by piece: large pieces, few passes.
         n, d = self.shape
         for inside in gen_batches(d, max(1, GATHERED_ELEMENTS // max(n, 1))):

@@ -12,7 +12,6 @@ from featsieve.arrays.namespace import (
     columns_are_contiguous,
     device_of,
     is_floating,
-    minus_row,
     namespace_of,
     on_host,
     take_columns,
@@ -174,14 +173,11 @@ class DenseOperator(RawOperator):
         ]
         return self._joined(blocks)
 
-    def _column_blocks(
-        self, n_elements: int, *, by_rows: bool = False
-    ) -> Iterator[tuple[slice, Array]]:
+    def _column_blocks(self, n_elements: int) -> Iterator[tuple[slice, Array]]:
         n, d = self.shape
         for inside in gen_batches(d, max(1, n_elements // max(n, 1))):
             raw = self.xp.astype(self._X[:, inside], self.xp.float64, copy=False)
-            mean = self.mean[inside]
-            block = minus_row(raw, mean) if by_rows else raw - mean[None, :]
+            block = raw - self.mean[None, inside]
             if self._rescales:
                 block *= self.inverse_scale[None, inside]
             yield inside, block

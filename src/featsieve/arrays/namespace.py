@@ -218,13 +218,6 @@ def columns_are_contiguous(X: Array) -> bool:
     return isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous
 
 
-def minus_row(X: Array, row: Array) -> Array:
-    """Return X - 1 row', with NumPy stored row by row, as scipy's sparse products want it."""
-    if isinstance(X, np.ndarray):
-        return np.subtract(X, row[None, :], order="C")
-    return X - row[None, :]
-
-
 def column_dots(A: Array, B: Array) -> Array:
     """Return a_j' b_j for every pair of columns; with NumPy without a temporary of their size."""
     if isinstance(A, np.ndarray):

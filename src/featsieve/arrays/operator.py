@@ -256,7 +256,7 @@ class DataOperator(ABC):
 
     def column_forms(self, A: Any) -> Array:
         """Return z_j' A z_j for every column; A symmetric, sparse, n x n, or its diagonal alone."""
-        blocks = self._column_blocks(self.cache_elements, by_rows=True)
+        blocks = self._column_blocks(self.cache_elements)
         if is_sparse(A):
             product = sparse_product(A, self.inverse_scale)
             return self._joined([column_dots(Z, product(Z)) for _, Z in blocks])
@@ -270,13 +270,8 @@ class DataOperator(ABC):
         half = 0.5 * self._joined([self.rmatmul(product(Z)) for _, Z in blocks], axis=1)
         return half + half.T
 
-    def _column_blocks(
-        self, n_elements: int, *, by_rows: bool = False
-    ) -> Iterator[tuple[slice, Array]]:
-        """Yield (slice, Z[:, slice]) in dense blocks of about ``n_elements``, each a new array.
-
-        ``by_rows``: stored row by row if possible, which suits scipy's sparse products.
-        """
+    def _column_blocks(self, n_elements: int) -> Iterator[tuple[slice, Array]]:
+        """Yield (slice, Z[:, slice]) in dense blocks of about ``n_elements``, each a new array."""
         n, d = self.shape
         for inside in gen_batches(d, max(1, n_elements // max(n, 1))):
             yield inside, self.columns(self.place(np.arange(inside.start, inside.stop)))
