@@ -127,7 +127,7 @@ def test_a_zero_can_grow_and_a_stationary_point_stays():
 
 
 @pytest.mark.parametrize("convex", [False, True])
-@pytest.mark.parametrize("share", [0.05, 0.5])  # few free entries, whose zeros are skipped, or many
+@pytest.mark.parametrize("share", [0.05, 0.5])
 def test_the_curvature_is_the_formula_at_the_free_entries(share, convex):
     rng = np.random.default_rng(0)
     n, c, nu = 40, 8, 7.0

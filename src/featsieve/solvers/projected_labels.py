@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve.solvers.protocol import Status
 
@@ -30,8 +29,6 @@ MAX_PRODUCTS = 200
 INEXACT = 0.5
 # Slopes above this are far from the solution, where the curvature may be negative.
 FAR = 1e-2
-# Where at most this share of the entries of F is positive, products skip the zeros.
-FEW = 0.2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
 
@@ -61,25 +58,16 @@ class LabelProblem:
         and Newton, which bends up only.
         """
         columns, rows = np.nonzero(free.T)
-        few = len(rows) <= FEW * F.size and np.count_nonzero(F) <= FEW * F.size
-        gap, A = F.T @ F - np.eye(F.shape[1]), self.A
-        labels: Any = F
-        transposed: Any = F.T
-        if few:
-            # Nearly orthonormal labels have about one positive entry per sample: skip the zeros.
-            labels, transposed = sp.csr_array(F), sp.csr_array(F.T)
-            members = np.split(rows, np.cumsum(free.sum(axis=0))[:-1])
-            A = sp.block_diag([self.A[own][:, own] for own in members], format="csr")
+        gap = F.T @ F - np.eye(F.shape[1])
 
         def product(v: np.ndarray) -> np.ndarray:
             V = np.zeros(F.shape)
             V[rows, columns] = v
-            cross = transposed @ V
-            bend = labels @ (cross + cross.T)
+            cross = F.T @ V
+            bend = F @ (cross + cross.T)
             if not convex:
                 bend += V @ gap
-            image = A @ v if few else (A @ V)[rows, columns]
-            return 2.0 * (image + self.orthogonality * bend[rows, columns])
+            return 2.0 * (self.A @ V + self.orthogonality * bend)[rows, columns]
 
         return product
 
