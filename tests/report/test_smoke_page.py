@@ -63,7 +63,7 @@ def test_the_page_of_a_part_says_that_it_is_one(folder, tmp_path):
     import pandas as pd
 
     from featsieve.bench.store import Store
-    from featsieve.report.bench.page import write_bench_report
+    from featsieve.report import write_bench_report
 
     store = Store(folder / "results")
     rows = store.read()

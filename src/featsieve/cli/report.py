@@ -67,7 +67,7 @@ def report(
 def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:
     """Write the page of a benchmark, which may still be running."""
     from featsieve.bench.store import Store
-    from featsieve.report.bench.page import write_bench_report
+    from featsieve.report import write_bench_report
 
     store = Store(folder)
     about, rows = store.about(), store.read()
