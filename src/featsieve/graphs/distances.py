@@ -284,7 +284,8 @@ def nearest_neighbours(distances: Distances, n_neighbors: int) -> tuple[np.ndarr
         rows, columns, found = distances.candidates(start, stop, k=k)
         error = distances.rounding[start:stop]
         order = np.lexsort((found, rows))
-        last = found[order][np.searchsorted(rows[order], np.arange(len(error))) + k - 1]
+        rows, columns, found = rows[order], columns[order], found[order]
+        last = found[np.searchsorted(rows, np.arange(len(error))) + k - 1]
         equal = tie_width(last, error)
         kept = found <= (last + equal)[rows]
         indices[start:stop], squares[start:stop] = sorted_by_distance(
@@ -339,14 +340,12 @@ def sorted_by_distance(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first k columns of every row and their squared distances, nearest first.
 
-    Of the sorted distances of a row, those that follow each other at no more than ``equal`` of the
+    Of the distances of a row, sorted, those that follow each other at no more than ``equal`` of the
     row are one distance, and the lower column comes first. Every row 0..b-1 has at least k entries.
     """
-    order = np.lexsort((squares, rows))
-    rows, columns, squares = rows[order], columns[order], squares[order]
-    apart = np.diff(squares) > equal[rows[1:]]
-    group = np.concatenate([[0], np.cumsum(apart | (np.diff(rows) > 0))])
-    order = np.lexsort((columns, group))
-    first = np.searchsorted(rows, np.arange(len(equal)))
-    chosen = order[first[:, None] + np.arange(k)]
+    chosen = np.searchsorted(rows, np.arange(len(equal)))[:, None] + np.arange(k)
+    apart = (np.diff(squares) > equal[rows[1:]]) | (np.diff(rows) > 0)
+    if not apart.all():
+        group = np.concatenate([[0], np.cumsum(apart)])
+        chosen = np.lexsort((columns, group))[chosen]
     return columns[chosen], squares[chosen]

@@ -30,7 +30,6 @@ from featsieve.hypotheses.views import (
     HatMetrics,
     View,
     hat_view,
-    hat_view_of,
     plain_view,
     product,
     wide_gram,
@@ -341,7 +340,9 @@ def second_hypotheses(
 
     def look(size: int, rng: np.random.Generator) -> Labels:
         chosen = columns(size)
-        found = [hat_view_of(chosen, c, shrinkage=m).cuts(c, rng, k)[0] for m, k in hats]
+        table = as_operator(chosen, scale="none")
+        gram = wide_gram(table)
+        found = [hat_view(table, c, shrinkage=m, gram=gram).cuts(c, rng, k)[0] for m, k in hats]
         return [*found, *plain_view(chosen).cuts(c, rng, links[1]), kmeans(chosen, c, rng)]
 
     sizes = second_sizes(n_columns)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.graphs.affinity import graph_of_neighbours
@@ -160,11 +160,6 @@ def _rows_of_product(part: DataOperator, rows: np.ndarray, A: np.ndarray) -> np.
     own = rows[(rows >= part.first_row) & (rows < part.first_row + part.shape[0])]
     local = part.at_rows(part.place(own - part.first_row))
     return product(local, A)
-
-
-def hat_view_of(columns: np.ndarray, n_clusters: int, *, shrinkage: float = 1.0) -> View:
-    """Return the hat view of some columns, as they are."""
-    return hat_view(as_operator(columns, scale="none"), n_clusters, shrinkage=shrinkage)
 
 
 def plain_view(points: np.ndarray) -> View:

@@ -45,34 +45,28 @@ def choose_form(operator: DataOperator, ridge: float) -> Form:
 
 
 class Vectors:
-    """Vectors with their pivots; subtracts from a vector its part along them."""
+    """Vectors over the roots of their pivots; subtracts from a vector its part along them."""
 
     def __init__(self, operator: DataOperator) -> None:
         self.xp, self.device = operator.xp, operator.device
-        self.pivots: list[float] = []
+        self.count = 0
         self.store: Array = None
 
     @property
     def rows(self) -> Array:
         """The vectors so far, one in every row."""
-        return self.store[: len(self.pivots), :]
+        return self.store[: self.count, :]
 
     def append(self, vector: Array, pivot: float) -> None:
         """Keep a vector."""
-        count = len(self.pivots)
-        if self.store is None or count == self.store.shape[0]:
-            shape = (max(16, 2 * count), vector.shape[0])
+        if self.store is None or self.count == self.store.shape[0]:
+            shape = (max(16, 2 * self.count), vector.shape[0])
             store = self.xp.empty(shape, dtype=vector.dtype, device=self.device)
-            if count:
-                store[:count, :] = self.store
+            if self.count:
+                store[: self.count, :] = self.store
             self.store = store
-        self.store[count, :] = vector
-        self.pivots.append(pivot)
-
-    def project_out(self, vector: Array, coefficients: Array) -> Array:
-        """Return vector - sum_s b_s coefficient_s/delta_s."""
-        pivots = self.xp.asarray(self.pivots, dtype=vector.dtype, device=self.device)
-        return vector - (coefficients / pivots) @ self.rows
+        self.store[self.count, :] = vector * pivot**-0.5
+        self.count += 1
 
 
 class SampleForm:
@@ -86,7 +80,7 @@ class SampleForm:
         """Return Z'u for u = K_S^(-1) z_j."""
         operator, basis = self.operator, self.basis
         z = operator.columns(operator.xp.asarray([j], device=operator.device))[:, 0]
-        self.last = basis.project_out(z, basis.rows @ z) if basis.pivots else z
+        self.last = z - (basis.rows @ z) @ basis.rows if basis.count else z
         return operator.rmatmul(self.last[:, None])[:, 0]
 
     def add(self, delta: float) -> None:
@@ -111,7 +105,7 @@ class GramForm:
         """Return the residual Gram column of j."""
         column = self.gram[j, :] if self.gram is not None else self._fetch(j, gains)
         basis = self.basis
-        self.last = basis.project_out(column, basis.rows[:, j]) if basis.pivots else column
+        self.last = column - basis.rows[:, j] @ basis.rows if basis.count else column
         return self.last
 
     def add(self, delta: float) -> None:

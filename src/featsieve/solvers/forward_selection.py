@@ -199,7 +199,7 @@ def batched_paths(
         taken[every, j] = True
         before = vectors[:, :step]
         along = before[every, :, j] / pivots[:, :step]
-        v = gram[j] - np.einsum("ms,msq->mq", along, before)
+        v = gram[j] - (along[:, None] @ before)[:, 0]
         delta = ridge + np.maximum(v[every, j], 0.0)
         vectors[:, step], pivots[:, step] = v, delta
         C -= v[:, :, None] * (C[every, j] / delta[:, None])[:, None, :]

@@ -6,6 +6,7 @@ For a fixed support the best W is a ridge regression, so the problem is a search
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class RowSparseRegression:
     n_features: int | None = None
     least_share: float = 0.0
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """The largest support a search may return: k, or all columns that vary."""
         xp = self.operator.xp
