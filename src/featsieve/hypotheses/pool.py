@@ -1,6 +1,7 @@
 """Many label hypotheses of the same samples: how far they agree, and what they say together."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -61,13 +62,20 @@ class Pool:
         there are several hypotheses (which have much in common), or one of its ``most`` leading
         directions.
         """
+        return self._whole_target if most is None else self._target(most)
+
+    @cached_property
+    def _whole_target(self) -> np.ndarray:
+        return self._target(self.n_clusters * len(self.labels))
+
+    def _target(self, most: int) -> np.ndarray:
         parts = []
         for labels, weight in zip(self.labels, self.weights, strict=True):
             F = normalised_indicator(labels, self.n_clusters)
             parts.append(np.sqrt(weight) * (F - F.mean(axis=0)))
         Y = np.hstack(parts)
         n, width = Y.shape
-        wanted = width if most is None else min(most, width)
+        wanted = min(most, width)
         if len(parts) == 1:
             return Y
         if n <= width:
