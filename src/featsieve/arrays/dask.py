@@ -340,7 +340,7 @@ class DaskOperator(DataOperator):
 
     def parts(self) -> DaskParts:
         """Return the table in parts: its chunks."""
-        return self._once("parts", lambda: DaskParts(self._X, self._recipe))
+        return self.once("parts", lambda: DaskParts(self._X, self._recipe))
 
     def at_rows(self, rows: np.ndarray) -> DataOperator:
         """Return the operator of the listed rows, which come to this process."""
@@ -407,7 +407,7 @@ class DaskOperator(DataOperator):
         """
         n = self.shape[0]
         if n <= LARGEST_SAMPLE_GRAM:
-            return self._once("sample_gram", super().sample_gram)[start:stop].copy()
+            return self.once("sample_gram", super().sample_gram)[start:stop].copy()
         first, block = self._computed.get("row_products", (0, np.zeros((0, 0))))
         if not first <= start < stop <= first + len(block):
             last = max(stop, min(start + GATHERED_ELEMENTS // n, n))
@@ -425,7 +425,7 @@ class DaskOperator(DataOperator):
         """Return Z diag(weights) Z' (n x n), for some columns at a time."""
         compute = super().sample_gram
         if weights is None and self.shape[0] <= LARGEST_SAMPLE_GRAM:
-            return self._once("sample_gram", compute).copy()
+            return self.once("sample_gram", compute).copy()
         return compute(weights)
 
     def column_forms(self, A: Any) -> np.ndarray:

@@ -164,7 +164,7 @@ class DenseOperator(RawOperator):
     def row_products(self, start: int, stop: int) -> Array:
         """Return Z[start:stop] Z', a few rows at a time."""
         if self._is_small:
-            Z = self._once("centred", lambda: self.rows(0, self.shape[0]))
+            Z = self.once("centred", lambda: self.rows(0, self.shape[0]))
             return Z[start:stop, :] @ Z.T
         step = max(1, self.block_elements // max(self.shape[1], 1))
         blocks = [

@@ -6,7 +6,7 @@ same few lines for dense, sparse, integer or device arrays.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
@@ -107,7 +107,7 @@ class DataOperator(ABC):
             raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self._scale, self._center = scale, center
-        self._computed: dict[str, Any] = {}
+        self._computed: dict[Hashable, Any] = {}
         self._set_table(X)
         self._is_part = statistics is not None
         self.statistics = self._measure() if statistics is None else statistics
@@ -157,7 +157,7 @@ class DataOperator(ABC):
         taken.n_stored = self.n_stored * taken.shape[0] // max(self.shape[0], 1)
         return taken
 
-    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+    def once(self, name: Hashable, compute: Callable[[], Any]) -> Any:
         """Return what ``compute`` returns, computed by the first call only."""
         if name not in self._computed:
             self._computed[name] = compute()
@@ -299,11 +299,11 @@ class DataOperator(ABC):
 
     def gram(self) -> Array:
         """Return Z'Z (d x d), computed once. Ask for it only when d is small."""
-        return self._once("gram", lambda: self.weighted_gram(None))
+        return self.once("gram", lambda: self.weighted_gram(None))
 
     def row_norms(self) -> Array:
         """Return the squared norms of the rows of Z, computed once."""
-        return self._once("row_norms", self._row_norms)
+        return self.once("row_norms", self._row_norms)
 
     def _row_norms(self) -> Array:
         xp = self.xp

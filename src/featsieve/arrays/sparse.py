@@ -38,7 +38,7 @@ class SparseOperator(RawOperator):
 
     @property
     def _by_column(self) -> sp.csc_array:
-        return self._once("by_column", self._X.tocsc)
+        return self.once("by_column", self._X.tocsc)
 
     def _column_statistics(self) -> tuple[np.ndarray, np.ndarray]:
         n, d = self.shape
@@ -109,7 +109,7 @@ class SparseOperator(RawOperator):
     def row_products(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop] Z': a sparse product and a rank-one correction."""
         Y, s, cross = self._scaled
-        product = _dense(Y[start:stop] @ self._once("transposed", self._transpose))
+        product = _dense(Y[start:stop] @ self.once("transposed", self._transpose))
         product -= cross[start:stop, None] - s @ s
         product -= cross[None, :]
         return product
@@ -123,7 +123,7 @@ class SparseOperator(RawOperator):
     @property
     def _scaled(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
         """Y = X D, s = D m and Y s, so that ZZ' = YY' - (Ys)1' - 1(Ys)' + s's 11'."""
-        return self._once("scaled", self._rescale)
+        return self.once("scaled", self._rescale)
 
     def _rescale(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
         X = self._X

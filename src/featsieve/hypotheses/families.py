@@ -95,18 +95,20 @@ def first_hypotheses(
         return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
+        if views is not None:
+            return []
         n, enough = operator.shape[0], defaults.STRUCTURE_SAMPLES
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
         shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
-        table, metrics = as_operator(shuffled, scale=scale), None
-        if views is not None:
-            metrics = HatMetrics.by_chance(table, c, chance, n_splits=1)
-        tasks = hats.tasks(shuffled, table, chance.spawn(2), metrics)
+        tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
         return [one for task in tasks for one in task()]
 
     tasks = hats.tasks(X, operator, splits) if views is None else hats.view_tasks(views, splits[0])
     of_ranks, on_permuted, *found = run_all([by_ranks, by_chance, *tasks], n_jobs=n_jobs)
     hat = [one for labels in found for one in labels]
+    if views is not None:
+        # halves of independent columns, in metrics that many rows determine, are independent
+        on_permuted = [chance.permutation(labels) for labels in hat]
     belief = Belief()
     belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
     members = [*hat, *of_ranks]
@@ -155,12 +157,12 @@ class HatFamily:
         X: Any,
         operator: DataOperator,
         rngs: list[np.random.Generator],
-        metrics: HatMetrics | None = None,
     ) -> list[Callable[[], Labels]]:
         """Return what finds the labels of all columns, and of two halves for each further rng."""
         n, d = operator.shape
         whole, *splits = rngs
-        if metrics is None and n > d:
+        metrics = None
+        if n > d:
             metrics = HatMetrics.of(
                 operator, self.n_clusters, whole, n_splits=len(splits), shrinkage=self.shrinkage
             )

@@ -20,9 +20,9 @@ LARGEST_DENSE = 500
 CONSENSUS_STARTS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """Label hypotheses with weights that sum to one."""
+    """Label hypotheses with weights that sum to one; compared by identity."""
 
     labels: np.ndarray  # m x n, the clusters of each are 0..c-1
     weights: np.ndarray  # m

@@ -117,18 +117,6 @@ class HatMetrics:
         )
         return cls([directions(columns=half) for half in halves(operator, rng, n_splits)])
 
-    @classmethod
-    def by_chance(
-        cls, operator: DataOperator, n_clusters: int, rng: np.random.Generator, *, n_splits: int
-    ) -> "HatMetrics":
-        """Return those of independent columns, of which any directions are the leading ones."""
-        count, found = max(defaults.N_DIRECTIONS, 2 * n_clusters), []
-        for half in halves(operator, rng, n_splits):
-            A = np.zeros((operator.shape[1], min(count, len(half))))
-            A[half] = rng.standard_normal((len(half), A.shape[1]))
-            found.append(A)
-        return cls(found)
-
     def views(self, product: Callable[[np.ndarray], np.ndarray]) -> list[View]:
         """Return the views of samples, given what multiplies them by a matrix."""
         ends = np.cumsum([A.shape[1] for A in self.directions])[:-1]

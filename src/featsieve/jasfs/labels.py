@@ -105,7 +105,7 @@ def find_labels(
         small = as_operator(means, scale=settings.scale)
         if first is not None and metrics is not None:
             first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
-        found = few_samples(means, small, settings, rng, first=first)
+        found = few_samples(means, small, settings, rng, first=first, order=support)
         order = best_features(small, found.pool, settings)
         Z = means[:, order]
     else:
@@ -115,9 +115,10 @@ def find_labels(
         Z = np.asarray(parts.gather(parts.map(columns_at, shared=(rows, order))))
     links = Links.by_features(operator, Z, order, found.labels, settings)
     consensus = by_first_sample(fill_empty(links.vote(found.labels, c), c))
-    labels = np.stack([fill_empty(one, c) for one in links.nearest_labels(found.pool.labels)])
+    nearest = links.nearest()
+    labels = np.stack([fill_empty(one[nearest], c) for one in found.pool.labels])
     pool = Pool(labels, found.pool.weights, c)
-    return Found(pool, consensus, pool.certainty(consensus), found.belief, len(Z))
+    return Found(pool, consensus, found.certainty[nearest], found.belief, len(Z))
 
 
 def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
@@ -172,8 +173,12 @@ def few_samples(
     rng: np.random.Generator,
     *,
     first: tuple[Pool, Belief] | None = None,
+    order: np.ndarray | None = None,
 ) -> Found:
-    """Return the hypotheses of a table whose samples can all be compared."""
+    """Return the hypotheses of a table whose samples can all be compared.
+
+    The first stage, and the features for it, may be known.
+    """
     c, k = settings.n_clusters, settings.n_neighbors
     if not settings.several:
         if settings.start == "k-means":
@@ -188,7 +193,7 @@ def few_samples(
             labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
-    order = best_features(operator, pool, settings)
+    order = best_features(operator, pool, settings) if order is None else order
     root = np.sqrt(operator.shape[0])
 
     def columns(count: int) -> np.ndarray:
@@ -299,10 +304,6 @@ class Links:
         votes = np.eye(n_clusters)[labels]
         found = parts.map(vote, self.links, shared=(votes,), table=False)
         return np.asarray(parts.gather(found)).astype(np.intp)
-
-    def nearest_labels(self, labels: np.ndarray) -> np.ndarray:
-        """Return the labels (m x n) of the nearest landmark, for every hypothesis."""
-        return labels[:, self.nearest()]
 
     def nearest(self) -> np.ndarray:
         """Return the nearest landmark of every sample."""

@@ -89,13 +89,15 @@ class Problem:
 
 def cluster_sums(operator: DataOperator, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     """Return Z'[M_1 .. M_m] (d x mc) and the sizes of the clusters (m x c), on the host."""
-    m, c = len(pool.labels), pool.n_clusters
-    parts = operator.parts()
-    rows = parts.scatter(np.ascontiguousarray(pool.labels.T))
-    sums = parts.total(sums_by_cluster, rows, shared=(c,))
-    return sums, np.stack([np.bincount(labels, minlength=c) for labels in pool.labels]).reshape(
-        m, c
-    )
+    c = pool.n_clusters
+
+    def compute() -> tuple[np.ndarray, np.ndarray]:
+        parts = operator.parts()
+        rows = parts.scatter(np.ascontiguousarray(pool.labels.T))
+        sums = parts.total(sums_by_cluster, rows, shared=(c,))
+        return sums, np.stack([np.bincount(labels, minlength=c) for labels in pool.labels])
+
+    return operator.once(("cluster sums", pool), compute)
 
 
 def sums_by_cluster(part: DataOperator, labels: Array, n_clusters: int) -> Array:
@@ -111,7 +113,7 @@ def gram_columns(operator: DataOperator) -> Any:
     n, d = operator.shape
     if operator.on_host or d > min(n, LARGEST_GRAM):  # a search through samples needs the table
         return operator
-    return operator._once("column gram", lambda: ColumnGram(operator))
+    return operator.once("column gram", lambda: ColumnGram(operator))
 
 
 def columns_gram(operator: DataOperator, support: Array) -> Array:
