@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from featsieve.io.results import recover
+
 # Of plans, summaries and the like.
 LARGEST_TEXT = 2**26
 # Letters, of what is said of a file.
@@ -44,8 +46,10 @@ class MissingColumnError(ColumnError):
 def check_file(path: Path) -> None:
     """Raise unless a path leads to a regular file that may be read.
 
-    Pipes and devices have no end: whoever opens one may wait for ever.
+    Pipes and devices have no end: whoever opens one may wait for ever. Results that a kill has left
+    under a hidden name are brought back first.
     """
+    recover(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

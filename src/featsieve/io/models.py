@@ -33,7 +33,6 @@ from featsieve.io.guard import (
     printable,
 )
 from featsieve.io.optional import load_optional
-from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.validation import warn
 
@@ -184,7 +183,6 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     skops_io = load_skops("Loading a model")
     path = Path(path)
-    recover(path)
     check_file(path)
     size = path.stat().st_size
     limit = memory_limit()

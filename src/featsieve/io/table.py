@@ -12,7 +12,6 @@ from featsieve.io.files import check_free, whole_file
 from featsieve.io.formats import FORMATS, Request, format_module, read_parts
 from featsieve.io.guard import check_file, explain_errors, memory_limit
 from featsieve.io.optional import load_optional
-from featsieve.io.results import recover
 from featsieve.tables import Table
 
 # Between the path of a file and the name of the column with the classes.
@@ -135,7 +134,6 @@ def read_table(
     """
     path = Path(path)
     ending = known_format(path, "read")
-    recover(path)
     check_file(path)
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()

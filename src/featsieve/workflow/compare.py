@@ -13,8 +13,6 @@ from featsieve.tuning import NoStructureWarning, suggest_n_clusters
 from featsieve.workflow.messages import ProgressCallback, silent
 from featsieve.workflow.methods import (
     DEFAULT_METHOD,
-    check_counts,
-    check_subsamples,
     find_method,
     make_selector,
     repeat_selection,
@@ -28,26 +26,21 @@ def compare_methods(
     table: Dataset,
     methods: Iterable[str],
     *,
-    n_clusters: int | str = "auto",
-    n_features: int | float | str = "auto",
-    standardize: bool = False,
-    impute: str | None = None,
-    n_subsamples: int | None = None,
-    random_state: int = 0,
     progress: ProgressCallback = silent,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Let several methods select as many features of one table, and compare what they select.
 
+    ``settings`` are those of `prepare_table`.
     "auto" numbers are found once, that of the features by JASFS: selections of different sizes
     cannot agree. A method that fails has a row as well, with the reason. Where classes are known,
     k-means on the selected columns is judged by them, and the last row is for all features.
     """
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
-    prepared = prepare_table(table, impute=impute, standardize=standardize)
-    X, names = prepared.X, prepared.table.names
+    prepared = prepare_table(table, **settings)
+    X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
+    n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d = X.shape
-    n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
-    n_subsamples = check_subsamples(n_subsamples, X)
     notes: list[str] = list(prepared.notes)
     y = prepared.table.complete_y
     judge = None if y is None else Judge(X, y)
@@ -76,7 +69,7 @@ def compare_methods(
             row, support = _fit(selector, X)
             if support.any():
                 repeats = repeat_selection(
-                    selector, X, n_subsamples, random_state=random_state, progress=progress
+                    selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
                 )
                 notes += [f"{name}: {note}" for note in repeats.notes]
                 if (stable := repeats.stability) is not None:
@@ -99,7 +92,7 @@ def compare_methods(
         "n_features": d,
         "n_selected": k,
         "n_clusters": int(n_clusters),
-        "n_subsamples": n_subsamples,
+        "n_subsamples": prepared.n_subsamples,
         "methods": rows,
         "jaccard_by_chance": by_chance / (2 * k - by_chance),
         "notes": notes,

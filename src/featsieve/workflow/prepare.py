@@ -16,29 +16,43 @@ from featsieve.datasets import Dataset, read_table
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
 from featsieve.tables import Table
-from featsieve.validation import check_option, check_range, refuse_text
+from featsieve.validation import check_number, check_option, check_range, refuse_text
 from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
 from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
+from featsieve.workflow.methods import check_counts, check_subsamples
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table made ready for a selector; gaps are filled and columns scaled where asked for."""
+    """A table made ready for a selector, with the numbers to select by, which were checked."""
 
     table: Dataset  # in the units of the file, its gaps filled
     X: Any  # what a selector shall see: the same, standardised if that was asked for
+    n_clusters: Any  # a count or "auto"
+    n_features: Any  # the same
+    n_subsamples: int
+    random_state: int
     fill: np.ndarray | None = None  # medians that gaps were filled with
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
 
-def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = False) -> Prepared:
+def prepare_table(
+    table: Any,
+    *,
+    n_clusters: int | str = "auto",
+    n_features: int | float | str = "auto",
+    standardize: bool = False,
+    impute: str | None = None,
+    n_subsamples: int | None = None,
+    random_state: int = 0,
+) -> Prepared:
     """Make a table ready for a selector; raise ValueError for one that cannot be used.
 
-    Missing values are filled with the median of their column where ``impute`` is "median", and
-    refused otherwise. ``standardize`` gives columns mean 0 and variance 1 (sparse ones variance 1).
+    The options are those of `select_features`. ``standardize`` leaves the zeros of sparse tables.
     """
+    check_number("random_state", random_state, low=0, integer=True)
     table = as_dataset(table)
     if impute is not None:
         check_option("impute", impute, ("median",))
@@ -72,7 +86,11 @@ def prepare_table(table: Any, *, impute: str | None = None, standardize: bool = 
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))
-    return Prepared(table, X, fill, centre, scale, tuple(notes))
+    counts = check_counts(n_clusters, n_features, X.shape)
+    n_subsamples = check_subsamples(n_subsamples, X)
+    return Prepared(
+        table, X, *counts, n_subsamples, random_state, fill, centre, scale, tuple(notes)
+    )
 
 
 def _notes(table: Dataset, names: list[str]) -> list[Note]:

@@ -16,15 +16,8 @@ from featsieve.evaluation import Stability
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning.selection import Selection, gather
-from featsieve.validation import check_number
 from featsieve.workflow.messages import Note, ProgressCallback, silent
-from featsieve.workflow.methods import (
-    check_counts,
-    check_subsamples,
-    find_method,
-    make_selector,
-    repeat_selection,
-)
+from featsieve.workflow.methods import find_method, make_selector, repeat_selection
 from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
 
 
@@ -155,22 +148,26 @@ def select_features(
     True
     """
     kind = find_method(method)
-    check_number("random_state", random_state, low=0, integer=True)
-    prepared = prepare_table(table, impute=impute, standardize=standardize)
+    prepared = prepare_table(
+        table,
+        n_clusters=n_clusters,
+        n_features=n_features,
+        standardize=standardize,
+        impute=impute,
+        n_subsamples=n_subsamples,
+        random_state=random_state,
+    )
     X = prepared.X
-    n_clusters, n_features = check_counts(n_clusters, n_features, X.shape)
-    n_subsamples = check_subsamples(n_subsamples, X)
+    counts = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         progress(f"looking for features with {kind.__name__}")
-        selector = make_selector(
-            kind, n_clusters=n_clusters, n_features=n_features, random_state=random_state
-        )
+        selector = make_selector(kind, random_state=random_state, **counts)
         start = time.perf_counter()
         selector.fit(X)
         seconds = time.perf_counter() - start
         repeats = repeat_selection(
-            selector, X, n_subsamples, random_state=random_state, progress=progress
+            selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
         )
         progress("explaining")
         found = gather(
