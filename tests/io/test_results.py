@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from featsieve.io.results import (
-    LockedError,
     check_results,
     recover,
     result_folder,
@@ -170,9 +169,9 @@ def test_ctrl_c_after_the_renames_says_that_all_is_done(out, monkeypatch):
 
 def test_a_second_command_is_refused(tmp_path, out):
     with result_folder(out, names=NAMES, overwrite=True) as folder:
-        with pytest.raises(LockedError, match=r"Another command is writing to .*out: wait until"):
+        with pytest.raises(TimeoutError, match=r"Another command is writing to .*out: wait until"):
             write(out, overwrite=True)
-        with pytest.raises(LockedError), results_locked(out):
+        with pytest.raises(TimeoutError), results_locked(out):
             pytest.fail("the page of a report would go into another result")
         (folder / A).write_text("new")
     assert content(out) == {A: "new"}
@@ -193,7 +192,7 @@ def test_a_killed_process_holds_nothing(tmp_path):
     command = [sys.executable, "-c", HOLD, tmp_path / "out"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(LockedError), results_locked(tmp_path / "out"):
+        with pytest.raises(TimeoutError), results_locked(tmp_path / "out"):
             pytest.fail("held by another process")
         other.send_signal(signal.SIGKILL)
     with results_locked(tmp_path / "out"):

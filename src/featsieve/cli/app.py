@@ -20,33 +20,22 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class LazyCommands(TyperGroup):
-    """Commands that are imported when they are named: `select` needs nothing of `bench`."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; for an unknown name all are loaded, and similar ones suggested."""
-        for name in (cmd_name,) if cmd_name in COMMANDS else COMMANDS:
-            if name not in self.commands:
-                found = getattr(import_module(f"featsieve.cli.{name}"), name)
-                one = typer.Typer(**SETTINGS)
-                if isinstance(found, typer.Typer):
-                    one.add_typer(found, name=name)
-                else:
-                    one.command(name)(spread_groups(found))
-                self.add_command(typer.main.get_group(one).commands[name], name)
-        return self.commands.get(cmd_name)
+class StoppableCommands(TyperGroup):
+    """Commands that Ctrl-C and SIGTERM can stop at any time."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command, which Ctrl-C and SIGTERM can stop at any time."""
+        """Run a command."""
         with stoppable():
             return super().invoke(ctx)
 
 
-app = typer.Typer(cls=LazyCommands, no_args_is_help=True, **SETTINGS)
+app = typer.Typer(cls=StoppableCommands, no_args_is_help=True, **SETTINGS)
+for name in COMMANDS:
+    found = getattr(import_module(f"featsieve.cli.{name}"), name)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+    else:
+        app.command(name)(spread_groups(found))
 
 
 def _print_version(wanted: bool) -> None:

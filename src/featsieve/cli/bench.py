@@ -135,7 +135,7 @@ def export_command(
 
 
 @bench.command("list")
-def list_command(as_json: options.Json = False) -> None:
+def list_command() -> None:
     """List the plans that come with featsieve.
 
     A plan of your own is a copy of one of them with other lines in it.
@@ -145,21 +145,13 @@ def list_command(as_json: options.Json = False) -> None:
     from featsieve.bench.parse import load_plan, plan_names
     from featsieve.datasets import dataset_info
 
-    shown = {}
     for plan in map(load_plan, plan_names()):
-        methods = [method.name for method in plan.methods]
-        shown[plan.name] = {
-            "title": plan.title, "datasets": list(plan.datasets), "methods": methods,
-        }  # fmt: skip
-        if not as_json:
-            known = {name: dataset_info(name) for name in plan.datasets}
-            shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
-            typer.echo(f"{plan.name}: {plan.title}")
-            typer.echo(f"  data sets: {', '.join(plan.datasets)}")
-            typer.echo(f"  methods:   {', '.join(methods)}")
-            typer.echo(f"  cells:     {len(plan.cells(shapes))}")
-    if as_json:
-        print_json(shown)
+        known = {name: dataset_info(name) for name in plan.datasets}
+        shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
+        typer.echo(f"{plan.name}: {plan.title}")
+        typer.echo(f"  data sets: {', '.join(plan.datasets)}")
+        typer.echo(f"  methods:   {', '.join(method.name for method in plan.methods)}")
+        typer.echo(f"  cells:     {len(plan.cells(shapes))}")
 
 
 def _print_summary(summary: "RunSummary") -> None:

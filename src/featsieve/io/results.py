@@ -26,10 +26,6 @@ _PATIENCE = 1.0
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-class LockedError(TimeoutError):
-    """Another process holds a lock."""
-
-
 @contextmanager
 def result_folder(
     folder: str | os.PathLike[str], *, names: Collection[str], overwrite: bool = False
@@ -129,7 +125,7 @@ def results_locked(
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout:
-        raise LockedError(
+        raise TimeoutError(
             f"Another command is writing to {os.fspath(folder)}: wait until it has ended, or name "
             "another folder."
         ) from None
