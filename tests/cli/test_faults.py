@@ -289,8 +289,7 @@ for command in {commands!r}:
         f"featsieve: Results cannot be written to {home}/bench ({reason}): name another folder "
         "with --out.",
         "2",
-        f"featsieve: Nothing can be written to {home}/results: {home} cannot be written to "
-        f"({reason}). Name another folder.",
+        f"featsieve: {home}/results/report.html cannot be written ({reason}): name another place.",
         "2",
         "0",
     ]

@@ -100,7 +100,9 @@ def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
             f"array {name!r} holds Python objects, and unpickling them could run any program: "
             "save it as numbers (or, for labels, as text: labels.astype(str))"
         ) from error
-    return np.asarray(stored)
+    if not isinstance(stored, np.ndarray):
+        raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
+    return stored
 
 
 def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
