@@ -109,11 +109,6 @@ class ShiftedTable:
         return np.maximum(plain + 2.0 * to_numpy(cross)[:, 0] + s @ s, 0.0)
 
 
-def unshifted(operator: DataOperator) -> ShiftedTable:
-    """Return the operator's own table."""
-    return ShiftedTable(operator, np.zeros(operator.shape[1]))
-
-
 def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
     """Return the operator's columns shifted to minimum 0, whatever they were centred on.
 

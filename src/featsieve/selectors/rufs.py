@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.derived import ShiftedTable, shifted_to_zero, unshifted
+from featsieve.arrays.derived import ShiftedTable, shifted_to_zero
 from featsieve.arrays.namespace import Array
 from featsieve.base import estimator
 from featsieve.graphs.affinity import smoothness
@@ -142,8 +142,10 @@ class RUFS(NonnegativeLabelSelector):
 
     def _problem(self, start: Start, F: np.ndarray) -> "RUFSProblem":
         """Return the objective."""
-        operator, raw = start.operator, self.scale == "raw"
-        table = unshifted(operator) if raw else shifted_to_zero(operator, start.X)
+        operator = start.operator
+        table = ShiftedTable(operator, np.zeros(operator.shape[1]))
+        if self.scale != "raw":
+            table = shifted_to_zero(operator, start.X)
         L = local_learning_laplacian(operator, n_neighbors=self.n_neighbors)
         return RUFSProblem(table=table, laplacian=L, nu=self.nu, **self._terms(start))
 

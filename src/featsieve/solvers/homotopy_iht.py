@@ -55,24 +55,17 @@ class HomotopyIHT:
     ----------
     refined : bool
         The authors' second variant: one penalty less, then up to 50 steps at the target.
-    factor : float
-        By how much a stage lowers the penalty (rho).
-    decrease : float
-        Sufficient decrease (eta).
     warm_start : (W, ZW), optional
         Where to start, with its product; zero by default.
     """
 
+    factor = 0.4  # by which a stage lowers the penalty (rho)
+    decrease = 0.1  # that is sufficient (eta)
+
     def __init__(
-        self,
-        *,
-        refined: bool = False,
-        factor: float = 0.4,
-        decrease: float = 0.1,
-        warm_start: tuple[Array, Array] | None = None,
+        self, *, refined: bool = False, warm_start: tuple[Array, Array] | None = None
     ) -> None:
-        self.refined, self.factor, self.decrease = refined, factor, decrease
-        self.warm_start = warm_start
+        self.refined, self.warm_start = refined, warm_start
         self.max_trials = 20 if refined else 50
 
     def penalties(self, sparsity: float) -> list[float]:
