@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.derived import shifted_to_zero, unshifted
+from featsieve.arrays.derived import ShiftedTable, shifted_to_zero
 from featsieve.graphs.affinity import (
     laplacian,
     normalised_laplacian,
@@ -52,7 +52,8 @@ def make_problem(name, X, *, kind=None, scale="std", center=True, k=5, **more):
     if name in LAPLACIANS and "laplacian" not in more:
         more["laplacian"] = LAPLACIANS[name](sample_graph(operator, "heat", n_neighbors=k))
     if name == "RUFS":
-        more["table"] = shifted_to_zero(operator, X) if shifted else unshifted(operator)
+        plain = ShiftedTable(operator, np.zeros(operator.shape[1]))
+        more["table"] = shifted_to_zero(operator, X) if shifted else plain
     assert set(more) <= {field.name for field in fields(kind)}
     return kind(operator=operator, **NUMBERS[name] | more)
 
