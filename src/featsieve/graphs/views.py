@@ -16,8 +16,10 @@ from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import (
     gathered,
+    is_foreign_array,
     is_sparse,
     like,
+    namespace_of,
     to_numpy,
 )
 from featsieve.graphs.affinity import modularity, self_tuning_graph
@@ -104,11 +106,14 @@ def permuted_by(X: Any, seed: int) -> Any:
         for start, stop in pairwise(X.indptr):
             X.indices[start:stop] = rng.permutation(X.shape[0])[X.indices[start:stop]]
         return X.tocsr()
-    table = to_numpy(X)
-    shuffled = np.empty_like(table)
-    for j in range(X.shape[1]):
-        shuffled[rng.permutation(X.shape[0]), j] = table[:, j]
-    return like(shuffled, X)
+    n, d = X.shape
+    if is_foreign_array(X):  # where a value goes, turned round: from where it comes
+        source = np.stack([np.argsort(rng.permutation(n)) for _ in range(d)], axis=1)
+        return namespace_of(X).take_along_axis(X, like(source, X), axis=0)
+    shuffled = np.empty_like(X)
+    for j in range(d):
+        shuffled[rng.permutation(n), j] = X[:, j]
+    return shuffled
 
 
 def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -> float:
