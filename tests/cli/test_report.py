@@ -51,6 +51,3 @@ def test_of_a_benchmark_for_machines(call, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", tmp_path / "out", "-o", page) == (0, f"Wrote {page}\n", "")
     assert "Tiny" in page.read_text(encoding="utf-8")
-    plans = json.loads(call("bench", "list", "--json")[1])
-    assert "mnist" in plans["paper"]["datasets"]
-    assert "JASFS" in plans["smoke"]["methods"]
