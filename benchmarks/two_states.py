@@ -27,7 +27,7 @@ from featsieve.datasets import make_planted
 
 THIS = str(Path(__file__).resolve().parents[1] / "src")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-Case = tuple[np.ndarray, dict[str, int]]
+Case = tuple[np.ndarray, dict[str, Any]]
 
 
 def real(name: str) -> Case:
@@ -42,7 +42,7 @@ def mnist() -> Case:
         return stored["X"].astype(np.float32), {"n_clusters": 10, "n_features_to_select": 100}
 
 
-def small(**settings: int) -> Case:
+def small(**settings: Any) -> Case:
     return make_planted(1000, 500, n_informative=50, random_state=0).X, settings
 
 
@@ -62,7 +62,7 @@ def cases() -> dict[str, Callable[[], Case]]:
             found[name] = partial(real, name)
         found["MNIST, 70,000 x 784"] = mnist
     found["1000 x 500"] = partial(small, n_clusters=4, n_features_to_select=100)
-    found["1000 x 500, both automatic"] = small
+    found["1000 x 500, both automatic"] = partial(small, n_clusters="auto")
     given = {"n_clusters": 10, "n_features_to_select": 50}
     found["1,000,000 x 500"] = partial(large, 1_000_000, 500, **given)
     return found
