@@ -42,7 +42,7 @@ WATCHED = [name for name in LIBRARIES if not name.startswith("cupy")]
 WIDE, TALL = (60, 80), (60, 30)
 MANY_ROWS = (240, 30)
 # More columns than any criterion looks at: what goes to the host is smaller than this table.
-LARGE = (40, 600)
+LARGE = (150, 600)
 
 
 @pytest.fixture(params=[*LIBRARIES])

@@ -73,7 +73,8 @@ def hat_directions(
             gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
             mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
         energy, V = xp.linalg.eigh(gram)
-        energy, V = to_numpy(xp.flip(energy)), to_numpy(xp.flip(V, axis=1))
+        leading = slice(-n_directions, None) if n_directions < energy.shape[0] else slice(None)
+        energy, V = to_numpy(energy[leading])[::-1], to_numpy(V[:, leading])[:, ::-1]
     else:
         energy, V = _leading_directions(operator, n_directions)
     keep = min(_n_nonzero(operator, operator.place(energy)), n_directions)

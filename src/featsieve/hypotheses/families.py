@@ -159,13 +159,10 @@ class HatFamily:
         rngs: list[np.random.Generator],
     ) -> list[Callable[[], Labels]]:
         """Return what finds the labels of all columns, and of two halves for each further rng."""
-        n, d = operator.shape
         whole, *splits = rngs
-        metrics = None
-        if n > d:
-            metrics = HatMetrics.of(
-                operator, self.n_clusters, whole, n_splits=len(splits), shrinkage=self.shrinkage
-            )
+        metrics = HatMetrics.of(
+            operator, self.n_clusters, whole, n_splits=len(splits), shrinkage=self.shrinkage
+        )
         if metrics is not None:
             return self.view_tasks(metrics.views(partial(product, operator)), whole)
         gram = wide_gram(operator)

@@ -110,7 +110,8 @@ class HatMetrics:
         shrinkage: float = 1.0,
     ) -> "HatMetrics | None":
         """Return the metrics of a table, or None if its Gram matrix would be too large."""
-        if operator.shape[1] > defaults.LARGEST_EXACT_DIRECTIONS:
+        n, d = operator.shape
+        if d > min(n, defaults.LARGEST_EXACT_DIRECTIONS):
             return None
         directions = partial(
             hat_directions, operator, shrinkage=shrinkage, n_directions=2 * n_clusters
