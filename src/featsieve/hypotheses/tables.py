@@ -57,9 +57,11 @@ def permuted(X: Any, rng: np.random.Generator) -> Any:
         for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
             table.indices[start:stop] = rng.permutation(n)[table.indices[start:stop]]
         return sp.csr_array(table)
-    if isinstance(X, np.ndarray):
-        return rng.permuted(X, axis=0)
-    return like(rng.permuted(to_numpy(X), axis=0), X)
+    host = to_numpy(X)
+    table = np.empty_like(host)
+    for column in range(host.shape[1]):  # the permutations of a sparse table
+        table[rng.permutation(n), column] = host[:, column]
+    return table if isinstance(X, np.ndarray) else like(table, X)
 
 
 def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
