@@ -135,8 +135,9 @@ def test_every_kind_of_table(planted, kind):
         np.testing.assert_allclose(found.init_[name], expected.init_[name], atol=0.1)
     if kind in ("torch", "dask"):
         np.testing.assert_array_equal(found.labels_, expected.labels_)
-        # one more or one less of a hypothesis: rounding may decide
-        np.testing.assert_allclose(found.sample_certainty_, expected.sample_certainty_, atol=0.1)
+        # a sample may go either way in a hypothesis: rounding may decide
+        change = np.abs(found.sample_certainty_ - expected.sample_certainty_)
+        assert change.mean() < 0.001
         np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-14)
 
 

@@ -53,10 +53,10 @@ def permuted(X: Any, rng: np.random.Generator) -> Any:
     X = gathered(X)
     n = X.shape[0]
     if is_sparse(X):
-        table = sp.csc_array(X, copy=True)
-        for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
-            table.indices[start:stop] = rng.permutation(n)[table.indices[start:stop]]
-        return sp.csr_array(table)
+        sparse = sp.csc_array(X, copy=True)
+        for start, stop in zip(sparse.indptr[:-1], sparse.indptr[1:], strict=True):
+            sparse.indices[start:stop] = rng.permutation(n)[sparse.indices[start:stop]]
+        return sp.csr_array(sparse)
     host = to_numpy(X)
     table = np.empty_like(host)
     for column in range(host.shape[1]):  # the permutations of a sparse table
