@@ -95,7 +95,7 @@ class JASFS(ClusterModel):
         letter: raw columns, no ridge, uniform prior, labels frozen by a penalty of 1e8 (so that α
         and β act through the stopping rule alone), 2 to 15 gradient steps.
     n_hypotheses : int or "auto", default="auto"
-        How many clusterings of the whole table are compared: 6 by random halves of the columns,
+        How many clusterings of the whole table are compared: 4 by random halves of the columns,
         one by all and one by their ranks for "auto". Where these agree no better than on permuted
         columns, families of plain distances, principal components and chosen columns join them,
         each as far as its members agree beyond chance (``init_``). A second stage looks at the
