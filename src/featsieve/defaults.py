@@ -110,10 +110,6 @@ JUDGE_SMALLEST_DIFFERENCE = 0.05
 N_DIRECTIONS = 100
 LARGEST_EXACT_DIRECTIONS = 3000
 
-# Steps of that subspace iteration, each of which is a product with Z'Z.
-# Chosen on: not recorded.
-SUBSPACE_STEPS = 7
-
 # In fewer hat coordinates than this, samples are compared by distance instead of angle.
 # Chosen on: no data: in one dimension an angle knows the sign only.
 FEW_DIRECTIONS = 10

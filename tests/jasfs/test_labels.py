@@ -250,3 +250,21 @@ def test_six_thousand_rows(monkeypatch):
     single = fit(planted.X.astype(np.float32), n_features_to_select=10)
     np.testing.assert_array_equal(single.support_, model.support_)
     assert adjusted_rand_score(single.labels_, model.labels_) > 0.95
+
+
+def test_noise_is_not_credible_in_the_metric_of_many_rows(monkeypatch):
+    monkeypatch.setattr(defaults, "N_LANDMARKS", 500)
+    noise = np.random.default_rng(0).standard_normal((1000, 4))
+    with pytest.warns(NoStructureWarning):
+        model = JASFS(6, random_state=0).fit(noise)
+    assert model.init_["agreement"][0] - model.init_["permuted"][0] < 0.1
+
+
+def test_entries_that_are_stored_in_pieces_are_one_entry(planted):
+    X = sp.csr_array(np.where(planted.X > 0.5, planted.X, 0.0)[:150])
+    in_pieces = sp.csr_array(
+        (np.repeat(X.data / 2.0, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+    )
+    expected, found = fit(X), fit(in_pieces)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)

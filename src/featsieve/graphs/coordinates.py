@@ -60,23 +60,19 @@ def hat_directions(
     """Return A (d x r, on the host) with E = Z A, the hat coordinates of a tall table.
 
     Of some ``columns`` only, if they are given: the other rows of A are zero. Nothing with a row
-    per sample is kept: the Gram matrix of up to ``LARGEST_EXACT_DIRECTIONS`` columns, or products
-    Z'(ZQ) added up over the parts of the table.
+    per sample is kept: only the Gram matrix of the columns.
     """
     xp, d = operator.xp, operator.shape[1]
     n_directions = max(n_directions, defaults.N_DIRECTIONS)
     mean = mean_energy(operator)
-    if d <= defaults.LARGEST_EXACT_DIRECTIONS:
-        gram = operator.gram()
-        if columns is not None:
-            chosen = operator.place(columns)
-            gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
-            mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
-        energy, V = xp.linalg.eigh(gram)
-        leading = slice(-n_directions, None) if n_directions < energy.shape[0] else slice(None)
-        energy, V = to_numpy(energy[leading])[::-1], to_numpy(V[:, leading])[:, ::-1]
-    else:
-        energy, V = _leading_directions(operator, n_directions)
+    gram = operator.gram()
+    if columns is not None:
+        chosen = operator.place(columns)
+        gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
+        mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
+    energy, V = xp.linalg.eigh(gram)
+    leading = slice(-n_directions, None) if n_directions < energy.shape[0] else slice(None)
+    energy, V = to_numpy(energy[leading])[::-1], to_numpy(V[:, leading])[:, ::-1]
     keep = min(_n_nonzero(operator, operator.place(energy)), n_directions)
     found = V[:, :keep] / np.sqrt(energy[:keep] + shrinkage * mean)
     if columns is None:
@@ -91,23 +87,6 @@ def mean_energy(operator: DataOperator) -> float:
     xp = operator.xp
     n_varying = int(xp.sum(xp.astype(operator.varies, xp.int64)))
     return float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
-
-
-def _leading_directions(operator: DataOperator, n_directions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenpairs of Z'Z by subspace iteration over the parts of the table."""
-    parts, d = operator.parts(), operator.shape[1]
-    Q = np.random.default_rng(0).standard_normal((d, n_directions + 20))
-    for _ in range(defaults.SUBSPACE_STEPS):
-        Q = np.linalg.qr(Q)[0]
-        image = parts.total(gram_product, shared=(Q,))
-        previous, Q = Q, image
-    energy, V = np.linalg.eigh(0.5 * (previous.T @ image + image.T @ previous))
-    return energy[::-1], previous @ V[:, ::-1]
-
-
-def gram_product(part: DataOperator, Q: np.ndarray) -> Array:
-    """Return a part's share of Z'(ZQ)."""
-    return part.rmatmul(part.matmul(part.place(Q)))
 
 
 def _n_nonzero(operator: DataOperator, energy: Array) -> int:

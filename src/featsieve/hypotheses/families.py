@@ -95,8 +95,6 @@ def first_hypotheses(
         return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
-        if views is not None:
-            return []
         n, enough = operator.shape[0], defaults.STRUCTURE_SAMPLES
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
         shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
@@ -106,9 +104,6 @@ def first_hypotheses(
     tasks = hats.tasks(X, operator, splits) if views is None else hats.view_tasks(views, splits[0])
     of_ranks, on_permuted, *found = run_all([by_ranks, by_chance, *tasks], n_jobs=n_jobs)
     hat = [one for labels in found for one in labels]
-    if views is not None:
-        # halves of independent columns, in metrics that many rows determine, are independent
-        on_permuted = [chance.permutation(labels) for labels in hat]
     belief = Belief()
     belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
     members = [*hat, *of_ranks]

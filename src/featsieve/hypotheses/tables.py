@@ -36,6 +36,7 @@ def normal_scores(X: Any) -> Any:
             scores[:, start : start + step] = of_half_ranks[(2.0 * block).astype(np.intp)]
         return scores if isinstance(X, np.ndarray) else like(scores, X)
     table = sp.csc_array(X, dtype=np.float64, copy=True)
+    table.sum_duplicates()
     for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
         stored = table.data[start:stop]
         below, zeros = np.count_nonzero(stored < 0.0), n - np.count_nonzero(stored)

@@ -40,7 +40,7 @@ SECONDS_PER_MIB = 2.0
 isolated = True
 
 # Of stacks of threads and of modules that are imported late, which are not the file's doing.
-MARGIN = 2**25
+MARGIN = 2**27
 # Where nobody can tell how much a process has already.
 USUAL_START = 2**28
 # What libraries of C say if there is no memory.

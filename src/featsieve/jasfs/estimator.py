@@ -99,7 +99,8 @@ class JASFS(ClusterModel):
         one by all and one by their ranks for "auto". Where these agree no better than on permuted
         columns, families of plain distances, principal components and chosen columns join them,
         each as far as its members agree beyond chance (``init_``). A second stage looks at the
-        selected columns. 1: one clustering, and no second stage.
+        selected columns. A number is at least 4 and even (others are rounded); tables with more
+        than 5000 rows have no clustering by ranks. 1: one clustering, and no second stage.
     init : {None, "spectral", "k-means"}, labels or callable, default=None
         None: hypotheses. Otherwise the one clustering that counts: "spectral" (joint solver: of the
         neighbour graph in the hat metric; the only hypothesis of ``n_hypotheses=1``), "k-means",
@@ -151,7 +152,7 @@ class JASFS(ClusterModel):
         (labels that were given keep their order).
     sample_certainty_ : ndarray of shape (n_samples,)
         How often the hypotheses put a sample together with the others of its cluster, 0 to 1
-        (joint solver; 1 for labels that were given).
+        (joint solver; 1 for labels that were given; ``refine_labels``: before samples move).
     feature_certainty_ : ndarray of shape (`n_features_in_`,)
         The weight of the hypotheses that would select the feature by themselves, 0 to 1, among
         twice as many candidates as are selected (joint solver).
@@ -347,6 +348,9 @@ class JASFS(ClusterModel):
     ) -> tuple[Problem, Found]:
         """Return the problem without sparsity, and the label hypotheses with their consensus."""
         self._progress.step("finding label hypotheses")
+        graph = None
+        if self.refine_labels:
+            graph = NeighbourGraph(self._graph(operator), alpha=self.alpha, beta=self.beta)
         start = None
         if self.init is not None or self.n_hypotheses == 1:
             start = "given" if given is not None else self.init or "spectral"
@@ -364,10 +368,8 @@ class JASFS(ClusterModel):
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
         found = find_labels(X, operator, settings, rng)
         self.init_, self.n_landmarks_ = asdict(found.belief), found.n_landmarks
-        graph = None
-        if self.refine_labels:
+        if graph is not None:
             found = replace(found, pool=Pool.of([found.labels], n_clusters))
-            graph = NeighbourGraph(self._graph(operator), alpha=self.alpha, beta=self.beta)
         return Problem(operator, self.ridge * mean_column_norm(operator), graph), found
 
     def _n_threads(self, operator: DataOperator) -> int:

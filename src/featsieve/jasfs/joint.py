@@ -137,4 +137,4 @@ def feature_certainty(problem: Problem, pool: Pool, order: np.ndarray, count: in
     )
     for support, weight in zip(supports, pool.weights, strict=True):
         certainty[among[support]] += weight
-    return certainty
+    return np.minimum(certainty, 1.0)

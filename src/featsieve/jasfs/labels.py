@@ -55,7 +55,7 @@ class Settings:
         """How often the columns are split: two halves each, beside all columns and ranks."""
         if self.n_hypotheses == "auto":
             return defaults.HAT_SPLITS
-        return max(1, round((int(self.n_hypotheses) - 2) / 2))
+        return max(1, (int(self.n_hypotheses) - 2) // 2)
 
     @property
     def several(self) -> bool:
@@ -117,8 +117,8 @@ def find_labels(
     consensus = by_first_sample(fill_empty(links.vote(found.labels, c), c))
     nearest = links.nearest()
     labels = np.stack([fill_empty(one[nearest], c) for one in found.pool.labels])
-    pool = Pool(labels, found.pool.weights, c)
-    return Found(pool, consensus, found.certainty[nearest], found.belief, len(Z))
+    pool = Pool(labels, found.pool.weights, c) if settings.several else Pool.of([consensus], c)
+    return Found(pool, consensus, pool.certainty(consensus), found.belief, len(Z))
 
 
 def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
