@@ -131,6 +131,20 @@ def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense, 
     assert sp.issparse(sparse.transform(table))
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_one_hypothesis_is_the_same_of_a_sparse_table(shape, refuse_dense, few_columns):
+    X = topics(SHAPES[shape])
+    few_columns(X.shape)
+    settings = {**settings_of("JASFS"), "n_hypotheses": 1}
+    dense = featsieve.JASFS(**settings).fit(X)
+    refuse_dense(SHAPES[shape])
+    sparse = featsieve.JASFS(**settings).fit(SparseOnly(X))
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    np.testing.assert_allclose(
+        sparse.scores_, dense.scores_, rtol=1e-5, atol=1e-6 * np.abs(dense.scores_).max()
+    )
+
+
 @pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
 def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, refuse_dense, few_columns):
     X = topics(SHAPES["wide"])
