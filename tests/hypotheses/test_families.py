@@ -207,7 +207,7 @@ def test_table_labels_are_the_consensus_of_the_first_stage():
 
 @pytest.mark.parametrize(
     ("n_columns", "sizes"),
-    [(1, [1]), (2, [2]), (9, [2, 3]), (400, [50, 133]), (2000, [50, 150, 300])],
+    [(1, [1]), (2, [2]), (9, [2, 3]), (400, [50, 133]), (2000, [50, 300])],
 )
 def test_the_second_stage_looks_at_these_numbers_of_columns(n_columns, sizes):
     assert second_sizes(n_columns) == sizes

@@ -98,6 +98,15 @@ def test_certainty_is_the_mean_coassociation_with_the_own_cluster(seed):
     np.testing.assert_allclose(pool.certainty(truth), expected, rtol=1e-12)
 
 
+def test_certainty_of_samples_that_follow_others():
+    pool, truth = noisy_pool(0)
+    rng = np.random.default_rng(0)
+    rows = rng.integers(len(truth), size=5 * len(truth))
+    labels = np.where(rng.random(len(rows)) < 0.9, truth[rows], 0)
+    expected = pool.at(rows).certainty(labels)
+    np.testing.assert_allclose(pool.certainty(labels, rows), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("m", [1, 3, 30])  # 30: more columns than half of the samples, factored
 def test_the_target_has_the_products_of_all_hypotheses(m):
     pool, _ = noisy_pool(1, m=m)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.coordinates import hat_coordinates, unit_rows
@@ -70,3 +71,27 @@ def test_repeated_rows_have_cuts():
         labels = view.cuts(6, np.random.default_rng(0), 5)[0]
         assert adjusted_rand_score(truth, labels) == 1.0
         assert len(np.unique(view.cuts(9, np.random.default_rng(0), 5)[0])) == 9
+
+
+@pytest.mark.parametrize("view_of", [plain_view, lambda Z: hat_view(as_operator(Z), 3)])
+@pytest.mark.parametrize("shape", [(300, 40), (60, 90)])  # distances of points, and of products
+def test_others_follow_the_nearest_landmark(monkeypatch, view_of, shape):
+    monkeypatch.setattr(defaults, "CUT_LANDMARKS", 40)
+    planted = make_planted(*shape, n_informative=40, n_clusters=3, signal=3.0, random_state=0)
+    view = view_of(planted.X - planted.X.mean(axis=0))
+    labels, other = (view.cuts_of_some(3, np.random.default_rng(seed), 5)[0] for seed in (0, 1))
+    assert adjusted_rand_score(planted.labels, labels) == 1.0
+    assert adjusted_rand_score(labels, other) == 1.0
+    rows = np.array([3, 10, 47, 59])
+    nearest = view.distances.nearest(rows)
+    expected = all_distances(view)[:, rows].argmin(axis=1)
+    np.testing.assert_array_equal(nearest, expected)
+    np.testing.assert_allclose(
+        view.distances.among(rows)(0, 4), all_distances(view)[np.ix_(rows, rows)], atol=1e-6
+    )
+
+
+def test_few_samples_are_all_cut():
+    Z = np.random.default_rng(0).standard_normal((60, 5))
+    of_some = plain_view(Z).cuts_of_some(3, np.random.default_rng(0), 5)[0]
+    np.testing.assert_array_equal(of_some, plain_view(Z).cuts(3, np.random.default_rng(0), 5)[0])

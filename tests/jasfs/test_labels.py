@@ -13,7 +13,7 @@ from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.coordinates import hat_coordinates, unit_rows
 from featsieve.hypotheses.pool import Pool
-from featsieve.jasfs.labels import cells
+from featsieve.jasfs.labels import Settings, best_features, cells
 from featsieve.jasfs.problem import Problem, cluster_sums
 from featsieve.solvers.row_sparse import RowSparseRegression, SummedRegression
 from featsieve.terms import normalised_indicator
@@ -268,3 +268,14 @@ def test_entries_that_are_stored_in_pieces_are_one_entry(planted):
     expected, found = fit(X), fit(in_pieces)
     np.testing.assert_array_equal(found.support_, expected.support_)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_columns_that_say_little_alone_need_not_be_compared(monkeypatch):
+    planted = make_planted(80, 400, n_informative=20, n_clusters=C, random_state=0)
+    operator, pool = as_operator(planted.X, scale="unit"), Pool.of([planted.labels], C)
+    settings = Settings("auto", None, None, C, 5, ridge=10.0, shrinkage=1.0, scale="unit", n_jobs=1)
+    monkeypatch.setattr(defaults, "SECOND_SIZES", (10, 20))
+    of_some = best_features(operator, pool, settings)  # of the 80 that say most alone
+    monkeypatch.setattr(defaults, "SCREENED_PER_FEATURE", 20)
+    np.testing.assert_array_equal(of_some, best_features(operator, pool, settings))
+    assert planted.informative[of_some].mean() >= 0.9

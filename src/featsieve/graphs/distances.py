@@ -114,6 +114,22 @@ class PointDistances(Distances):
         rows, columns = entries_below(block, minima, limit)
         return rows, columns, self._of_pairs(start + rows, columns)
 
+    def among(self, rows: np.ndarray) -> "PointDistances":
+        """Return the distances between some of the samples."""
+        return PointDistances(self.points[rows], self.squares[rows])
+
+    def nearest(self, rows: np.ndarray) -> np.ndarray:
+        """Return which of some samples (its place in ``rows``) is nearest to every sample."""
+        n, chosen = len(self.rough), self.rough[rows] * np.float32(-2.0)  # squared lengths last
+        others, nearest = np.setdiff1d(np.arange(n), rows), np.empty(n, dtype=np.intp)
+        nearest[rows] = np.arange(len(rows))  # of samples that coincide, each is its own
+        for start in range(0, len(others), step := max(FEWEST_ROWS, ROUGH_ELEMENTS // len(rows))):
+            block = others[start : start + step]
+            points = self.rough[block]
+            points[:, -1] = 1.0
+            nearest[block] = (points @ chosen.T).argmin(axis=1)
+        return nearest
+
     def _of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Return the distances of the samples i to the samples j, pair by pair."""
         found = np.empty(len(i))
@@ -132,6 +148,16 @@ class GivenDistances(Distances):
     def __init__(self, products: np.ndarray) -> None:
         self.products, self.squares = products, products.diagonal().copy()
         self.rounding = ROUNDING["float64"] * self.squares
+
+    def among(self, rows: np.ndarray) -> "GivenDistances":
+        """Return the distances between some of the samples."""
+        return GivenDistances(self.products[np.ix_(rows, rows)])
+
+    def nearest(self, rows: np.ndarray) -> np.ndarray:
+        """Return which of some samples (its place in ``rows``) is nearest to every sample."""
+        found = (self.squares[rows] - 2.0 * self.products[:, rows]).argmin(axis=1)
+        found[rows] = np.arange(len(rows))
+        return found
 
     def __call__(self, start: int, stop: int) -> np.ndarray:
         """Return the distances of samples start..stop to all samples."""

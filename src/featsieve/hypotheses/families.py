@@ -92,7 +92,7 @@ def first_hypotheses(
         if views is not None:  # ranks of a few rows say little of the metric of many
             return []
         table = as_operator(normal_scores(X), scale="unit")
-        return hat_view(table, c, shrinkage=shrinkage).cuts(c, ranks, 2 * k)
+        return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
         n, enough = operator.shape[0], defaults.STRUCTURE_SAMPLES
@@ -328,16 +328,16 @@ def second_hypotheses(
     ``columns(k)`` are the first k selected columns, scaled; ``n_columns`` is that of the table.
     """
     c, links = n_clusters, (n_neighbors, 2 * n_neighbors)
-    hats = [
-        (factor * shrinkage, k) for factor, k in zip(defaults.SECOND_SHRINKAGE, links, strict=True)
-    ]
 
     def look(size: int, rng: np.random.Generator) -> Labels:
         chosen = columns(size)
         table = as_operator(chosen, scale="none")
         gram = wide_gram(table)
-        found = [hat_view(table, c, shrinkage=m, gram=gram).cuts(c, rng, k)[0] for m, k in hats]
-        return [*found, *plain_view(chosen).cuts(c, rng, links[1]), kmeans(chosen, c, rng)]
+        views = [(plain_view(chosen), links[1])]
+        for factor, k in zip(defaults.SECOND_SHRINKAGE, links, strict=True):
+            views.append((hat_view(table, c, shrinkage=factor * shrinkage, gram=gram), k))
+        found = [view.cuts_of_some(c, rng, k)[0] for view, k in views]
+        return [*found, kmeans(chosen, c, rng)]
 
     sizes = second_sizes(n_columns)
     tasks = [partial(look, *pair) for pair in zip(sizes, rng.spawn(len(sizes)), strict=True)]

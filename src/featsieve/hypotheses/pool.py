@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
 from featsieve.graphs.coordinates import unit_rows
-from featsieve.graphs.kmeans import kmeans
+from featsieve.graphs.kmeans import fill_empty, kmeans
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.terms import normalised_indicator
 
@@ -105,16 +105,28 @@ class Pool:
         found = kmeans(unit_rows(vectors), self.n_clusters, rng, n_starts=CONSENSUS_STARTS)
         return by_first_sample(found)
 
-    def certainty(self, labels: np.ndarray) -> np.ndarray:
-        """Return the mean co-association of every sample with the others of its own cluster."""
-        size = np.bincount(labels, minlength=self.n_clusters)
-        total = np.zeros(len(labels))
+    def at(self, rows: np.ndarray) -> "Pool":
+        """Return the hypotheses of samples that have the labels of others."""
+        labels = [fill_empty(one[rows], self.n_clusters) for one in self.labels]
+        return Pool(np.stack(labels), self.weights, self.n_clusters)
+
+    def certainty(self, labels: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return the mean co-association of every sample with the others of its own cluster.
+
+        ``rows`` are the samples of the pool that others have their hypotheses from.
+        """
+        n, c = self.labels.shape[1], self.n_clusters
+        rows = np.arange(n) if rows is None else rows
+        # samples that share their hypotheses and their cluster are counted together
+        kind = rows * c + labels
+        count = np.bincount(kind, minlength=n * c).reshape(n, c).astype(np.float64)
+        together = np.zeros((n, c))
         for hypothesis, weight in zip(self.labels, self.weights, strict=True):
-            cells = hypothesis * self.n_clusters + labels
-            together = np.bincount(cells, minlength=self.n_clusters**2)[cells] - 1.0
-            total += weight * together
-        alone = size[labels] == 1
-        return np.where(alone, 1.0, total / np.maximum(size[labels] - 1.0, 1.0))
+            member = sp.csr_array((np.ones(n), hypothesis, np.arange(n + 1)), shape=(n, c))
+            together += weight * (member.T @ count)[hypothesis]
+        size = np.bincount(labels, minlength=c)
+        found = (together - 1.0) / np.maximum(size - 1.0, 1.0)
+        return np.where(size[labels] == 1, 1.0, found.ravel()[kind])
 
 
 def _left_vectors(B: sp.csr_array, count: int, rng: np.random.Generator) -> np.ndarray:

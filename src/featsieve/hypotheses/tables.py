@@ -52,17 +52,18 @@ def normal_scores(X: Any) -> Any:
 def permuted(X: Any, rng: np.random.Generator) -> Any:
     """Return X with every column permuted on its own: the same columns without any dependence."""
     X = gathered(X)
-    n = X.shape[0]
-    if is_sparse(X):
-        sparse = sp.csc_array(X, copy=True)
-        for start, stop in zip(sparse.indptr[:-1], sparse.indptr[1:], strict=True):
-            sparse.indices[start:stop] = rng.permutation(n)[sparse.indices[start:stop]]
-        return sp.csr_array(sparse)
-    host = to_numpy(X)
-    table = np.empty_like(host)
-    for column in range(host.shape[1]):  # the permutations of a sparse table
-        table[rng.permutation(n), column] = host[:, column]
-    return table if isinstance(X, np.ndarray) else like(table, X)
+    n, d = X.shape
+    if not is_sparse(X):
+        dense = rng.permuted(to_numpy(X), axis=0)
+        return dense if isinstance(X, np.ndarray) else like(dense, X)
+    table = sp.csc_array(X, copy=True)
+    for first in range(0, d, step := max(1, BLOCK_ELEMENTS // n)):  # as the dense table
+        rows = np.broadcast_to(np.arange(n)[:, None], (n, min(step, d - first)))
+        moved_to = np.argsort(rng.permuted(rows, axis=0), axis=0)
+        for column, places in enumerate(moved_to.T, start=first):
+            entries = slice(table.indptr[column], table.indptr[column + 1])
+            table.indices[entries] = places[table.indices[entries]]
+    return sp.csr_array(table)
 
 
 def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:

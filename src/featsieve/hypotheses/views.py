@@ -23,7 +23,6 @@ from featsieve.graphs.coordinates import (
     unit_rows,
 )
 from featsieve.graphs.distances import (
-    Distances,
     GivenDistances,
     PointDistances,
     hat_distances,
@@ -40,8 +39,25 @@ ROUGH = 1e-3
 class View:
     """Distances of the samples, and directions that link the parts of a graph in pieces."""
 
-    distances: Distances
-    bridge: Callable[[], np.ndarray] | None = None
+    distances: PointDistances | GivenDistances
+    bridge: Callable[[], np.ndarray]
+
+    def cuts_of_some(
+        self, n_clusters: int, rng: np.random.Generator, *neighbours: int
+    ) -> list[np.ndarray]:
+        """Return what :meth:`cuts` does, by landmarks of its own where there are many samples.
+
+        The others take the label of the nearest landmark. Graphs of fewer samples show less: this
+        is for views that show the clusters well.
+        """
+        n, count = len(self.distances.rounding), defaults.CUT_LANDMARKS
+        count = max(count, defaults.LANDMARKS_PER_CLUSTER * n_clusters)
+        if n <= count:
+            return self.cuts(n_clusters, rng, *neighbours)
+        rows = np.sort(rng.choice(n, count, replace=False))
+        bridge, nearest = self.bridge, self.distances.nearest(rows)
+        some = View(self.distances.among(rows), lambda: bridge()[rows])
+        return [labels[nearest] for labels in some.cuts(n_clusters, rng, *neighbours)]
 
     def cuts(
         self,

@@ -14,7 +14,14 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import Array, is_sparse, take_rows, to_numpy
+from featsieve.arrays.namespace import (
+    Array,
+    is_sparse,
+    row_squares,
+    stable_order,
+    take_rows,
+    to_numpy,
+)
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import hat_directions, principal_coordinates, unit_rows
@@ -106,7 +113,7 @@ def find_labels(
         if first is not None and metrics is not None:
             first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
         found = few_samples(means, small, settings, rng, first=first, order=support)
-        order = best_features(small, found.pool, settings)
+        order = best_features(small, found.pool, settings) if support is None else support
         Z = means[:, order]
     else:
         found = few_samples(some, small, settings, rng, first=first)
@@ -115,10 +122,13 @@ def find_labels(
         Z = np.asarray(parts.gather(parts.map(columns_at, shared=(rows, order))))
     links = Links.by_features(operator, Z, order, found.labels, settings)
     consensus = by_first_sample(fill_empty(links.vote(found.labels, c), c))
+    if not settings.several:
+        pool = Pool.of([consensus], c)
+        return Found(pool, consensus, np.ones(n), found.belief, len(Z))
     nearest = links.nearest()
-    labels = np.stack([fill_empty(one[nearest], c) for one in found.pool.labels])
-    pool = Pool(labels, found.pool.weights, c) if settings.several else Pool.of([consensus], c)
-    return Found(pool, consensus, pool.certainty(consensus), found.belief, len(Z))
+    certainty = found.pool.certainty(consensus, nearest)
+    pool = found.pool.at(nearest)
+    return Found(pool, consensus, certainty, found.belief, len(Z))
 
 
 def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
@@ -239,13 +249,22 @@ def first_stage(
 def best_features(operator: DataOperator, pool: Pool, settings: Settings) -> np.ndarray:
     """Return the features that the second stage looks at, best first.
 
-    They need not be exact: the target is reduced to its leading directions.
+    They need not be exact: the target is reduced to its leading directions, and only columns that
+    explain much of it by themselves are compared in full.
     """
     target = operator.place(pool.target(most=2 * pool.n_clusters))
     ridge = settings.ridge * mean_column_norm(operator)
     regression = RowSparseRegression(operator, target, ridge=ridge)
-    path = path_through(regression, NONE, length=max(defaults.SECOND_SIZES))
-    return np.asarray(path.order, dtype=np.intp)
+    length = max(defaults.SECOND_SIZES)
+    kept = np.arange(operator.shape[1])
+    most = defaults.SCREENED_PER_FEATURE * length
+    if len(kept) > most and operator.sparse is None:  # sparse columns are cheap, and stay sparse
+        alone = row_squares(regression.correlation()) / (ridge + operator.column_norms())
+        kept = np.sort(stable_order(to_numpy(alone))[:most])
+        table = as_operator(operator.columns(operator.place(kept)), scale="none")
+        regression = RowSparseRegression(table, target, ridge=ridge)
+    path = path_through(regression, NONE, length=length)
+    return kept[np.asarray(path.order, dtype=np.intp)]
 
 
 @dataclass(frozen=True)
