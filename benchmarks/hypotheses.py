@@ -34,7 +34,10 @@ SETS = (
     *("GLIOMA", "SCADI", "alzheimer", "lsvt", "sc_pollen", "zoo"),
 )
 # Constants that none of these tables can feel.
-UNFELT = {"MOST_DENSE_COLUMNS": "only sparse tables of more columns feel it"}
+UNFELT = {
+    "MOST_DENSE_COLUMNS": "only sparse tables of more columns feel it",
+    "CUT_LANDMARKS": "only tables of more rows feel it",
+}
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 AS_IT_IS = "as it is"
 # A real table is fitted with each of these random states, a planted one with the first.

@@ -131,15 +131,6 @@ LOCAL_RIDGE = 0.1
 # Chosen on: MNIST (4000 and 70,000 rows: time, and labels no worse than those of all rows).
 N_LANDMARKS = 5000
 
-# Columns that are compared in full for every feature of the second stage.
-# Chosen on: no data.
-SCREENED_PER_FEATURE = 4
-
-# Samples that a hypothesis of the second stage cuts itself, its own landmarks.
-# Chosen on: mnist (4000 rows): 1500, 2000 and all give the same labels, but for random states. (In
-# the first stage 2000 rows show less than 5000: clusters in 50 of 500 columns are not seen.)
-CUT_LANDMARKS = 2000
-
 # Labels that the other samples predict less well than this (leave one out, balanced accuracy) are
 # doubtful: where the hat metric works it is above 0.8, where it drowns in noise near 0.5. (Views of
 # the label-free criteria.)
@@ -195,6 +186,15 @@ MODE_COLUMNS = (12, 25)
 # random states do; fewer of them are quicker.
 SECOND_SIZES = (50, 300)
 NARROW_SECOND = 400
+
+# Columns that are compared in full for every feature of the second stage.
+# Chosen on: no data.
+SCREENED_PER_FEATURE = 4
+
+# Samples that a hypothesis of the second stage cuts itself, its own landmarks.
+# Chosen on: mnist (4000 rows): 1500, 2000 and all give the same labels, but for random states. (In
+# the first stage 2000 rows show less than 5000: clusters in 50 of 500 columns are not seen.)
+CUT_LANDMARKS = 2000
 
 # Shrinkages of the hat metrics of the second stage, in units of the estimator's: one for each
 # number of neighbours.
