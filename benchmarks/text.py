@@ -14,7 +14,7 @@ control to beat.
 closest to the clusters of the whole table) was devised after other rules had been scored on news20.
 It looks at no topics, but its place in the table is not a test on unseen data. With one labelled
 collection and nine rules, a lead of a point over "variance" proves nothing. The seconds in the CSV
-were taken on a busy machine, in several runs.
+were taken on a busy machine.
 
 Usage: FEATSIEVE_DATA=folder python benchmarks/text.py [--tables t0 news20] [--rules ...]
        [--features 1000] [--output FILE]

@@ -98,9 +98,10 @@ class JASFS(ClusterModel):
         How many clusterings of the whole table are compared: 4 by random halves of the columns,
         one by all and one by their ranks for "auto". Where these agree no better than on permuted
         columns, families of plain distances, principal components and chosen columns join them,
-        each as far as its members agree beyond chance (``init_``). A second stage looks at the
-        selected columns. A number is at least 4 and even (others are rounded); tables with more
-        than 5000 rows have no clustering by ranks. 1: one clustering, and no second stage.
+        each as far as its members agree beyond chance (``init_``). A second stage has up to 8
+        more, of the first selected columns. A number is at least 4 and even (others are rounded);
+        tables with more than 5000 rows, and at most 3000 columns, have no clustering by ranks. 1:
+        one clustering, and no second stage.
     init : {None, "spectral", "k-means"}, labels or callable, default=None
         None: hypotheses. Otherwise the one clustering that counts: "spectral" (joint solver: of the
         neighbour graph in the hat metric; the only hypothesis of ``n_hypotheses=1``), "k-means",
@@ -179,7 +180,7 @@ class JASFS(ClusterModel):
         rotated samples (NaN: not looked at), and the weight it got. ``pandas.DataFrame(init_)``.
     n_landmarks_ : int
         The rows (or means of many rows) among which the hypotheses were formed, where the table has
-        more than 5000 rows, which follow the nearest of them; 0 where all were compared (joint
+        more than 5000 rows, which follow the nearest of them; 0 where all rows form them (joint
         solver).
     sparsity_ : float
         The λ that was used (joint solver: 0 where a number of features decided; the largest λ that
@@ -206,10 +207,11 @@ class JASFS(ClusterModel):
     samples, not from centres.
 
     Cost of the joint solver: a hypothesis costs O(n²d) for n ≤ d, O(nd²) for n > d, and O(n²r)
-    for its neighbours (time, not memory), r ≤ max(100, 2c) for tall tables; k features cost
-    O(k n d) (n ≤ d) or O(k²d). Of more than 5000 samples, 5000 rows (or 2000 means of rows)
-    form the hypotheses and everything else is linear in n. Finding the number of features costs a
-    path of 400 and ten k-means runs for each of about eleven numbers, on 5000 samples at most.
+    for its neighbours (time, not memory; in the second stage those of 2000 samples at most),
+    r ≤ max(100, 2c) for tall tables; k features cost O(k n d) (n ≤ d) or O(k²d). Of more than 5000
+    samples, 5000 rows (or 2000 means of rows) form the hypotheses and everything else is linear in
+    n. Finding the number of features costs a path of 400 and ten k-means runs for each of about
+    eleven numbers, on 5000 samples at most.
 
     Tables of other array libraries (torch, CuPy, ...) are worked on where they are, Dask arrays by
     the workers that hold their chunks. Fitted attributes are NumPy arrays always.
