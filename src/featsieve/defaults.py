@@ -74,6 +74,26 @@ STRUCTURE_SAMPLES = 1000
 PERMUTATIONS = 3
 ONE_PERMUTATION_SAMPLES = 300
 
+# Features are called significant at this false discovery rate.
+# Chosen on: no data: by convention.
+QVALUE_LEVEL = 0.05
+
+# Share of the columns that a refit permutes for q-values: many null values from one refit, while
+# the other columns keep the clusters.
+# Chosen on: no data: as in the jackstraw of Chung and Storey (2015).
+QVALUE_SHARE = 0.1
+
+# There are enough refits for so many features beyond all null values to be significant: fewer need
+# more refits.
+# Chosen on: benchmarks/calibration_qvalues.py: power and the time of a run.
+QVALUE_FEWEST = 5
+
+# Columns are compared with permuted columns of about as many ties, by the correction for ties of
+# the Kruskal-Wallis test: below .3 (one value in nine of ten rows), .76 (two values, or one in two
+# of three rows), .99, and continuous ones.
+# Chosen on: no data: the correction of a two-valued column is at most .758 (ten rows).
+QVALUE_TIES = (0.3, 0.76, 0.99)
+
 # Clusters that are shown for a method that finds none: k-means on the selected columns. Their
 # number is suggested by at most this many samples, and is at most 12, what one picture can show.
 # Chosen on: no data: a matter of seconds, and of colours.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from featsieve.criteria.clusterings import sample_rows
@@ -53,6 +54,21 @@ def innermost(selector: Any) -> Any:
     while hasattr(selector, "selector"):
         selector = selector.selector
     return selector
+
+
+def with_found_numbers(selector: Any, **settings: Any) -> Any:
+    """Return an unfitted copy that looks for as many clusters and features as were found.
+
+    ``settings`` that it does not have are left out.
+    """
+    parameters = selector.get_params(deep=False)
+    values = {"n_features_to_select": selector.n_features_selected_, **settings}
+    if parameters.get("n_clusters") is not None:
+        values["n_clusters"] = selector.n_clusters_
+    if selector._price is not None:  # a number of features, not a price of each
+        values[selector._price] = "auto"
+    known = {name: value for name, value in values.items() if name in parameters}
+    return clone(selector).set_params(**known)
 
 
 def default_criterion(selector: Any) -> str | Criterion:

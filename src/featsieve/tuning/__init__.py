@@ -3,6 +3,7 @@
 from featsieve.criteria.curve import CriterionCurve
 from featsieve.criteria.measures import Criterion, LabelAgreement, Modularity
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
+from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.structure import NoStructureWarning, structure_score
 from featsieve.tuning.auto_selector import AutoSelector
 from featsieve.tuning.explanation import explain
@@ -15,6 +16,7 @@ __all__ = [
     "ClusterCount",
     "Criterion",
     "CriterionCurve",
+    "FeatureQValues",
     "LabelAgreement",
     "LabelFreeSearchCV",
     "Modularity",
@@ -22,6 +24,7 @@ __all__ = [
     "SparsityPath",
     "StabilitySelection",
     "explain",
+    "feature_qvalues",
     "sparsity_path",
     "structure_score",
     "suggest_n_clusters",

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.base import clone
 
 from featsieve import defaults, selectors
+from featsieve.criteria.automatic import with_found_numbers
 from featsieve.evaluation import Stability, selection_stability
 from featsieve.io.names import did_you_mean
 from featsieve.validation import check_number, resolve_n_features
@@ -111,14 +111,3 @@ def repeat_selection(
         selection_stability(np.array(selections)) if len(selections) > 1 else None,
         (Note(f"{text} ({failures[0]}).", "subsamples"),) if failures else (),
     )
-
-
-def with_found_numbers(selector: Any, *, random_state: int) -> Any:
-    """Return an unfitted copy that looks for as many clusters and features as were found."""
-    values = {"n_features_to_select": selector.n_features_selected_}
-    parameters = selector.get_params(deep=False)
-    if parameters.get("n_clusters") is not None:
-        values["n_clusters"] = selector.n_clusters_
-    if "random_state" in parameters:
-        values["random_state"] = random_state
-    return clone(selector).set_params(**values)
