@@ -19,6 +19,10 @@ ONE_TEST = "tests/fuzz/test_estimators.py::test_any_table_is_fitted_or_refused[M
         (("quality.py",), "FEATSIEVE_DATA"),  # says why it is skipped
         (("planted.py", "--kinds", "tall", "--seeds", "1", "--jobs", "1", "--no-more"), "| tall |"),
         (("hypotheses.py", "--kinds", "tall", "--constants", "LEAST_ROOM"), "LEAST_ROOM"),
+        (
+            ("calibration_qvalues.py", "--tables=1", "--noise=normal 200x10", "--kinds"),
+            "without a discovery",
+        ),
         (("core.py", "--synthetic", "300", "20", "--repeat", "1"), "300 x 20"),
         (("text.py", "--tables", "t0", "news20", "--rules", "variance"), "news20 is skipped"),
         (("fuzz.py", "--examples", "5", "--processes", "1", "--tests", ONE_TEST), "MaxVariance"),

@@ -8,6 +8,7 @@ import anndata
 from featsieve import JASFS, AutoSelector, LaplacianScore, StabilitySelection
 from featsieve.anndata import select_genes
 from featsieve.datasets import make_planted
+from featsieve.tuning import feature_qvalues
 
 PLANTED = make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
 # Like expression: no negative values, many zeros, single precision.
@@ -220,3 +221,18 @@ def test_missing_values_are_named_by_gene():
     with pytest.raises(ValueError, match=r"NaN: 1 non-finite value in 1 column \(gene7\)"):
         select_genes(adata, n_genes=8, n_clusters=3)
     assert adata.var.shape[1] == 0
+
+
+@pytest.mark.filterwarnings("ignore:No feature goes with the clusters")
+def test_q_values_on_request():
+    adata, mask = make(), np.arange(60) >= 10
+    sieve = JASFS(3, n_features_to_select="significant", init="k-means", random_state=0)
+    select_genes(adata, selector=sieve, mask_var=mask)
+    np.testing.assert_array_equal(adata.var["featsieve_qvalue"][mask], sieve.qvalues_)
+    assert adata.var["featsieve_qvalue"][~mask].isna().all()
+    plain = JASFS(3, n_features_to_select=8, init="k-means", random_state=0)
+    frame = select_genes(adata, selector=plain, qvalues=True, inplace=False)
+    expected = feature_qvalues(plain, EXPRESSION, random_state=0).qvalues
+    np.testing.assert_array_equal(frame["featsieve_qvalue"], expected)
+    select_genes(adata, selector=plain)
+    assert "featsieve_qvalue" not in adata.var  # those of another selection are gone

@@ -209,7 +209,7 @@ def test_mistakes_get_a_sentence(planted):
         feature_qvalues(quick(), X[:9])
     with pytest.raises(ValueError, match="NaN"):
         feature_qvalues(quick(), np.where(X > 3.0, np.nan, X))
-    with pytest.raises(TypeError, match="MaxVariance finds no clusters"):
+    with pytest.raises(ValueError, match="MaxVariance finds no clusters"):
         feature_qvalues(MaxVariance(3), X)
     with pytest.raises(TypeError, match="selector of featsieve"):
         feature_qvalues(KMeans(3), X)

@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import check_estimator
 
 from featsieve import JASFS
+from featsieve.tuning import feature_qvalues
 
 # scikit-learn sets n_clusters = 1 in these checks, which JASFS refuses on purpose: one cluster has
 # no structure to select for.
@@ -156,3 +157,32 @@ def test_refitting_leaves_nothing_of_the_first_fit(small_planted):
     assert not hasattr(model, "path_")
     assert not hasattr(model, "feature_names_in_")
     assert model.support_.shape == (20,)
+
+
+def test_all_significant_features_are_kept(small_planted):
+    X = small_planted.X
+    settings = {"init": "k-means", "random_state": 0}
+    sieve = JASFS(3, n_features_to_select="significant", **settings).fit(X)
+    found = feature_qvalues(JASFS(3, **settings).fit(X), X, random_state=0)
+    np.testing.assert_array_equal(sieve.qvalues_, found.qvalues)
+    np.testing.assert_array_equal(sieve.support_, found.significant())
+    assert sieve.support_[small_planted.informative].sum() >= 7
+    assert sieve.path_.curve.chosen <= sieve.n_features_selected_  # the fewest are known as well
+    np.testing.assert_array_equal(sieve.ranking_ <= sieve.n_features_selected_, sieve.support_)
+    np.testing.assert_array_equal(sieve.coef_.any(axis=1), sieve.support_)
+    assert sieve.transform(X).shape == (80, sieve.n_features_selected_)
+    # asked before the fit, the q-values are those of the automatic fit
+    unfitted = JASFS(3, n_features_to_select="significant", **settings)
+    np.testing.assert_array_equal(
+        feature_qvalues(unfitted, X, random_state=0).qvalues, found.qvalues
+    )
+
+
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
+def test_where_no_feature_is_significant_the_automatic_ones_are_kept():
+    X = np.random.default_rng(0).normal(size=(40, 20))
+    sieve = JASFS(3, n_features_to_select="significant", init="k-means", random_state=0)
+    with pytest.warns(UserWarning, match="No feature goes with the clusters at q <= 0.05"):
+        sieve.fit(X)
+    assert sieve.n_features_selected_ == sieve.path_.curve.chosen
+    assert sieve.qvalues_.min() > 0.05

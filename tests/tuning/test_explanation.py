@@ -1,5 +1,7 @@
 """explain: every column of its table against an independent computation."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +26,7 @@ from featsieve import (
 from featsieve.arrays import dense
 from featsieve.datasets import make_planted
 from featsieve.tuning import explanation as explain_module
+from featsieve.tuning import feature_qvalues
 from featsieve.tuning.explanation import explain
 
 COLUMNS = [
@@ -356,3 +359,18 @@ def test_units_of_any_size_change_nothing():
                 np.testing.assert_allclose(found[name], plain[name], rtol=1e-9, atol=1e-12)
             else:
                 assert found[name].tolist() == plain[name].tolist(), name
+
+
+def test_q_values_are_there_where_they_were_computed(small_planted, monkeypatch):
+    X = small_planted.X
+    sieve = JASFS(3, n_features_to_select=3, init="k-means", random_state=0).fit(X)
+    assert "q_value" not in explain(sieve, X)
+    found = feature_qvalues(sieve, X, n_refits=2, random_state=0)
+    np.testing.assert_array_equal(explain(sieve, X, qvalues=found)["q_value"], found.qvalues)
+    quick = partial(feature_qvalues, n_refits=2)
+    monkeypatch.setattr(explain_module, "feature_qvalues", quick)
+    np.testing.assert_array_equal(explain(sieve, X, qvalues=True)["q_value"], found.qvalues)
+    sieve.qvalues_ = np.full(60, 0.5)
+    np.testing.assert_array_equal(explain(sieve, X)["q_value"], sieve.qvalues_)
+    with pytest.raises(ValueError, match="what feature_qvalues returns for these 60 columns"):
+        explain(sieve, X, qvalues=found.qvalues)

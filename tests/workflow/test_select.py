@@ -1,6 +1,7 @@
 """From a table to a selection."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,10 @@ import scipy.sparse as sp
 
 from featsieve import JASFS, MCFS, explain, structure_score
 from featsieve.datasets import Dataset, make_planted
+from featsieve.report import render_selection
+from featsieve.tuning import feature_qvalues
 from featsieve.workflow import select_features
+from featsieve.workflow.outputs import summarize
 from featsieve.workflow.prepare import prepare_table
 from featsieve.workflow.select import note_about_units
 
@@ -157,3 +161,22 @@ def test_steps_are_told(table):
     select_features(table, **FAST | {"n_subsamples": 3}, progress=told.append)
     assert told[0] == "looking for features with JASFS"
     assert told[1:4] == [f"JASFS: subsample {i} of 3" for i in (1, 2, 3)]
+
+
+def test_q_values_on_request(table, monkeypatch):
+    quick = partial(feature_qvalues, n_refits=2)
+    monkeypatch.setattr("featsieve.workflow.select.feature_qvalues", quick)
+    run = select_features(table, qvalues=True, **FAST)
+    expected = quick(run.selector, table.X, random_state=0).qvalues
+    np.testing.assert_array_equal(run.features["q_value"], expected)
+    summary = summarize(run)
+    assert summary["number"]["significant"] == (expected <= 0.05).sum()
+    assert "with the clusters at q <= 0.05" in " ".join(summary["words"])
+    assert "False discovery rate at which it goes" in render_selection(summary)
+
+
+def test_only_jasfs_selects_all_significant_features(table):
+    with pytest.raises(ValueError, match="MCFS has no n_features_to_select='significant'"):
+        select_features(table, method="mcfs", n_features="significant")
+    with pytest.raises(ValueError, match="MaxVariance finds no clusters"):
+        select_features(table, method="maxvariance", qvalues=True, **FAST)

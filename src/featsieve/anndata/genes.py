@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.tuning import feature_qvalues
 from featsieve.validation import check_finite, check_selector, warn
 from featsieve.workflow.methods import find_method, make_selector
 
@@ -32,6 +33,7 @@ def select_genes(
     key_added: str | None = None,
     subset: bool = False,
     inplace: bool = True,
+    qvalues: bool = False,
     random_state: Any = 0,
     verbose: int = 0,
 ) -> Any:
@@ -46,10 +48,10 @@ def select_genes(
         Cells x genes: dense, sparse (never made dense), or backed by a file. Of a file only X is
         read, and of X the genes looked at, but these must fit into memory. Single precision stays
         single.
-    n_genes : int, float or "auto", default="auto"
+    n_genes : int, float, "auto" or "significant", default="auto"
         How many genes to select: a count, a fraction of the genes looked at, or "auto": the fewest
         that show the clusters as well as any, by a criterion that needs no labels. Few genes may
-        do for that; for all that tell the clusters apart, give a count.
+        do for that; "significant" (JASFS) keeps all that go with the clusters at q <= 0.05.
     n_clusters : int or "auto", default="auto"
         How many clusters of cells to look for; "auto" finds a number.
     selector : str or estimator, default="JASFS"
@@ -67,6 +69,9 @@ def select_genes(
         Whether to keep the selected genes only.
     inplace : bool, default=True
         Whether to write into ``adata``, or to return the columns for ``adata.var``.
+    qvalues : bool, default=False
+        Whether to compute q-values of the genes, by some forty fits
+        (:func:`featsieve.tuning.feature_qvalues`). ``n_genes="significant"`` does so always.
     random_state : int, RandomState instance or None, default=0
         Seeds the method, if it draws numbers.
     verbose : int, default=0
@@ -84,6 +89,9 @@ def select_genes(
             What it is worth, in the units of the method; NaN for genes outside of ``mask_var``.
         ``adata.var["featsieve_rank"]`` (``"mine_rank"``)
             1 for the best; NaN likewise.
+        ``adata.var["featsieve_qvalue"]`` (``"mine_qvalue"``)
+            False discovery rate at which the gene goes with the clusters, where that was computed;
+            NaN likewise.
         ``adata.obs["featsieve_cluster"]`` (``"mine_cluster"``)
             Cluster of every cell, as a categorical, if the method finds any.
         ``adata.uns["featsieve"]`` (``"mine"``)
@@ -139,12 +147,18 @@ def select_genes(
     check_finite(X, owner="select_genes", names=adata.var_names.to_numpy()[mask])
     _warn_of_counts(X)
     fitted = sieve.fit(X)
+    q_values = getattr(fitted, "qvalues_", None)
+    if qvalues and q_values is None:
+        tested = feature_qvalues(fitted, X, verbose=verbose, random_state=random_state)
+        q_values = tested.qvalues
 
     prefix = "featsieve" if key_added is None else key_added
     selected = "selected" if key_added is None else f"{key_added}_selected"
-    frame = _gene_columns(adata.var_names, fitted, mask, selected=selected, prefix=prefix)
+    facts = {"score": fitted.scores_, "rank": fitted.ranking_, "qvalue": q_values}
+    frame = _gene_columns(adata.var_names, fitted.get_support(), mask, facts, selected, prefix)
     if not inplace:
         return frame[frame[selected]] if subset else frame
+    adata.var.drop(columns=f"{prefix}_qvalue", errors="ignore", inplace=True)  # of another one
     for name, column in frame.items():
         adata.var[name] = column.to_numpy()
     _write_clusters(adata, fitted, f"{prefix}_cluster")
@@ -171,13 +185,22 @@ def _estimator(selector: Any, **given: Any) -> Any:
     return selector
 
 
-def _gene_columns(names: Any, fitted: Any, mask: np.ndarray, *, selected: str, prefix: str) -> Any:
-    """Return selection, score and rank of every gene as a data frame."""
+def _gene_columns(
+    names: Any,
+    support: np.ndarray,
+    mask: np.ndarray,
+    facts: dict[str, np.ndarray | None],
+    selected: str,
+    prefix: str,
+) -> Any:
+    """Return the selection and what is known of every gene as a data frame."""
     import pandas as pd  # comes with anndata
 
     frame = pd.DataFrame({selected: np.zeros(len(mask), dtype=bool)}, index=names)
-    frame.loc[mask, selected] = fitted.get_support()
-    for part, values in (("score", fitted.scores_), ("rank", fitted.ranking_)):
+    frame.loc[mask, selected] = support
+    for part, values in facts.items():
+        if values is None:
+            continue
         column = np.full(len(mask), np.nan)
         column[mask] = values
         frame[f"{prefix}_{part}"] = column

@@ -24,11 +24,11 @@ METHODS = (
 
 
 def read_count(text: str) -> int | float | str:
-    """Return what --clusters and --features mean: a count, a share or "auto"."""
+    """Return what --clusters and --features mean: a count, a share, "auto" or "significant"."""
     word = text.strip().lower()
     for kind in (int, float):
         try:
-            return word if word == "auto" else kind(word)
+            return word if word in ("auto", "significant") else kind(word)
         except ValueError:
             pass
     raise typer.BadParameter(f"it takes a number such as 5, or auto; got {text!r}.")
@@ -130,9 +130,10 @@ class Choosing:
         typer.Option(
             "--features",
             parser=read_count,
-            metavar="auto|K|SHARE",
-            help="How many features: a count, a share such as 0.1, or what suffices to show the "
-            "clusters (JASFS finds it for all methods of a comparison).",
+            metavar="auto|significant|K|SHARE",
+            help="How many features: a count, a share such as 0.1, what suffices to show the "
+            "clusters (JASFS finds it for all methods of a comparison), or all that go with them "
+            "at q <= 0.05 (JASFS; it takes some forty fits).",
         ),
     ] = "auto"
     standardize: Annotated[

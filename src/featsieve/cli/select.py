@@ -40,6 +40,14 @@ def select(
             "report shows which ones are selected.",
         ),
     ] = None,
+    qvalues: Annotated[
+        bool,
+        typer.Option(
+            "--qvalues",
+            help="Test every feature against the clusters, by some forty fits: which ones go with "
+            "them, at which false discovery rate.",
+        ),
+    ] = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -78,7 +86,9 @@ def select(
         data = reading.read(table, progress)
         check_shape(image, data.X.shape[1])
         with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
-            run = select_features(data, method=method, progress=progress, **vars(choosing))
+            run = select_features(
+                data, method=method, qvalues=qvalues, progress=progress, **vars(choosing)
+            )
             progress("writing")
             summary = write_files(
                 run, unfinished, names, source=table, image_shape=image, command=context.obj

@@ -259,13 +259,15 @@ def _clusters(
     check_selector(selector := innermost(estimator) if fitted is None else fitted)
     if fitted is None or len(fitted.labels_) != X.shape[0]:
         selector = clone(selector) if fitted is None else with_found_numbers(fitted, verbose=0)
+        if getattr(selector, "_significant", False):  # it would come to the same question
+            selector.set_params(n_features_to_select="auto")
         init: Any = getattr(selector, "init", None)
         if rows is not None and np.shape(init) == (n_samples,):  # labels, one for each row
             selector.set_params(init=np.asarray(init)[rows])
         progress.step(f"fitting {type(selector).__name__} to {X.shape[0]} rows")
         fitted = selector.fit(X)
     if not hasattr(fitted, "labels_"):
-        raise TypeError(
+        raise ValueError(
             f"{type(fitted).__name__} finds no clusters (it has no labels_), and q-values say "
             "which features go with clusters: take a selector that finds them, such as JASFS."
         )

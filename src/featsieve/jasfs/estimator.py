@@ -15,6 +15,7 @@ from featsieve.base import estimator
 from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
+from featsieve.criteria.qvalues import feature_qvalues
 from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.distances import hat_distances
@@ -45,6 +46,7 @@ from featsieve.validation import (
     positive_integer_or_auto,
     positive_or_auto,
     resolve_n_features,
+    warn,
 )
 
 # Fewer samples than this make hypotheses that are not worth a thread.
@@ -72,16 +74,20 @@ class JASFS(ClusterModel):
         supports best, right within a factor of about two
         (:func:`~featsieve.tuning.suggest_n_clusters`). It need not be exact: halving it costs more
         than doubling it.
-    n_features_to_select : int, float, "auto" or None, default=None
+    n_features_to_select : int, float, "auto", "significant" or None, default=None
         How many features to select (k): a count, or a fraction of the features. None leaves it to
-        ``sparsity``; "auto" is the same as ``sparsity="auto"``. Columns that do not vary come last,
+        ``sparsity``; "auto" is the same as ``sparsity="auto"``. "significant" keeps all features
+        that go with the clusters at q <= 0.05, by some forty refits
+        (:func:`~featsieve.tuning.feature_qvalues`, as many at a time as ``n_jobs`` says); where
+        there are none, it warns, and keeps what "auto" would. Columns that do not vary come last,
         and are selected only if k asks for all.
     sparsity : float or "auto", default="auto"
         λ, the price of a feature. With the joint solver a feature is selected while it lowers the
         loss by at least this much. "auto" takes the smallest selection that shows the clusters as
         well as any: of up to 400 features, the fewest whose k-means labels have a modularity within
         0.01 of the best, on the neighbour graph of all features (``path_.curve``). That is often
-        fewer than all that carry the structure: for these, set ``n_features_to_select``. It warns
+        fewer than all that carry the structure: for these, set
+        ``n_features_to_select="significant"``. It warns
         where the table shows no structure (:class:`~featsieve.tuning.NoStructureWarning`). With
         ``solver="paper"`` λ is 1e-3 then, and the number of its features is found likewise.
     alpha : float, default=0.3
@@ -165,6 +171,9 @@ class JASFS(ClusterModel):
         largest λ that still selects the feature, behind it what the feature would add. Paper:
         length of its row of W.
     %(selection)s
+    qvalues_ : ndarray of shape (`n_features_in_`,)
+        q-values of the features (``n_features_to_select="significant"``), which come first in
+        ``ranking_`` if they are significant.
     path_ : SelectionPath
         The nested selections of every size up to ``path_length`` (joint solver):
         ``path_.order[:k]`` are the k best features for ``hypotheses_``. Where the number was to be
@@ -336,9 +345,10 @@ class JASFS(ClusterModel):
         self._set_outcome(solution)
         self.hypotheses_, self.hypothesis_weights_ = state.pool.labels, state.pool.weights
         self.feature_certainty_ = feature_certainty(problem, state.pool, ranking.order, n_selected)
-        labels = found.labels if problem.graph is None else state.pool.labels[0]
+        self.labels_ = found.labels if problem.graph is None else state.pool.labels[0]
         self.sample_certainty_ = found.certainty
-        self._set_clusters(operator, problem, Pool.of([labels], n_clusters))
+        self._keep_significant(X)
+        self._set_clusters(operator, problem, Pool.of([self.labels_], n_clusters))
 
     def _find_labels(
         self,
@@ -478,6 +488,7 @@ class JASFS(ClusterModel):
         self.sparsity_ = problem.sparsity
         self._set_outcome(solution)
         self.labels_ = state.labels
+        self._keep_significant(X)
         self._set_model(
             operator,
             np.where(self.support_[:, None], to_numpy(state.W), 0.0),
@@ -491,7 +502,33 @@ class JASFS(ClusterModel):
     def _automatic(self) -> bool:
         """Whether the number of features is to be found."""
         unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
-        return unset or super()._automatic
+        return unset or self._significant or super()._automatic
+
+    @property
+    def _significant(self) -> bool:
+        """Whether all features that go with the clusters are to be kept."""
+        asked = self.n_features_to_select
+        return isinstance(asked, str) and asked == "significant"
+
+    def _keep_significant(self, X: Any) -> None:
+        """Select the significant features instead, if that was asked for and there are any."""
+        if not self._significant:
+            return
+        self._progress.step("testing the features")
+        found = feature_qvalues(
+            self, X, n_jobs=self.n_jobs, verbose=self.verbose, random_state=self.random_state
+        )
+        self.qvalues_, chosen = found.qvalues, found.significant()
+        if chosen.any():
+            order = np.lexsort((self.ranking_, ~chosen))
+            self._set_selection(self.scores_, int(chosen.sum()), order=order)
+            return
+        warn(
+            f"No feature goes with the clusters at q <= {defaults.QVALUE_LEVEL:g} (the smallest "
+            f"q-value is {found.qvalues.min():.2g}): the {self.n_features_selected_} that show "
+            "them best were kept, without an error rate. There may be no structure, or too few "
+            'rows to prove it. n_features_to_select="auto" asks for no proof.'
+        )
 
     def _curve(self, X: Any, order: np.ndarray, labels: np.ndarray) -> CriterionCurve:
         """Return the modularity of every size of a nested selection."""

@@ -17,6 +17,7 @@ from featsieve.arrays.namespace import (
     is_sparse,
     to_numpy,
 )
+from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.evaluation.checks import as_classes
 from featsieve.tables import Table
@@ -30,7 +31,14 @@ ROUNDING = {"float32": 1e-4, "float64": 1e-9}
 CONVERT_ELEMENTS = 2**24
 
 
-def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9) -> Table:
+def explain(
+    selector: Any,
+    X: Any,
+    *,
+    labels: Any = None,
+    redundant: float = 0.9,
+    qvalues: bool | FeatureQValues = False,
+) -> Table:
     """Say of every feature why it was selected or not.
 
     Parameters
@@ -46,6 +54,10 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
         ``KMeans(n_clusters=...).fit_predict(selector.transform(X))``.
     redundant : float in (0, 1], default=0.9
         Absolute correlation with a selected feature from which another one is called redundant.
+    qvalues : bool or FeatureQValues, default=False
+        Whether to add q-values, which costs some forty fits: True computes them
+        (:func:`feature_qvalues`, ``random_state=0``), or pass what that has returned. Those that a
+        selector has found itself (``n_features_to_select="significant"``) are added always.
 
     Returns
     -------
@@ -64,6 +76,8 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
           within them; NaN without a best cluster;
         - eta_squared : share of the feature's variance that lies between the clusters, from 0 to
           1; NaN if there are no labels, or the feature is constant;
+        - q_value : false discovery rate at which the feature goes with the clusters (only where
+          it was computed);
         - closest_selected, correlation : the selected feature, other than itself, that correlates
           most with it, and that (signed) correlation; "" and NaN if there is none;
         - status : "selected", "constant", "redundant" or "low score";
@@ -85,7 +99,8 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
 
     "redundant" says that the selection knows the feature already, not that the method looked for
     that. Clusters that were found in the same X differ in its features by construction:
-    ``separation`` and ``eta_squared`` describe them, and are no evidence that they exist.
+    ``separation`` and ``eta_squared`` describe them, and are no evidence that they exist; q-values
+    take this into account.
 
     Cost: for k selected features and c clusters, products of X with k + c vectors, O(nd(k + c))
     (sparse: with the stored entries in place of nd), in blocks of bounded size.
@@ -148,6 +163,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
             reason[j] = f"low score: rank {rank[j]}"
+    tested = _qvalues(selector, X, qvalues, d)
     return Table(
         {
             "feature": names,
@@ -159,6 +175,7 @@ def explain(selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9
             "best_cluster": best,
             "separation": separation,
             "eta_squared": eta_squared,
+            **({} if tested is None else {"q_value": tested}),
             "closest_selected": closest_name,
             "correlation": correlation,
             "status": status,
@@ -189,6 +206,21 @@ def _find(selector: Any, name: str) -> Any:
     """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
     holder = next((inner for inner in layers(selector) if hasattr(inner, name)), None)
     return None if holder is None else np.array(getattr(holder, name))
+
+
+def _qvalues(selector: Any, X: Any, given: bool | FeatureQValues, d: int) -> np.ndarray | None:
+    """Return the q-values that were passed, or that the selector has; compute them if asked."""
+    if isinstance(given, bool):
+        known = _find(selector, "qvalues_")
+        if known is not None or not given:
+            return known
+        given = feature_qvalues(selector, X, random_state=0)
+    if not isinstance(given, FeatureQValues) or given.qvalues.shape != (d,):
+        raise ValueError(
+            f"qvalues must be True, False, or what feature_qvalues returns for these {d} columns; "
+            f"got {given!r}."
+        )
+    return given.qvalues
 
 
 def _clusters(selector: Any, labels: Any, n_samples: int) -> np.ndarray | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
     Clusters,
     best_first,
@@ -70,6 +71,7 @@ def gather(
     feature_names: Any = None,
     sample_names: Any = None,
     n_clusters: int | None = None,
+    qvalues: bool | FeatureQValues = False,
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
@@ -95,7 +97,8 @@ def gather(
         explained.feature_names_in_ = np.asarray(names, dtype=object)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        facts = explain(explained, X, labels=clusters.codes if clusters and by_k_means else None)
+        labels = clusters.codes if clusters and by_k_means else None
+        facts = explain(explained, X, labels=labels, qvalues=qvalues)
     return Selection(
         selector=selector,
         X=table,

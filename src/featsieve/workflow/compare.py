@@ -59,7 +59,7 @@ def compare_methods(
         if isinstance(n_features, str):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", NoStructureWarning)
-                finder = make_selector(find_method(DEFAULT_METHOD), n_features="auto", **counts)
+                finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
                 n_features = finder.fit(X).n_features_selected_
             notes.append(f"{n_features} features for every method: as many as JASFS finds.")
             notes += [str(w.message) for w in caught if w.category is NoStructureWarning]

@@ -37,6 +37,11 @@ def find_method(name: str) -> Any:
 def make_selector(kind: Any, *, n_clusters: Any, n_features: Any, **settings: Any) -> Any:
     """Return a selector, ready to be fitted; what its class does not take is left out."""
     parameters = signature(kind).parameters
+    if isinstance(n_features, str) and n_features == "significant" and kind is not selectors.JASFS:
+        raise ValueError(
+            f"{kind.__name__} has no n_features_to_select='significant', which JASFS has: give a "
+            "number of features, and look at their q-values (--qvalues; in Python qvalues=True)."
+        )
     given = {"n_features_to_select": n_features, **settings}
     # one criterion of SPEC uses a number of clusters: None by default, and left alone
     if "n_clusters" in parameters and parameters["n_clusters"].default is not None:
@@ -54,7 +59,7 @@ def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tu
                 f"The number of clusters must be 'auto' or from 2 to {n_samples} (the number of "
                 f"rows); got {n_clusters!r}."
             )
-    if not (isinstance(n_features, str) and n_features == "auto"):
+    if not (isinstance(n_features, str) and n_features in ("auto", "significant")):
         n_features = resolve_n_features(n_features, n_columns, name="n_features")
     return n_clusters, n_features
 

@@ -15,6 +15,7 @@ from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
+from featsieve.tuning import feature_qvalues
 from featsieve.tuning.selection import Selection, gather
 from featsieve.workflow.messages import Note, ProgressCallback, silent
 from featsieve.workflow.methods import find_method, make_selector, repeat_selection
@@ -102,6 +103,7 @@ def select_features(
     standardize: bool = False,
     impute: str | None = None,
     n_subsamples: int | None = None,
+    qvalues: bool = False,
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> SelectionRun:
@@ -115,9 +117,9 @@ def select_features(
         A selector of featsieve by its name; upper and lower case do not matter.
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for.
-    n_features : int, float or "auto", default="auto"
-        How many features to select: a count, a fraction of the features, or what suffices to show
-        the clusters.
+    n_features : int, float, "auto" or "significant", default="auto"
+        How many features to select: a count, a fraction of the features, what suffices to show
+        the clusters, or all that go with them at q <= 0.05 (JASFS).
     standardize : bool, default=False
         Whether columns are given mean 0 and variance 1 first. Most methods scale columns by
         themselves where they need it.
@@ -126,6 +128,9 @@ def select_features(
     n_subsamples : int, optional
         Times that the selection is repeated on 80 % of the rows, with the same numbers of clusters
         and features, to see what comes back. By default 10, or 0 for more than 2e7 elements.
+    qvalues : bool, default=False
+        Whether q-values of the features are computed, by some forty refits
+        (:func:`featsieve.tuning.feature_qvalues`). ``n_features="significant"`` does so always.
     random_state : int, default=0
         The same number gives the same answer.
     progress : callable, optional
@@ -169,6 +174,10 @@ def select_features(
         repeats = repeat_selection(
             selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
         )
+        tested: Any = False
+        if qvalues and not hasattr(selector, "qvalues_"):
+            progress("testing the features (q-values), by many fits")
+            tested = feature_qvalues(selector, X, random_state=random_state)
         progress("explaining")
         found = gather(
             selector,
@@ -176,6 +185,7 @@ def select_features(
             feature_names=prepared.table.feature_names,
             sample_names=prepared.table.sample_names,
             n_clusters=None if isinstance(n_clusters, str) else n_clusters,
+            qvalues=tested,
         )
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency

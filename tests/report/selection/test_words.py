@@ -47,6 +47,12 @@ def test_stability_in_words():
     [
         ({"how": "count", "asked": 7}, "The number, 7, was asked for."),
         ({"how": "share", "asked": 0.1}, "as 0.1 of all features"),
+        (
+            {"how": "significant", "significant": 9},
+            "All were kept that go with the clusters by their q-values. 9 features go with the "
+            "clusters at q <= 0.05",
+        ),
+        ({"how": "count", "asked": 7, "significant": 1}, "1 feature goes with the clusters"),
         ({"how": "price", "asked": 0.002}, "by at least 0.002"),
         ({"how": "criterion", "equivalent": [5, 5]}, "no other number does as well"),
         (

@@ -65,6 +65,10 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
     selector = selection.selector
     asked = getattr(selector, "n_features_to_select", None)
     facts: dict[str, Any] = {"selected": len(selection.chosen), "asked": None, "equivalent": None}
+    if "q_value" in selection.facts:
+        facts["significant"] = int((selection.facts["q_value"] <= defaults.QVALUE_LEVEL).sum())
+        if asked == "significant" and facts["significant"]:
+            return facts | {"how": "significant"}
     if curve is not None and not curve["inner"]:
         return facts | {"how": "criterion", "equivalent": curve["equivalent"]}
     if hasattr(selector, "selection_frequency_") and asked is None:

@@ -51,6 +51,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "cluster": [selection.best_cluster[j] for j in order],
         "separation": plains(facts["separation"][order], 4),
         "eta_squared": plains(facts["eta_squared"][order], 4),
+        "q_value": plains(facts["q_value"][order], 3) if "q_value" in facts else None,
         "closest": [None if j is None else names[j] for j in closest],
         "correlation": [None if j is None else r[i] for i, j in enumerate(closest)],
         "status": facts["status"][order].tolist(),

@@ -179,6 +179,9 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Separation", text, (_written(value, ".2f") for value in separation), "n")
         texts = (_written(value, ".0%") for value in rows["eta_squared"])
         add("Explained", "Share of its variance between clusters", texts, "n", 100.0)
+    if rows.get("q_value") is not None:
+        text = "False discovery rate at which it goes with the clusters"
+        add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n")
     if any(rows["closest"]):
         text = "The selected feature most like it"
         add("Closest selected", text, (name or "" for name in rows["closest"]), "w")

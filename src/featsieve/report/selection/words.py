@@ -100,6 +100,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         f"{source}, {name} selected {summary['number']['selected']:,}, without using any labels.",
         looked and f"The method looks for {looked}.",
         _how_many(summary),
+        _significant(summary),
         _clusters(summary["clusters"]),
         _structure(summary["structure"]),
         _stability(summary["stability"]),
@@ -114,6 +115,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     asked, how, chosen = number["asked"], number["how"], number["selected"]
     if how == "frequency":
         return f"Those were kept that were selected in at least {asked:.0%} of the subsamples."
+    if how == "significant":
+        return "All were kept that go with the clusters by their q-values."
     if how == "count":
         return f"The number, {asked}, was asked for."
     if how == "share":
@@ -130,6 +133,21 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     low, high = number["equivalent"]
     near = "no other number does as" if low == high else f"{low} to {high} do nearly as"
     return f"{rule}; {near} well."
+
+
+def _significant(summary: Mapping[str, Any]) -> str:
+    """Say how many features go with the clusters, beside the fewest that show them."""
+    number, curve = summary["number"], summary["curve"]
+    count = number.get("significant")
+    if count is None:
+        return ""
+    go = "feature goes" if count == 1 else "features go"
+    fewest = f", and {curve['chosen']} suffice to show them" if curve and count else ""
+    return (
+        f"{count:,} {go} with the clusters at q <= {defaults.QVALUE_LEVEL:g} (of features called "
+        f"so, about {defaults.QVALUE_LEVEL:.0%} may be false){fewest}. A q-value does not tell "
+        "groups from gradients."
+    )
 
 
 def _clusters(clusters: Mapping[str, Any] | None) -> str:
