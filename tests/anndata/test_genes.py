@@ -223,14 +223,14 @@ def test_missing_values_are_named_by_gene():
     assert adata.var.shape[1] == 0
 
 
-@pytest.mark.filterwarnings("ignore:No feature goes with the clusters")
 def test_q_values_on_request():
-    adata, mask = make(), np.arange(60) >= 10
-    sieve = JASFS(3, n_features_to_select="significant", init="k-means", random_state=0)
+    adata, mask = make(), PLANTED.informative | (np.arange(60) >= 10)
+    sieve = JASFS(3, n_features_to_select="significant", init=PLANTED.labels, random_state=0)
     select_genes(adata, selector=sieve, mask_var=mask)
     np.testing.assert_array_equal(adata.var["featsieve_qvalue"][mask], sieve.qvalues_)
     assert adata.var["featsieve_qvalue"][~mask].isna().all()
-    plain = JASFS(3, n_features_to_select=8, init="k-means", random_state=0)
+    np.testing.assert_array_equal(adata.var["selected"], adata.var["featsieve_qvalue"] <= 0.05)
+    plain = JASFS(3, n_features_to_select=8, init=PLANTED.labels, random_state=0)
     frame = select_genes(adata, selector=plain, qvalues=True, inplace=False)
     expected = feature_qvalues(plain, EXPRESSION, random_state=0).qvalues
     np.testing.assert_array_equal(frame["featsieve_qvalue"], expected)
