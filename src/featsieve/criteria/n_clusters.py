@@ -118,10 +118,10 @@ def suggest_n_clusters(
     check_varying(X)
     random_state = check_random_state(random_state)
     X, _ = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
-    if X.shape[0] < 2 * defaults.MIN_CLUSTER_SIZE:
+    Z, units = dense_columns(X)
+    if len(Z) < 2 * defaults.MIN_CLUSTER_SIZE or Z.shape[1] < 2:  # permuted, a column is the same
         return _count(np.array([2]), dict.fromkeys(VIEWS, np.zeros(1)))
     numbers = candidate_numbers(X.shape[0], most)
-    Z, units = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     own = Hypotheses(Z, units, numbers, rng)
     nulls = [
