@@ -5,9 +5,10 @@ tested by `featsieve.tuning.feature_qvalues` at a false discovery rate of 0.1, a
 test: Kruskal-Wallis p-values of the same labels with Benjamini and Hochberg. Noise has no feature
 to discover: at most one table in ten may have any. On planted tables (`planted_kinds`) the realised
 false discovery rate is the mean share of false features among those called; power is the share of
-the informative ones that are called, and "naive, nominal" that of the true labels' test (what there
-is to find). In the kinds ar1, blocks2 and blocks5 columns of noise correlate with each other: where
-clusters follow a block, its columns are associated with them, and are counted as false.
+the informative ones that are called, and "true labels" that of the naive test with the true labels,
+which is valid: what there is to find. In the kinds ar1, blocks2 and blocks5 columns of noise
+correlate with each other: where clusters follow a block, its columns are associated with them, and
+are counted as false.
 
 Usage: python benchmarks/calibration_qvalues.py [--tables 5] [--kinds iid15 ...]
        [--noise "normal 60x300" ...] [--jobs 1] [--output benchmarks/results/calibration_qvalues.md]
