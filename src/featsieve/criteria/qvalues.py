@@ -74,7 +74,7 @@ class FeatureQValues:
         return (
             f"{count} of {d} features go with the {self.n_clusters} clusters at q <= {level:g}: of "
             f"features called so, at most about {level:.0%} are expected to have nothing to do "
-            "with them. A q-value does not tell groups from gradients: the structure test does."
+            "with them. A q-value does not tell groups from gradients."
         )
 
     def table(self) -> Table:

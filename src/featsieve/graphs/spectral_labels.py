@@ -74,18 +74,17 @@ class SpectralClusterings:
         most: int,
         *,
         random_state: np.random.RandomState,
-        bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
+        bridge: np.ndarray | None = None,
         n_starts: int = defaults.KMEANS_STARTS,
-        tol: float = 0.0,
     ) -> None:
         adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
-        self.random_state, self.n_starts, self.rough = random_state, n_starts, tol > 0.0
+        self.random_state, self.n_starts = random_state, n_starts
         n_components = connected_components(adjacency, directed=False)[0]
         self.n_bridged = 0 if bridge is None else min(n_components, most)
         counts = {most} if self.n_bridged < 2 else {most, self.n_bridged}
         self.vectors = {
             count: _leading_eigenvectors(
-                adjacency, root, count, random_state=random_state, bridge=bridge, tol=tol
+                adjacency, root, count, random_state=random_state, bridge=bridge
             )
             for count in counts
         }
@@ -95,7 +94,7 @@ class SpectralClusterings:
         bridged = n_clusters <= self.n_bridged and self.n_bridged in self.vectors
         vectors = self.vectors[self.n_bridged if bridged else max(self.vectors)]
         # The dense solver lists the largest eigenvalue last, Lanczos first.
-        rising = _takes_dense(*vectors.shape, rough=self.rough)
+        rising = _takes_dense(*vectors.shape)
         leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
         rng = np.random.default_rng(self.random_state.randint(np.iinfo(np.int32).max))
         return by_first_sample(kmeans(unit_rows(leading), n_clusters, rng, n_starts=self.n_starts))

@@ -29,7 +29,7 @@ from featsieve.graphs.distances import (
     nearest_neighbours,
 )
 from featsieve.graphs.kmeans import kmeans
-from featsieve.graphs.spectral_labels import SpectralClusterings, spectral_points
+from featsieve.graphs.spectral_labels import spectral_points
 
 # Relative error of the eigenvectors of a hypothesis: k-means needs no better ones.
 ROUGH = 1e-3
@@ -76,23 +76,6 @@ class View:
             )
             found.append(kmeans(points, n_clusters, rng, n_starts=n_starts))
         return found
-
-    def clusterings(
-        self, most: int, rng: np.random.Generator, *neighbours: int
-    ) -> list[SpectralClusterings]:
-        """Return what :meth:`cuts` does for all numbers of clusters, from one decomposition."""
-        indices, squares = nearest_neighbours(self.distances, max(neighbours))
-        return [
-            SpectralClusterings(
-                graph_of_neighbours(indices[:, :k], squares[:, :k]),
-                most,
-                random_state=np.random.RandomState(rng.integers(2**31)),
-                bridge=self.bridge,
-                n_starts=defaults.HYPOTHESIS_STARTS,
-                tol=ROUGH,
-            )
-            for k in neighbours
-        ]
 
 
 def wide_gram(operator: DataOperator) -> Array | None:
