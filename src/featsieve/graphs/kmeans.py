@@ -1,7 +1,6 @@
 """k-means with all starts at once: where samples are few, starting is what takes the time."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve import defaults
 
@@ -25,31 +24,33 @@ def kmeans(
     tie = float(TIE * np.einsum("ij,ij->", points, points) / n)
     rough = points.T.astype(np.float32)  # precise enough to compare, with the tie in mind
     labels = np.full((n_starts, n), -1, dtype=np.int32)
+    clusters = np.arange(n_clusters, dtype=np.int32)[:, None]
+    sums, sizes = np.zeros_like(centres), np.zeros((n_starts, n_clusters, 1))
     spread = np.empty(n_starts)
     running = np.arange(n_starts)
     for _ in range(MAX_STEPS):
         # |x - c|^2 without |x|^2, for all starts in one product, samples along the last axis
         distances = (-2.0 * centres.reshape(-1, r)).astype(np.float32) @ rough
         distances = distances.reshape(-1, n_clusters, n)
-        distances += np.einsum("skr,skr->sk", centres, centres)[:, :, None]
+        lengths = np.einsum("skr,skr->sk", centres, centres)
+        distances += lengths.astype(np.float32)[:, :, None]
         nearest = distances.min(axis=1)
-        found = (distances <= (nearest + tie)[:, None]).argmax(axis=1)
         spread[running] = nearest.sum(axis=1, dtype=np.float64)
-        moved = (found != labels[running]).any(axis=1)
+        before, found = labels[running], _first_below(distances, nearest + tie)
+        differs = found != before
+        moved = differs.any(axis=1)
         labels[running] = found
         running = running[moved]
         if len(running) == 0:
             break
-        cells = labels[running] + np.int32(n_clusters) * np.arange(len(running))[:, None]
-        size = len(running) * n_clusters
-        member = sp.csc_array(
-            (np.ones(cells.size), cells.T.ravel(), np.arange(0, cells.size + 1, len(running))),
-            shape=(size, n),
-        )
-        count = np.bincount(cells.ravel(), minlength=size)[:, None]
-        means = (member @ points) / np.maximum(count, 1)
-        kept = np.where(count > 0, means, centres[moved].reshape(-1, r))
-        centres = kept.reshape(-1, n_clusters, r)
+        # Sums change by the samples that move: few, after the first steps.
+        some = np.flatnonzero(differs.any(axis=0))
+        joined, left = (one[moved][:, None, some] == clusters for one in (found, before))
+        change = joined.astype(np.float64) - left
+        step = change.reshape(-1, len(some)) @ points[some]
+        sums = sums[moved] + step.reshape(-1, n_clusters, r)
+        sizes = sizes[moved] + change.sum(axis=2, keepdims=True)
+        centres = np.where(sizes > 0.0, sums / np.maximum(sizes, 1.0), centres[moved])
     best = int(_first_smallest(spread, n * tie))
     return fill_empty(labels[best], n_clusters)
 
@@ -92,6 +93,16 @@ def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
         sizes[largest] -= 1
         sizes[empty] += 1
     return labels
+
+
+def _first_below(distances: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return which along the middle axis is the first up to the limit."""
+    found = np.zeros(limit.shape, dtype=np.int32)
+    beyond = np.ones(limit.shape, dtype=bool)
+    for k in range(distances.shape[1] - 1):  # one of them is
+        beyond &= distances[:, k] > limit
+        found += beyond
+    return found
 
 
 def _first_smallest(values: np.ndarray, tie: float) -> np.ndarray:
