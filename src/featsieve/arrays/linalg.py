@@ -12,6 +12,8 @@ from featsieve.arrays.namespace import Array, device_of, namespace_of, to_numpy
 
 # Columns are independent if the eigenvalues of their Gram matrix differ by no more than this.
 INDEPENDENT = 1e-11
+# Eigenvectors that are fewer than one in so many are found alone, on the host.
+FEW_EIGENVECTORS = 6
 
 
 def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
@@ -57,6 +59,16 @@ def largest_eigenpairs(A: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarra
         pass
     values, vectors = scipy.linalg.eigh(A, driver="evd")
     return values[n - count :], vectors[:, n - count :]
+
+
+def leading_eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
+    """Return the ``count`` largest eigenvalues of a symmetric matrix, largest first."""
+    if isinstance(A, np.ndarray) and FEW_EIGENVECTORS * count < len(A):
+        energy, V = largest_eigenpairs(A, count)
+        return energy[::-1], V[:, ::-1]
+    xp = namespace_of(A)
+    energy, V = xp.linalg.eigh(A)
+    return xp.flip(energy)[:count], xp.flip(V, axis=1)[:, :count]
 
 
 def largest_by_lanczos(

@@ -4,7 +4,7 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.linalg import orthonormal_columns
+from featsieve.arrays.linalg import leading_eigenpairs, orthonormal_columns
 from featsieve.arrays.namespace import Array, namespace_of, to_numpy
 
 
@@ -23,14 +23,12 @@ def principal_coordinates(
     if min(n, d) > defaults.LARGEST_EXACT_DIRECTIONS:
         return _subspace_iteration(operator, n_directions)
     if n <= d:
-        energy, U = xp.linalg.eigh(operator.sample_gram())
-        energy, U = xp.flip(energy), xp.flip(U, axis=1)
+        energy, U = leading_eigenpairs(operator.sample_gram(), n)
         keep = _n_nonzero(operator, energy)
         energy = energy[:keep]
         return U[:, :keep] * xp.sqrt(energy)[None, :], energy
-    energy, V = xp.linalg.eigh(operator.gram())
-    energy, V = xp.flip(energy), xp.flip(V, axis=1)
-    keep = min(_n_nonzero(operator, energy), n_directions)
+    energy, V = leading_eigenpairs(operator.gram(), n_directions)
+    keep = _n_nonzero(operator, energy)
     return operator.matmul(V[:, :keep]), energy[:keep]
 
 
@@ -70,11 +68,9 @@ def hat_directions(
         chosen = operator.place(columns)
         gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
         mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
-    energy, V = xp.linalg.eigh(gram)
-    leading = slice(-n_directions, None) if n_directions < energy.shape[0] else slice(None)
-    energy, V = to_numpy(energy[leading])[::-1], to_numpy(V[:, leading])[:, ::-1]
-    keep = min(_n_nonzero(operator, operator.place(energy)), n_directions)
-    found = V[:, :keep] / np.sqrt(energy[:keep] + shrinkage * mean)
+    energy, V = leading_eigenpairs(gram, n_directions)
+    keep = _n_nonzero(operator, energy)
+    found = to_numpy(V[:, :keep] / xp.sqrt(energy[:keep] + shrinkage * mean)[None, :])
     if columns is None:
         return found
     A = np.zeros((d, keep))
