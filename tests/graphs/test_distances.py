@@ -68,7 +68,7 @@ def test_neighbours_of_points_are_the_same_with_and_without_single_precision(cas
     X, k = case
     expected, distance = nearest_neighbours(ExactDistances(X), k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distances, "ROUGH_ELEMENTS", elements)
+        patch.setattr(distances, "BLOCK_ELEMENTS", elements)
         patch.setattr(distances, "MOST_CANDIDATES", 1.0)  # never fall back
         indices, squares = nearest_neighbours(PointDistances(X), k)
     scale = (X**2).sum(axis=1).max()

@@ -15,10 +15,9 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, entries_of, smallest_of_rows, to_numpy
 
-# Elements of a block of the distance matrix that may exist at one time (8 MiB of float64),
+# Elements of a block of the distance matrix that may exist at one time (8 MiB of float64), and of
+# one on another device (512 MiB),
 BLOCK_ELEMENTS = 2**20
-# of one in single precision (8 MiB), and of one on another device (512 MiB),
-ROUGH_ELEMENTS = 2**21
 DEVICE_ELEMENTS = 2**26
 # but at least this many rows: a block reads all samples once.
 FEWEST_ROWS = 64
@@ -27,7 +26,7 @@ MOST_CANDIDATES = 0.1
 # Distances that differ by less than this, relative to the squared lengths they come from, tie.
 ROUNDING = {"float32": 1e-5, "float64": 1e-12}
 # Columns in a group, and the fewest groups for each neighbour that is sought.
-GROUP = 32
+GROUP = 12
 GROUPS_PER_NEIGHBOUR = 16
 
 # Rows (counted from the first of a block), columns and squared distances of pairs of samples.
@@ -92,11 +91,6 @@ class PointDistances(Distances):
         products = points[start:stop] @ points.T
         return _distances_of_products(products, self.squares[start:stop], self.squares)
 
-    @property
-    def block_rows(self) -> int:
-        """How many rows of the distance matrix make a block."""
-        return max(FEWEST_ROWS, ROUGH_ELEMENTS // len(self.points))
-
     def candidates(self, start: int, stop: int, *, k: int) -> Pairs:
         """Return what single precision leaves in question, in double precision."""
         rows = self.rough[start:stop] * np.float32(-2.0)
@@ -123,7 +117,7 @@ class PointDistances(Distances):
         n, chosen = len(self.rough), self.rough[rows] * np.float32(-2.0)  # squared lengths last
         others, nearest = np.setdiff1d(np.arange(n), rows), np.empty(n, dtype=np.intp)
         nearest[rows] = np.arange(len(rows))  # of samples that coincide, each is its own
-        for start in range(0, len(others), step := max(FEWEST_ROWS, ROUGH_ELEMENTS // len(rows))):
+        for start in range(0, len(others), step := max(FEWEST_ROWS, BLOCK_ELEMENTS // len(rows))):
             block = others[start : start + step]
             points = self.rough[block]
             points[:, -1] = 1.0
