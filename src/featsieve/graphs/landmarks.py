@@ -33,7 +33,9 @@ def nearest_landmarks(
     """
     xp = part.xp
     points = part.place(landmarks)
+    # |e - p|^2 / 2, less what is the same for all landmarks, is (e, 1)'(-p, |p|^2 / 2): one product
     half = 0.5 * xp.sum(points * points, axis=1)
+    compared = xp.concat([-points, half[:, None]], axis=1).T
     chosen = None if support is None else part.place(support)
     directions = part.place(directions)
     step = max(1, BLOCK_ELEMENTS[part.on_host] // points.shape[0])
@@ -44,8 +46,8 @@ def nearest_landmarks(
         E = rows.matmul(directions) if chosen is None else rows.columns_matmul(chosen, directions)
         E = unit_rows(E) if by_angle else E
         E = xp.astype(E, points.dtype)
-        # |e - p|^2 / 2 without the part that is the same for all landmarks
-        nearest, near = smallest(half[None, :] - E @ points.T, count)
+        E_one = xp.concat([E, xp.ones_like(E[:, :1])], axis=1)
+        nearest, near = smallest(E_one @ compared, count)
         squares = xp.clip(2.0 * near + xp.sum(E * E, axis=1)[:, None], min=0.0)
         last = squares[:, -1:]
         weight = xp.exp(-squares / xp.where(last > 0.0, last, xp.ones_like(last)))
@@ -88,6 +90,9 @@ def smallest(D: Array, count: int) -> tuple[Array, Array]:
     """
     n, m = D.shape
     xp = namespace_of(D)
+    if count == 1:
+        nearest = xp.argmin(D, axis=1)[:, None]
+        return nearest, xp.take_along_axis(D, nearest, axis=1)
     n_groups = m // GROUP
     if n_groups <= 2 * count:
         return smallest_of_rows(D, count)

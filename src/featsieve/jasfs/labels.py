@@ -161,8 +161,7 @@ def cells(
         columns=support,
     )
     points = rows_of_product(operator, rows, directions)
-    directions = directions if support is None else directions[support]
-    links = Links.to(operator, support, directions, points, settings)
+    links = Links.to(operator, None, directions, points, n_neighbors=1)
     sums, sizes = operator.parts().total(cell_sums, links.links, shared=(len(rows),))
     # a row is its own nearest, unless it coincides with another, whose cell is its own then
     owner = links.nearest()[rows]
@@ -281,12 +280,13 @@ class Links:
         support: np.ndarray | None,
         directions: np.ndarray,
         points: np.ndarray,
-        settings: Settings,
+        *,
+        n_neighbors: int,
     ) -> "Links":
         """Return the links of all samples to landmarks at ``points`` = Z_S ``directions``."""
         by_angle = points.shape[1] >= defaults.FEW_DIRECTIONS
         points = unit_rows(points) if by_angle else points
-        shared = (support, directions, points.astype(np.float32), settings.n_neighbors, by_angle)
+        shared = (support, directions, points.astype(np.float32), n_neighbors, by_angle)
         return cls(operator, operator.parts().map(nearest_landmarks, shared=shared))
 
     @classmethod
@@ -315,7 +315,7 @@ class Links:
             if accuracy > most:
                 best, most = (order[:size], directions, chosen @ directions), accuracy
         assert best is not None
-        return cls.to(operator, *best, settings)
+        return cls.to(operator, *best, n_neighbors=settings.n_neighbors)
 
     def vote(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
         """Return the labels that most of the landmarks of every sample have."""
