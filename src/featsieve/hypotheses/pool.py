@@ -107,8 +107,12 @@ class Pool:
 
     def at(self, rows: np.ndarray) -> "Pool":
         """Return the hypotheses of samples that have the labels of others."""
-        labels = [fill_empty(one[rows], self.n_clusters) for one in self.labels]
-        return Pool(np.stack(labels), self.weights, self.n_clusters)
+        labels = np.take(self.labels, rows, axis=1)
+        used = self.labels[:, np.bincount(rows, minlength=self.labels.shape[1]) > 0]
+        for own, some in zip(labels, used, strict=True):
+            if len(np.unique(some)) < self.n_clusters:
+                own[:] = fill_empty(own, self.n_clusters)
+        return Pool(labels, self.weights, self.n_clusters)
 
     def certainty(self, labels: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Return the mean co-association of every sample with the others of its own cluster.
