@@ -66,7 +66,7 @@ def leading_eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
     if isinstance(A, np.ndarray) and FEW_EIGENVECTORS * count < len(A):
         energy, V = largest_eigenpairs(A, count)
         return energy[::-1], V[:, ::-1]
-    xp = namespace_of(A)
+    xp, count = namespace_of(A), min(count, A.shape[0])
     energy, V = xp.linalg.eigh(A)
     return xp.flip(energy)[:count], xp.flip(V, axis=1)[:, :count]
 
