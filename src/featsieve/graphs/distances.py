@@ -77,10 +77,10 @@ class PointDistances(Distances):
         self.rounding = ROUNDING["float64"] * self.squares
         n, r = points.shape
         self.unit = float(self.squares.max()) or 1.0
-        # ||y||^2 - 2 x'y = (x, 1)'(-2y, ||y||^2): one product.
-        self.rough = np.empty((n, r + 1), dtype=np.float32)
-        np.multiply(points, self.unit**-0.5, out=self.rough[:, :r], casting="same_kind")
-        self.rough[:, r] = -0.5 * self.squares / self.unit
+        # ||y||^2 - 2 x'y = (-2x, -2)'(y, -||y||^2/2): one product, quicker with samples in columns.
+        self.rough = np.empty((r + 1, n), dtype=np.float32)
+        np.multiply(points.T, self.unit**-0.5, out=self.rough[:r], casting="same_kind")
+        self.rough[r] = -0.5 * self.squares / self.unit
         length = np.sqrt(self.squares / self.unit)
         # Sums of r + 1 rounded products of rounded numbers, all of size up to 2 |x| + 1.
         self.rough_error = (r + 8) * float(np.finfo(np.float32).eps) * (2.0 * length + 1.0)
@@ -93,9 +93,9 @@ class PointDistances(Distances):
 
     def candidates(self, start: int, stop: int, *, k: int) -> Pairs:
         """Return what single precision leaves in question, in double precision."""
-        rows = self.rough[start:stop] * np.float32(-2.0)
-        rows[:, -1] = -2.0
-        block = rows @ self.rough.T  # the distances, less the sample's own squared length
+        samples = self.rough[:, start:stop] * np.float32(-2.0)
+        samples[-1] = -2.0
+        block = samples.T @ self.rough  # the distances, less the sample's own squared length
         forget_diagonal(block, start)
         minima, bound = upper_bounds(block, k)
         # Twice the error: of the entry, and of the bound that it is compared with.
@@ -114,14 +114,14 @@ class PointDistances(Distances):
 
     def nearest(self, rows: np.ndarray) -> np.ndarray:
         """Return which of some samples (its place in ``rows``) is nearest to every sample."""
-        n, chosen = len(self.rough), self.rough[rows] * np.float32(-2.0)  # squared lengths last
+        n, chosen = len(self.squares), self.rough[:, rows] * np.float32(-2.0)  # lengths last
         others, nearest = np.setdiff1d(np.arange(n), rows), np.empty(n, dtype=np.intp)
         nearest[rows] = np.arange(len(rows))  # of samples that coincide, each is its own
         for start in range(0, len(others), step := max(FEWEST_ROWS, BLOCK_ELEMENTS // len(rows))):
             block = others[start : start + step]
-            points = self.rough[block]
-            points[:, -1] = 1.0
-            nearest[block] = (points @ chosen.T).argmin(axis=1)
+            samples = self.rough[:, block]
+            samples[-1] = 1.0
+            nearest[block] = (samples.T @ chosen).argmin(axis=1)
         return nearest
 
     def _of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -22,7 +22,8 @@ def kmeans(
     n, r = points.shape
     centres = first_centres(points, n_clusters, rng, n_starts=n_starts)
     tie = float(TIE * np.einsum("ij,ij->", points, points) / n)
-    rough = points.T.astype(np.float32)  # precise enough to compare, with the tie in mind
+    # precise enough to compare, with the tie in mind; stored by columns: products are quicker
+    rough = np.ascontiguousarray(points.T, dtype=np.float32)
     labels = np.full((n_starts, n), -1, dtype=np.int32)
     clusters = np.arange(n_clusters, dtype=np.int32)[:, None]
     sums, sizes = np.zeros_like(centres), np.zeros((n_starts, n_clusters, 1))

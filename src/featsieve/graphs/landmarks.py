@@ -35,7 +35,7 @@ def nearest_landmarks(
     points = part.place(landmarks)
     # |e - p|^2 / 2, less what is the same for all landmarks, is (e, 1)'(-p, |p|^2 / 2): one product
     half = 0.5 * xp.sum(points * points, axis=1)
-    compared = xp.concat([-points, half[:, None]], axis=1).T
+    compared = xp.concat([-points.T, half[None, :]], axis=0)
     chosen = None if support is None else part.place(support)
     directions = part.place(directions)
     step = max(1, BLOCK_ELEMENTS[part.on_host] // points.shape[0])
