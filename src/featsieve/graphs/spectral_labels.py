@@ -135,11 +135,13 @@ def kmeans_labels(
 
 
 def by_first_sample(labels: np.ndarray) -> np.ndarray:
-    """Renumber clusters in the order in which they appear."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    """Renumber clusters 0, 1, .. in the order in which they appear."""
+    n = len(labels)
+    first = np.full(int(labels.max()) + 1, n)
+    first[labels[::-1]] = np.arange(n)[::-1]  # of several assignments the last one counts
     rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[labels]
 
 
 def _takes_dense(n: int, count: int, *, rough: bool = False) -> bool:
