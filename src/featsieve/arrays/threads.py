@@ -6,9 +6,10 @@ work: the threads wait for one another.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache, partial
+from threading import Lock, local
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -16,6 +17,8 @@ T = TypeVar("T")
 
 # Tables of up to this many entries are worked on by one thread.
 LARGEST_UNTHREADED = 2**21
+# What a thread of run_all shares with the others: a lock.
+_shared = local()
 
 
 @cache
@@ -44,5 +47,14 @@ def run_all(tasks: Sequence[Callable[[], T]], *, n_jobs: int = 1) -> list[T]:
     """Return the results of independent tasks, whose products take one thread each."""
     if n_jobs == 1 or len(tasks) == 1:
         return [task() for task in tasks]
-    with one_thread(), ThreadPoolExecutor(n_jobs) as pool:
+    join = partial(setattr, _shared, "turn", Lock())
+    with one_thread(), ThreadPoolExecutor(n_jobs, initializer=join) as pool:
         return list(pool.map(lambda task: task(), tasks))
+
+
+def in_turn() -> AbstractContextManager[Any]:
+    """Have the tasks of :func:`run_all` do one after another what has many small steps.
+
+    Threads that pass Python's own lock to and fro at every step take longer.
+    """
+    return getattr(_shared, "turn", nullcontext())

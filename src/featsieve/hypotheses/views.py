@@ -15,6 +15,7 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.threads import in_turn
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import (
     hat_coordinates,
@@ -71,10 +72,11 @@ class View:
         found = []
         for k in neighbours:
             graph = graph_of_neighbours(indices[:, :k], squares[:, :k])
-            points = spectral_points(
-                graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH
-            )
-            found.append(kmeans(points, n_clusters, rng, n_starts=n_starts))
+            with in_turn():
+                points = spectral_points(
+                    graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH
+                )
+                found.append(kmeans(points, n_clusters, rng, n_starts=n_starts))
         return found
 
 
