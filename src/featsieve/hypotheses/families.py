@@ -99,7 +99,7 @@ def first_hypotheses(
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
         shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
         tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
-        return [one for task in tasks for one in task()]
+        return [one for labels in run_all(tasks, n_jobs=n_jobs) for one in labels]
 
     tasks = hats.tasks(X, operator, splits) if views is None else hats.view_tasks(views, splits[0])
     of_ranks, on_permuted, *found = run_all([by_ranks, by_chance, *tasks], n_jobs=n_jobs)

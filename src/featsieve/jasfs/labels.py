@@ -22,7 +22,7 @@ from featsieve.arrays.namespace import (
     take_rows,
     to_numpy,
 )
-from featsieve.arrays.threads import run_all
+from featsieve.arrays.threads import one_thread, run_all
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import hat_directions, principal_coordinates, unit_rows
 from featsieve.graphs.distances import hat_distances, nearest_neighbours
@@ -306,11 +306,12 @@ class Links:
         best, most = None, -1.0
         for size in second_sizes(operator.shape[1]):
             chosen = Z[:, :size]
-            energy, V = np.linalg.eigh(chosen.T @ chosen)
-            kept = energy > 1e-10 * energy[-1]
-            directions = V[:, kept] / np.sqrt(energy[kept] + settings.shrinkage * energy.mean())
-            distances = hat_distances(chosen @ directions)
-            found = graph_of_neighbours(*nearest_neighbours(distances, settings.n_neighbors))
+            with one_thread():  # small products
+                energy, V = np.linalg.eigh(chosen.T @ chosen)
+                kept = energy > 1e-10 * energy[-1]
+                directions = V[:, kept] / np.sqrt(energy[kept] + settings.shrinkage * energy.mean())
+                distances = hat_distances(chosen @ directions)
+                found = graph_of_neighbours(*nearest_neighbours(distances, settings.n_neighbors))
             accuracy = vote_accuracy(found, labels)
             if accuracy > most:
                 best, most = (order[:size], directions, chosen @ directions), accuracy
