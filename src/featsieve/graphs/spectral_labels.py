@@ -174,13 +174,13 @@ def _leading_eigenvectors(
     link = bridge if n_parts >= count else None
     if callable(link):
         link = link()
-    precision = np.float32 if tol > 0.0 else np.float64  # single takes about half of the time
     if _takes_dense(n, count, rough=tol > 0.0):
         matrix = A.toarray()
         if link is not None:
             matrix += defaults.BRIDGE_WEIGHT * (link @ link.T)
-        found = largest_eigenpairs(matrix.astype(precision, copy=False), count)[1]
-        return found.astype(np.float64, copy=False)
+        if tol > 0.0:
+            matrix = matrix.astype(np.float32)  # takes half of the time
+        return largest_eigenpairs(matrix, count)[1].astype(np.float64, copy=False)
 
     known = sp.csc_array((null, (np.arange(n), component)), shape=(n, n_components))
     length = np.sqrt(np.bincount(component, weights=null**2))
@@ -190,21 +190,20 @@ def _leading_eigenvectors(
     elif n_components >= count:
         largest = np.argsort(-np.bincount(component), kind="stable")[:count]
         return known[:, largest].toarray()
-    written = known.toarray().astype(precision)  # fewer columns than are wanted
+    written = known.toarray()  # fewer columns than are wanted
     top = float(A.sum(axis=1).max()) + 1.0
-    A, link = A.astype(precision), None if link is None else link.astype(precision, copy=False)
 
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()
         y = A @ x - written @ (top * (x @ written))
         return y if link is None else y + defaults.BRIDGE_WEIGHT * (link @ (link.T @ x))
 
-    start = random_state.uniform(-1.0, 1.0, n).astype(precision)
-    operator = LinearOperator((n, n), matvec=product, dtype=precision)
+    start = random_state.uniform(-1.0, 1.0, n)
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     k = count - written.shape[1]
     try:
         energy, vectors = largest_by_lanczos(operator, k, start, tol=tol)
     except ArpackNoConvergence:
         # A flat spectrum. Clusters need no more than rough vectors.
         energy, vectors = largest_by_lanczos(operator, k, start, ncv=min(n, 4 * k + 100), tol=ROUGH)
-    return np.hstack([written, vectors[:, np.argsort(-energy)]]).astype(np.float64, copy=False)
+    return np.hstack([written, vectors[:, np.argsort(-energy)]])
