@@ -123,7 +123,7 @@ def test_the_target_has_the_products_of_all_hypotheses(m):
 
 def test_pools_are_joined_by_the_squares_of_their_agreement():
     one, other = noisy_pool(0, m=2)[0], noisy_pool(1, m=6)[0]
-    both = one.joined(other)
+    both = Pool.joined([one, other])
     assert both.labels.shape == (8, 40)
 
     def agreement_by_weights(pool):

@@ -1,5 +1,7 @@
 """k-means with all starts at once: where samples are few, starting is what takes the time."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from featsieve import defaults
@@ -16,11 +18,18 @@ def kmeans(
     rng: np.random.Generator,
     *,
     n_starts: int = defaults.HYPOTHESIS_STARTS,
+    starts: Sequence[np.ndarray] = (),
 ) -> np.ndarray:
-    """Return the labels of the tightest of some k-means runs; no cluster is empty."""
+    """Return the labels of the tightest of some k-means runs; no cluster is empty.
+
+    They start from k-means++ centres, and from the clusters of given labels.
+    """
     points = np.ascontiguousarray(points, dtype=np.float64)
     n, r = points.shape
     centres = first_centres(points, n_clusters, rng, n_starts=n_starts)
+    if len(starts):
+        means = [_means(points, labels, n_clusters) for labels in starts]
+        centres, n_starts = np.concatenate([centres, means]), n_starts + len(starts)
     tie = float(TIE * np.einsum("ij,ij->", points, points) / n)
     # precise enough to compare, with the tie in mind; stored by columns: products are quicker
     rough = np.ascontiguousarray(points.T, dtype=np.float32)
@@ -82,6 +91,12 @@ def first_centres(
         centres[:, k] = points[trials[starts, best]]
         nearest = nearer[starts, best]
     return centres
+
+
+def _means(points: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the mean of every cluster."""
+    member = np.eye(n_clusters)[labels]
+    return (member.T @ points) / np.maximum(member.sum(axis=0), 1.0)[:, None]
 
 
 def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:

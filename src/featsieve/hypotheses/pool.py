@@ -1,5 +1,6 @@
 """Many label hypotheses of the same samples: how far they agree, and what they say together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -16,8 +17,6 @@ from featsieve.terms import normalised_indicator
 
 # Co-associations of up to this many clusters (of all hypotheses) are decomposed by a dense solver.
 LARGEST_DENSE = 500
-# k-means starts of the consensus: it is one clustering, so it can afford more than a hypothesis.
-CONSENSUS_STARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +35,14 @@ class Pool:
         given = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
         return cls(np.stack(labels), given / given.sum(), n_clusters)
 
-    def joined(self, other: "Pool") -> "Pool":
-        """Return the hypotheses of both, each pool weighted by the square of its agreement."""
-        mine, others = self.agreement() ** 2, other.agreement() ** 2
-        share = mine / (mine + others) if mine + others > 0.0 else 0.5
-        return Pool(
-            np.concatenate([self.labels, other.labels]),
-            np.concatenate([share * self.weights, (1.0 - share) * other.weights]),
-            self.n_clusters,
-        )
+    @classmethod
+    def joined(cls, pools: Sequence["Pool"]) -> "Pool":
+        """Return the hypotheses of all pools, each weighted by the square of its agreement."""
+        shares = np.array([max(pool.agreement() ** 2, 1e-300) for pool in pools])
+        shares /= shares.sum()
+        weights = [share * pool.weights for share, pool in zip(shares, pools, strict=True)]
+        labels = np.concatenate([pool.labels for pool in pools])
+        return cls(labels, np.concatenate(weights), pools[0].n_clusters)
 
     def agreement(self) -> float:
         """Return the mean mutual information of two different hypotheses, by their weights."""
@@ -89,7 +87,8 @@ class Pool:
         """Return spectral clusters of the co-association sum_v w_v M_v M_v', M_v the 0/1 matrices.
 
         It is B B' with B = [sqrt(w_v) M_v], a sparse n x mc matrix: its leading left singular
-        vectors, scaled by the degrees, take O(n m c) and no n x n array.
+        vectors, scaled by the degrees, take O(n m c) and no n x n array. k-means on them starts
+        from each of the hypotheses too: of many clusters, no random start would find all.
         """
         if len(self.labels) == 1:
             return self.labels[0]
@@ -102,7 +101,7 @@ class Pool:
         )
         B = sp.csr_array(sp.diags_array(1.0 / np.sqrt(B @ (B.T @ np.ones(n)))) @ B)
         vectors = _left_vectors(B, self.n_clusters, rng)
-        found = kmeans(unit_rows(vectors), self.n_clusters, rng, n_starts=CONSENSUS_STARTS)
+        found = kmeans(unit_rows(vectors), self.n_clusters, rng, starts=self.labels)
         return by_first_sample(found)
 
     def at(self, rows: np.ndarray) -> "Pool":

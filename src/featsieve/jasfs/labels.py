@@ -1,9 +1,10 @@
-"""The label hypotheses of a fit: two stages, and landmarks where there are many samples.
+"""The label hypotheses of a fit: stages, and landmarks where there are many samples.
 
     1. families of views of the whole table (``hypotheses/families.py``), the features for them
-    2. views of the first of these features: where most of the gain is
+    2. views of the first of these features: where most of the gain is; where the hat family is not
+       credible again, for the features of all stages so far, as long as agreement rises
 
-Both stages are the target of the features, and their consensus are the clusters.
+All stages are the target of the features, and their consensus are the clusters.
 """
 
 from dataclasses import dataclass
@@ -202,23 +203,30 @@ def few_samples(
             labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
-    order = best_features(operator, pool, settings) if order is None else order
-    root = np.sqrt(operator.shape[0])
-
-    def columns(count: int) -> np.ndarray:
-        return to_numpy(operator.columns(operator.place(order[:count]))) * root
-
+    root, stages, everything = np.sqrt(operator.shape[0]), [pool], pool
     n_varying = int(to_numpy(operator.varies).sum())
-    second = second_hypotheses(
-        columns,
-        n_varying,
-        c,
-        rng,
-        n_neighbors=k,
-        shrinkage=settings.shrinkage,
-        n_jobs=settings.n_jobs,
-    )
-    everything = pool.joined(second)
+    while len(stages) < defaults.MOST_STAGES:
+        if order is None:
+            order = best_features(operator, everything, settings)
+
+        def columns(count: int, order: np.ndarray = order) -> np.ndarray:
+            return to_numpy(operator.columns(operator.place(order[:count]))) * root
+
+        found = second_hypotheses(
+            columns,
+            n_varying,
+            c,
+            rng,
+            n_neighbors=k,
+            shrinkage=settings.shrinkage,
+            n_jobs=settings.n_jobs,
+        )
+        rises = found.agreement() > stages[-1].agreement()
+        stages.append(found)
+        everything = Pool.joined(stages)
+        if belief.credible or not rises:
+            break
+        order = None
     labels = everything.consensus(rng)
     return Found(everything, labels, everything.certainty(labels), belief)
 
