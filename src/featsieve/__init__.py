@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         StabilitySelection,
         explain,
         sparsity_path,
-        structure_score,
+        structure_test,
         suggest_n_clusters,
     )
 
@@ -74,7 +74,7 @@ __all__ = [
     "load_model",
     "save_model",
     "sparsity_path",
-    "structure_score",
+    "structure_test",
     "suggest_n_clusters",
 ]
 

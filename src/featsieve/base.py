@@ -27,6 +27,7 @@ from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
+from featsieve.criteria.structure import is_testing, warn_without_structure
 from featsieve.docstrings import fill_doc
 from featsieve.progress import SILENT, FitProgress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
@@ -200,6 +201,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
                 self._fit(X)
                 if self._automatic:
                     self._choose_count(X)
+                if self._is_tested:
+                    self._test_structure(X)
 
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""
@@ -273,6 +276,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             self.cluster_count_ = suggest_n_clusters(X, random_state=0)
             self.n_clusters_ = self.cluster_count_.n_clusters
         return self.n_clusters_
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether a number is to be found, which means little where there are no clusters."""
+        return self._automatic or isinstance(getattr(self, "n_clusters", None), str)
+
+    def _test_structure(self, X: Any) -> None:
+        """Test whether there are clusters, unless somebody else does."""
+        if is_testing():
+            self._progress.step("testing whether there is structure")
+            self.structure_ = warn_without_structure(X, n_jobs=getattr(self, "n_jobs", None))
 
     def _choose_count(self, X: Any) -> None:
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""

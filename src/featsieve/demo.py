@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from featsieve import __version__, defaults
+from featsieve import __version__
 from featsieve.datasets import Dataset, make_planted
 from featsieve.io.files import write_text
 from featsieve.io.results import check_results, result_folder
@@ -34,9 +34,8 @@ No labels used to select; embedded data; featsieve {version}.
 
 150 samples, 1000 columns of noise; 20 of them have other means in each of four clusters, and the
 last table has none. JASFS finds both numbers. As good are other numbers of
-columns. The number of clusters is right within a factor of about two. The structure score compares
-the clusters with those of permuted columns; below {noise} there is nothing to select for, and it
-warns.
+columns. The number of clusters is right within a factor of about two. Structure is tested beside
+copies of the table that have no clusters; where there is nothing to select for, it warns.
 
 {planted}
 
@@ -92,7 +91,6 @@ def run_demo(folder: Path, *, console: Any, overwrite: bool = False) -> Path:
         pixels, digits, second = _digits()
     text = PAGE.format(
         version=__version__,
-        noise=defaults.NOISE_SCORE,
         planted=planted,
         pixels=pixels,
         digits=digits,
@@ -115,9 +113,8 @@ def _planted() -> tuple[str, dict[str, Any]]:
         sieve, planted_columns = run.selector, [n for n in run.selected if n.startswith("signal")]
         true, right = ("none", "-") if run.table.y is None else ("4", str(len(planted_columns)))
         low, high = sieve.equivalent_range_
-        verdict = "" if run.structure >= defaults.NOISE_SCORE else " (nothing there)"
         numbers = (true, sieve.n_clusters_, len(run.selected), right, f"{low} to {high}")
-        rows.append((run.table.name, *numbers, f"{run.structure:.2f}{verdict}"))
+        rows.append((run.table.name, *numbers, run.structure.answer if run.structure else "-"))
     head = ("table", "true clusters", "found", "columns", "planted", "as good", "structure")
     return _markdown(head, rows), summarize(runs[0])
 

@@ -78,6 +78,8 @@ path_ : RankedPath
     their number.
 equivalent_range_ : tuple of int
     With "auto": the smallest and the largest number that are nearly as good as the one chosen.
+structure_ : StructureTest or None
+    With "auto": whether there are clusters; None for fewer than 10 rows or two columns.
 n_features_in_ : int
     Number of features seen in ``fit``.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -130,7 +132,7 @@ SETTINGS = {"n_clusters": 4, "n_features_to_select": 10, "random_state": 0}
 GROUPS = {
     "selection": ("ranking_", "support_", "n_features_selected_"),
     "outcome": ("n_iter_", "status_"),
-    "automatic": ("path_", "equivalent_range_"),
+    "automatic": ("path_", "equivalent_range_", "structure_"),
     "input": ("n_features_in_", "feature_names_in_"),
 }
 

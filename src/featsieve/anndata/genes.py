@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.criteria.selected_clusters import layers
 from featsieve.tuning import feature_qvalues
 from featsieve.validation import check_finite, check_selector, warn
 from featsieve.workflow.methods import find_method, make_selector
@@ -95,7 +96,9 @@ def select_genes(
         ``adata.obs["featsieve_cluster"]`` (``"mine_cluster"``)
             Cluster of every cell, as a categorical, if the method finds any.
         ``adata.uns["featsieve"]`` (``"mine"``)
-            Method, parameters and versions: all of it can be written to a file.
+            Method, parameters and versions: all of it can be written to a file. Where a number was
+            to be found, ``["structure"]`` says whether there are clusters (verdict, p-values and
+            sentence, as :func:`featsieve.structure_test`); there is a warning where not.
 
     See Also
     --------
@@ -234,6 +237,10 @@ def _about_fit(fitted: Any) -> dict[str, Any]:
     }
     if hasattr(fitted, "n_clusters_"):
         about["n_clusters"] = int(fitted.n_clusters_)
+    for inside in layers(fitted):
+        if (found := getattr(inside, "structure_", None)) is not None:
+            named = ("verdict", "p_permuted", "p_rotated", "sentence")
+            about["structure"] = {name: getattr(found, name) for name in named}
     return about
 
 

@@ -23,8 +23,8 @@ def inspect(
     Nothing is written. At the end stands the command that selects features of this table, with the
     options it needs.
 
-    The structure score compares the clusters with those of the same table after every column is
-    shuffled: noise stays near 0. Large tables are sampled for it, and it is said so.
+    Whether there are clusters is tested beside copies of the table that have none: with shuffled
+    columns, and with the same correlations. Large tables are sampled for it, and it is said so.
 
     Example: `featsieve inspect genes.csv`
 
@@ -85,12 +85,11 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"
         return
-    part = ""
-    if seen["n_samples"] < n or seen["sampled_columns"]:
-        part = f"; from {seen['n_samples']:,} of the rows and {seen['n_features']:,} of the columns"
-    noise = f"noise reaches {seen['noise']:.2f}{part}"
-    yield "structure", f"{seen['score']:.2f} ({noise}): {seen['verdict']}"
-    if seen["sampled_columns"] and seen["score"] < seen["noise"] and not seen["certain"]:
+    ps = " and ".join(f"{p:.2g}" for p in (seen["p_permuted"], seen["p_rotated"]) if p is not None)
+    looked = f"{seen['n_samples']:,} rows and {seen['n_features']:,} columns were looked at"
+    yield "structure", f"{seen['answer']} (p = {ps}; {looked})"
+    yield "", seen["sentence"]
+    if seen["sampled_columns"] and seen["verdict"] != "clusters":
         yield "", "clusters that few columns carry can be missed in a sample of columns"
     low, high = seen["plausible_range"]
     yield "clusters", f"{seen['n_clusters']} suggested, {low} to {high} are plausible"

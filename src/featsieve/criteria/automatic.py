@@ -12,7 +12,6 @@ from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
 from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
-from featsieve.criteria.structure import warn_without_structure
 from featsieve.hypotheses.families import table_labels
 from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_varying
@@ -45,7 +44,6 @@ def choose_count(
     judged = as_criterion(criterion or default_criterion(selector))
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
-    warn_without_structure(X, labels)
     return judge(judged, X, labels, order=order, sizes=sizes, progress=progress)
 
 

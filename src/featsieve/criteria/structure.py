@@ -1,167 +1,367 @@
-"""Is there anything to select for: the table against itself with permuted columns."""
+"""Is there structure, and is it clusters: a table beside copies of itself that have none."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
-from featsieve.arrays.namespace import as_numpy
+from featsieve.arrays import as_operator
+from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.graphs.affinity import modularity
+from featsieve.graphs.affinity import graph_of_neighbours
+from featsieve.graphs.distances import nearest_neighbours
+from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.graphs.views import (
-    VIEWS,
-    is_certain,
-    leave_one_out_accuracy,
-    permuted_by,
-    sample_view,
+from featsieve.hypotheses.families import components
+from featsieve.hypotheses.pool import mutual_information
+from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores
+from featsieve.hypotheses.views import View, hat_view, plain_view
+from featsieve.progress import SILENT, FitProgress
+from featsieve.validation import check_number, check_table, check_varying, warn
+
+FEWEST_SAMPLES = 10
+# Shares of variance that tell correlated columns from independent ones.
+N_ENERGIES = 2
+# Steps of sparse k-means: the columns hardly change after the first.
+SPARSE_STEPS = 3
+# Variances of agreements below this are rounding.
+ROUNDING = 1e-8
+
+WHAT_TO_DO = (
+    "Features are ranked all the same, but a selection means little. Check that rows are samples, "
+    "that batches or outliers do not hide the structure, or try another method."
 )
-from featsieve.validation import check_table, check_varying, warn
 
 
 class NoStructureWarning(UserWarning):
     """The table shows no more clusters than chance: a selection from it means little."""
 
 
-def structure_score(X: Any, labels: Any, *, random_state: Any = 0) -> float:
-    """Return how much clearer clusters are than in the same table without any.
+@dataclass(frozen=True, eq=False)
+class StructureTest:
+    """Whether a table has clusters, correlated columns without groups, or nothing.
 
-    The modularity of the labels on the neighbour graph of the samples, less that of clusters found
-    in tables whose columns were permuted one by one (the same columns, but no sample belongs with
-    another). Of the three metrics in which clusters may show (:mod:`featsieve.graphs.views`) the
-    largest difference counts.
+    Attributes
+    ----------
+    verdict : {"clusters", "gradient", "nothing"}
+        "clusters": groupings agree beyond both kinds of copies. "gradient": beyond permuted
+        columns only; columns are correlated, but the samples are no more clustered than a continuum
+        with the same correlations. "nothing": chance would give as much.
+    p_permuted, p_rotated : float
+        Share of copies (this table counted in) that reach the value of the table. The first asks
+        whether columns depend on one another, the second whether there are groups beyond that; it
+        is asked (not NaN) only where they do.
+    value_permuted, value_rotated : float
+        By how many standard deviations groupings agree more than on the copies, for the number of
+        groups where this is most. (Beside permuted columns, leading components may vary more.)
+    null_permuted, null_rotated : ndarray of shape (n_tables,)
+        The same of every copy beside the others: what chance reaches.
+    n_samples, n_features : int
+        Rows and columns that were looked at.
+    level : float
+        The verdict's level.
+    """
 
-    Warns (:class:`NoStructureWarning`) below 0.05 (below 0.5/√n for fewer than 100 samples), which
-    is what pure noise reaches.
+    verdict: str
+    p_permuted: float
+    p_rotated: float
+    value_permuted: float
+    value_rotated: float
+    null_permuted: np.ndarray
+    null_rotated: np.ndarray
+    n_samples: int
+    n_features: int
+    level: float
+
+    @property
+    def answer(self) -> str:
+        """The verdict in a few words."""
+        return {"gradient": "a gradient, not groups"}.get(self.verdict, self.verdict)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        return {
+            "clusters": "The samples form clusters: ways to group them agree more than in copies "
+            f"of the table with permuted columns (p = {self.p_permuted:.2g}), and more than in a "
+            f"continuum with the same correlations (p = {self.p_rotated:.2g}).",
+            "gradient": "A gradient, not groups: columns are correlated "
+            f"(p = {self.p_permuted:.2g}), but the samples are no more clustered than a continuum "
+            f"with the same correlations (p = {self.p_rotated:.2g}).",
+            "nothing": "Nothing that chance would not give: columns hang together, and ways to "
+            "group the samples agree, no more than in copies of the table with permuted columns "
+            f"(p = {self.p_permuted:.2g}).",
+        }[self.verdict]
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it: what was not asked is None."""
+        own = {name: np.asarray(value).tolist() for name, value in asdict(self).items()}
+        own = {name: None if value != value else value for name, value in own.items()}
+        return own | {"answer": self.answer, "sentence": self.sentence}
+
+    def __repr__(self) -> str:
+        return f"<StructureTest: {self.sentence}>"
+
+
+def structure_test(
+    X: Any,
+    *,
+    n_tables: int = defaults.STRUCTURE_TABLES,
+    level: float = defaults.STRUCTURE_LEVEL,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> StructureTest:
+    """Test whether a table has clusters, correlated columns without groups, or nothing.
+
+    The samples are grouped in several ways (neighbour graphs, k-means, sparse k-means; on all
+    columns, and on those that tell these groups best apart) into 2, 4 and 8. Groups that are
+    there are found by all of them. How far they agree is compared with two kinds of copies:
+
+    - every column permuted by itself: the same columns, independent (the variance of the leading
+      principal components counts here, too);
+    - samples rotated: the same columns with the same correlations, but a continuum.
 
     Parameters
     ----------
     X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-        The table. Of more than 5000 samples, a random 5000 are looked at.
-    labels : array-like of shape (n_samples,)
-        Clusters of the samples, for example ``labels_`` of a selector.
+        The table; at least 10 rows and two columns that vary. Of more than 300 rows a random 300
+        are looked at, of so many columns that these have more than 1.5 million entries those with
+        the fewest ties.
+    n_tables : int, default=19
+        Copies of each kind: 19 are the fewest that can be significant at 0.05.
+    level : float, default=0.05
+        Level of both tests.
     random_state : int, RandomState instance or None, default=0
-        Seeds the permutations and k-means.
+        Seeds the copies, k-means and the choice of rows.
+    n_jobs : int, optional
+        Processes that copies are looked at in; as in scikit-learn.
+    verbose : int, default=0
+        Whether to print progress.
 
     Returns
     -------
-    float
-        About 0 for noise, up to about 0.7 for clear clusters.
+    StructureTest
+        ``verdict``, ``sentence``, both p-values, and the values of the copies.
 
     Notes
     -----
-    A high score says that there are clusters, not that they are those one is interested in. A
-    smooth continuum of samples (time, a gradient) also scores above 0. A low score can be wrong:
-    a few columns with wide gaps keep these when permuted, and their clusters with them. (No warning
-    then, if nearly all neighbours agree on the labels.)
+    Values are ranks of the columns (normal scores), so that units and tails do not matter. The
+    rotation is that of Langsrud (2005) with the question of SigClust (Liu et al. 2008): a thin
+    decomposition U S V' of the table, U replaced by the Q factor of a Gaussian matrix. Columns with
+    ties get their own values back, and the leading directions are strengthened by what the
+    correlations lose by that.
+
+    A curved gradient (an arch, a ring) is called clusters: no test of this kind tells bends from
+    groups. Clusters that show in very few of many columns, or beside strong factors of no interest,
+    may be called a gradient or nothing: docs/inference.md has the rates.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from featsieve.datasets import make_planted
-    >>> from featsieve.tuning import structure_score
+    >>> from featsieve.tuning import structure_test
     >>> planted = make_planted(n_samples=120, n_features=50, n_clusters=4, random_state=0)
-    >>> structure_score(planted.X, planted.labels) > 0.2
-    True
+    >>> structure_test(planted.X).verdict
+    'clusters'
+    >>> rng = np.random.default_rng(0)
+    >>> structure_test(rng.standard_normal((120, 50))).verdict
+    'nothing'
     """
-    score, certain = excess_modularity(X, labels, random_state=random_state)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-    if score < noise_level(n_samples) and not certain:
-        warn(no_structure(score, n_samples), NoStructureWarning)
-    return score
-
-
-def noise_level(n_samples: int) -> float:
-    """Return the score that tables of noise reach."""
-    return max(defaults.NOISE_SCORE, defaults.NOISE_SCORE_TIMES_ROOT / np.sqrt(n_samples))
-
-
-def no_structure(score: float, n_samples: int) -> str:
-    """Say in plain words that there is nothing to select for."""
-    return (
-        "The clusters that were found are no clearer than those found after every column is "
-        f"permuted at random (structure score {score:.2f}; real ones have more than "
-        f"{noise_level(n_samples):.2f}): features are ranked, but either there is no cluster "
-        "structure for them to carry, or it was not found. Check that rows are samples; that "
-        "units, batches or outliers do not hide the structure; or try another n_clusters or method."
-    )
-
-
-def excess_modularity(
-    X: Any,
-    labels: Any,
-    *,
-    n_permutations: int = 3,
-    random_state: Any = 0,
-    most_samples: int | None = None,
-    enough: float = np.inf,
-) -> tuple[float, bool]:
-    """Return the structure score, and whether the labels are certain all the same.
-
-    A view that shows ``enough`` ends the search.
-    """
-    X = check_table(X, owner="structure_score")
-    check_varying(X)
-    labels = as_numpy(labels)
-    if labels.shape != (X.shape[0],):
+    check_number("n_tables", n_tables, low=1, integer=True)
+    check_number("level", level, low=0.0, strict=True)
+    X = check_table(X, owner="structure_test")
+    n_varying = int(check_varying(X).sum())
+    if X.shape[0] < FEWEST_SAMPLES or n_varying < 2:
         raise ValueError(
-            f"labels must hold one cluster per row of X, shape ({X.shape[0]},); got {labels.shape}."
+            f"structure_test needs at least {FEWEST_SAMPLES} rows and two columns that vary; got "
+            f"{X.shape[0]} and {n_varying}: fewer cannot show clusters beyond chance."
         )
+    progress = FitProgress("structure_test", verbose)
+    return find_structure(X, n_tables, level, random_state, n_jobs=n_jobs, progress=progress)
+
+
+def find_structure(
+    X: Any,
+    n_tables: int = defaults.STRUCTURE_TABLES,
+    level: float = defaults.STRUCTURE_LEVEL,
+    random_state: Any = 0,
+    *,
+    n_jobs: int | None = None,
+    progress: FitProgress = SILENT,
+) -> StructureTest:
+    """Return what :func:`structure_test` does, of a table that is checked."""
     random_state = check_random_state(random_state)
-    X, rows = sample_rows(X, random_state, most=most_samples)
-    codes = np.unique(labels if rows is None else labels[rows], return_inverse=True)[1]
-    n_clusters = int(codes.max()) + 1
-    if n_clusters == 1:
-        return 0.0, False
-    # The permuted tables are made when they are looked at: one exists at a time.
-    seeds = [random_state.randint(np.iinfo(np.int32).max) for _ in range(n_permutations)]
+    X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
+    rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    scores = scores_of(X, rng)
+    own = agreements(scores, rng)
 
-    def by_chance(seed: int, name: str) -> float:
-        table = permuted_by(X, seed)
-        view = sample_view(table, name, n_clusters=n_clusters)
-        clusterings = SpectralClusterings(
-            view.graph,
-            n_clusters,
-            random_state=random_state,
-            bridge=view.bridge,
-            n_starts=defaults.SPECTRAL_STARTS,
-        )
-        return float(modularity(view.graph, clusterings.labels(n_clusters)))
+    def beyond(
+        draw: Callable[[np.random.Generator], np.ndarray], what: str, n_kept: int
+    ) -> np.ndarray:
+        """Return by how much the table, and each of its copies, is beyond all others."""
+        progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
+        rngs = rng.spawn(n_tables)
+        with one_thread():
+            found = Parallel(n_jobs)(delayed(agreements)(draw(one), one) for one in rngs)
+        return beyond_others(np.stack([own, *found])[:, :n_kept])
 
-    excesses, certain = [], False
-    for name in VIEWS:
-        view = sample_view(X, name, n_clusters=n_clusters)
-        chance = np.mean([by_chance(seed, name) for seed in seeds])
-        excesses.append(float(modularity(view.graph, codes)) - float(chance))
-        certain = certain or is_certain(view.graph, codes)
-        if excesses[-1] >= enough:
-            break
-    return max(excesses), certain
-
-
-def quick_structure(X: Any, labels: Any, *, enough: float = np.inf) -> tuple[float, bool]:
-    """Return the structure score at the cost that a fit may have: of fewer samples."""
-    n_seen = min(X.shape[0], defaults.STRUCTURE_SAMPLES)
-    return excess_modularity(
-        X,
-        labels,
-        n_permutations=1 if n_seen >= defaults.ONE_PERMUTATION_SAMPLES else defaults.PERMUTATIONS,
-        most_samples=defaults.STRUCTURE_SAMPLES,
-        enough=enough,
+    permuted = beyond(lambda one: one.permuted(scores, axis=0), "with permuted columns", len(own))
+    rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
+    p_permuted, p_rotated = share_beyond(permuted), np.nan
+    verdict = "nothing"
+    if p_permuted <= level:
+        copies, n_kept = RotatedCopies(scores, rng), len(own) - N_ENERGIES  # they have its energies
+        rotated = beyond(copies.draw, "with the same correlations", n_kept)
+        p_rotated = share_beyond(rotated)
+        verdict = "clusters" if p_rotated <= level else "gradient"
+    return StructureTest(
+        verdict=verdict,
+        p_permuted=p_permuted,
+        p_rotated=p_rotated,
+        value_permuted=float(permuted[0]),
+        value_rotated=float(rotated[0]),
+        null_permuted=permuted[1:],
+        null_rotated=rotated[1:],
+        n_samples=scores.shape[0],
+        n_features=scores.shape[1],
+        level=level,
     )
 
 
-def warn_without_structure(X: Any, labels: np.ndarray) -> None:
-    """Warn where labels 0..c-1 are hardly predictable, and their modularity is that of noise."""
-    n_clusters = int(labels.max()) + 1
-    if n_clusters == 1:
-        return  # there is another warning for that
-    n, d = X.shape
-    if n <= d:  # in tall tables any split along a direction is predictable
-        E = sample_view(X, "hat", n_clusters=n_clusters).coordinates
-        if leave_one_out_accuracy(labels, E, n_clusters) >= defaults.PREDICTABLE_ACCURACY:
-            return
-    n_seen = min(n, defaults.STRUCTURE_SAMPLES)
-    score, certain = quick_structure(X, labels, enough=noise_level(n_seen))
-    if score < noise_level(n_seen) and not certain:
-        warn(no_structure(score, n_seen), NoStructureWarning)
+def share_beyond(values: np.ndarray) -> float:
+    """Return the share of tables that reach the first, itself counted in: its p-value."""
+    return float(np.mean(values >= values[0]))
+
+
+def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
+    """Return normal scores of the columns that vary, of unit variance; of many, the least tied."""
+    scores, deviations = dense_columns(normal_scores(X))
+    most = max(2, defaults.STRUCTURE_ENTRIES // scores.shape[0])
+    if scores.shape[1] <= most:
+        return scores
+    # Scores of equal entries are means of what they would be: ties make a column vary less.
+    columns = rng.permutation(scores.shape[1])
+    tied = -deviations[columns].round(2)
+    return scores[:, np.sort(columns[np.argsort(tied, kind="stable")[:most]])]
+
+
+def beyond_others(values: np.ndarray) -> np.ndarray:
+    """Return the largest of some statistics of every table, in deviations beyond the others.
+
+    The table and its copies are treated alike: each beside all others. Without structure they are
+    exchangeable, so that ranks of the result have exact p-values.
+    """
+    n = len(values)
+    mean = (values.sum(axis=0) - values) / (n - 1)
+    square = ((values**2).sum(axis=0) - values**2) / (n - 1)
+    deviation = np.sqrt(np.maximum(square - mean**2, ROUNDING))
+    return np.asarray(((values - mean) / deviation).max(axis=1))
+
+
+def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return how far groupings of the samples agree, on all columns and on the telling ones.
+
+    For each number of groups: the mean mutual information of groupings of the whole table, and of
+    groupings of those columns that have most of their variance between the former groups. Last come
+    ``N_ENERGIES`` shares of variance of leading components.
+    """
+    n, d = R.shape
+    numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
+    links = max(2, min(10, n // 3))
+    points = components(R, rng, count=defaults.FEW_COMPONENTS)
+    few = points[:, : defaults.FEWEST_COMPONENTS]
+    views = hat_view(as_operator(R, scale="unit"), numbers[-1]), plain_view(points)
+    cuts = [clusterings(view, links, numbers[-1], rng) for view in views]
+    n_telling = min(d, max(4, min(defaults.SECOND_SIZES[0], d // 8)))
+    found = []
+    for c in numbers:
+        first = [cut.labels(c) for cut in cuts]
+        first.append(kmeans(few, c, rng))
+        first.append(sparse(R, first[-1], c, defaults.SPARSE_COLUMNS[0], rng))
+        shown = sum(between(R, labels, c) for labels in first)
+        telling = R[:, np.argpartition(-shown, n_telling - 1)[:n_telling]]
+        inside = components(telling, rng, count=defaults.FEWEST_COMPONENTS)
+        second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
+        second.append(sparse(telling, second[-1], c, n_telling // 3, rng))
+        found += [agreement_of(first), agreement_of(second)]
+    total = np.sum(points**2, axis=0) / R.size
+    return np.array([*found, total[0], total[: few.shape[1]].sum()])
+
+
+def clusterings(
+    view: View, n_neighbors: int, most: int, rng: np.random.Generator
+) -> SpectralClusterings:
+    """Return the spectral clusterings of a view, for up to ``most`` clusters."""
+    graph = graph_of_neighbours(*nearest_neighbours(view.distances, n_neighbors))
+    seeds = np.random.RandomState(int(rng.integers(2**31)))
+    return SpectralClusterings(graph, most, random_state=seeds, n_starts=defaults.HYPOTHESIS_STARTS)
+
+
+def sparse(
+    Z: np.ndarray, labels: np.ndarray, n_clusters: int, n_columns: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the labels of a few steps of sparse k-means from given ones, on few columns."""
+    d = Z.shape[1]
+    n_columns = max(2, min(n_columns, d // 3))
+    for _ in range(SPARSE_STEPS if n_columns < d else 0):
+        shown = between(Z, labels, n_clusters)
+        weights = shown - np.partition(shown, d - n_columns - 1)[d - n_columns - 1]
+        chosen = np.flatnonzero(weights > 0.0)
+        if len(chosen) == 0:
+            break
+        points = Z[:, chosen] * np.sqrt(weights[chosen])
+        labels = kmeans(points, n_clusters, rng, n_starts=1, starts=[labels])
+    return labels
+
+
+def between(Z: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the sum of squares of every column between clusters."""
+    member = np.eye(n_clusters, dtype=Z.dtype)[labels]
+    return np.sum((member.T @ Z) ** 2 / np.maximum(member.sum(axis=0), 1.0)[:, None], axis=0)
+
+
+def agreement_of(labels: list[np.ndarray]) -> float:
+    """Return the mean mutual information of two of some groupings."""
+    return float(np.mean([mutual_information(*pair) for pair in combinations(labels, 2)]))
+
+
+_TESTING = ContextVar("featsieve_testing", default=True)
+
+
+@contextmanager
+def untested() -> Iterator[None]:
+    """Fit without a test of structure: one of many fits, of which another one has it."""
+    token = _TESTING.set(False)
+    try:
+        yield
+    finally:
+        _TESTING.reset(token)
+
+
+def is_testing() -> bool:
+    """Say whether a fit with automatic numbers is to test for structure."""
+    return _TESTING.get()
+
+
+def look_for_structure(X: Any, **settings: Any) -> StructureTest | None:
+    """Return :func:`find_structure` of a checked table; None where it is too small."""
+    if X.shape[0] < FEWEST_SAMPLES or int(check_varying(X).sum()) < 2:
+        return None
+    return find_structure(X, **settings)
+
+
+def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
+    """Test a checked table, and warn where it has no clusters; None where it is too small."""
+    found = look_for_structure(X, **settings)
+    if found is not None and found.verdict != "clusters":
+        warn(f"{found.sentence} {WHAT_TO_DO}", NoStructureWarning)
+    return found

@@ -95,7 +95,7 @@ def first_hypotheses(
         return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
-        n, enough = operator.shape[0], defaults.STRUCTURE_SAMPLES
+        n, enough = operator.shape[0], defaults.CHANCE_SAMPLES
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
         shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
         tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))

@@ -17,6 +17,8 @@ from featsieve.arrays.namespace import gathered, is_sparse, like, pick_columns, 
 
 # Entries of the columns that are looked at in one step.
 BLOCK_ELEMENTS = 2**18
+# Rounds in which rotated copies are strengthened: the last ones change next to nothing.
+STRENGTHENED = 4
 
 
 def normal_scores(X: Any) -> Any:
@@ -102,6 +104,50 @@ def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     found = np.linalg.qr(G - G.mean(axis=0))[0] @ inside
     found += mean
     return found
+
+
+class RotatedCopies:
+    """Rotated copies of a table of normal scores that keep its ties as well.
+
+    Z = U S V'; U gives way to the Q factor G of a centred Gaussian matrix. A column with ties is
+    given its own values in the order of G S V', which costs some of its correlations: the leading
+    directions of these columns are strengthened until a copy varies along them as Z does. (Leading:
+    beyond all directions of permuted columns.)
+    """
+
+    def __init__(self, Z: np.ndarray, rng: np.random.Generator) -> None:
+        n, d = Z.shape
+        self.n_samples = n
+        energy, vectors = np.linalg.eigh((Z @ Z.T if n <= d else Z.T @ Z).astype(np.float64))
+        kept = np.flatnonzero(energy > 1e-6 * energy[-1])[::-1]
+        self.energy, vectors = energy[kept], vectors[:, kept]
+        inside = vectors.T @ Z if n <= d else np.sqrt(self.energy)[:, None] * vectors.T
+        self.inside = inside.astype(Z.dtype)  # S V', the largest first
+        self.ordered = np.sort(Z, axis=0)
+        self.tied = np.flatnonzero((np.diff(self.ordered, axis=0) == 0.0).any(axis=0))
+        self.strength = np.ones(len(self.inside), dtype=Z.dtype)
+        if len(self.tied) == 0:
+            return
+        shuffled = rng.permuted(Z, axis=0)
+        by_chance = np.linalg.norm(shuffled, 2) ** 2
+        leading = int((self.energy > by_chance).sum())
+        directions = self.inside[:leading] / np.sqrt(self.energy[:leading, None])
+        for _ in range(STRENGTHENED if leading else 0):
+            along = np.sum((self.draw(rng) @ directions.T) ** 2, axis=0)
+            ratio = np.sqrt(self.energy[:leading] / np.maximum(along, 1e-300))
+            self.strength[:leading] *= np.clip(ratio, 0.5, 2.0)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a copy."""
+        G = rng.standard_normal((self.n_samples, len(self.inside)), dtype=np.float32)
+        G = np.linalg.qr(G - G.mean(axis=0))[0]
+        found = G @ self.inside
+        if len(self.tied):
+            order = np.argsort((G * self.strength) @ self.inside[:, self.tied], axis=0)
+            values = np.empty_like(order, dtype=found.dtype)
+            np.put_along_axis(values, order, self.ordered[:, self.tied], axis=0)
+            found[:, self.tied] = values
+        return found
 
 
 def dense_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,6 @@ from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.criteria.qvalues import feature_qvalues
-from featsieve.criteria.structure import warn_without_structure
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.distances import hat_distances
 from featsieve.graphs.initial_labels import authors_labels, labels_from_user
@@ -199,6 +198,9 @@ class JASFS(ClusterModel):
     equivalent_range_ : tuple of int
         The smallest and the largest number of features that are nearly as good as the one that was
         found (where it was to be found).
+    structure_ : StructureTest or None
+        Whether there are clusters (where a number of clusters or features was to be found); None
+        for fewer than 10 rows or two columns.
     %(input)s
 
     See Also
@@ -539,12 +541,11 @@ class JASFS(ClusterModel):
     def _choose_count(self, X: Any) -> None:
         """Say what there is to say about the number of features, which ``_fit`` has found."""
         self.equivalent_range_ = self.path_.curve.equivalent_range
-        if self.init is None or isinstance(self.init, str):  # or the labels are the user's
-            self._progress.step("checking that there is structure")
-            believed = getattr(self, "init_", {}).get("agreement", [0.0])[0]
-            by_chance = getattr(self, "init_", {}).get("permuted", [1.0])[0]
-            if not believed - by_chance > defaults.CREDIBLE_EXCESS:
-                warn_without_structure(X, self.labels_)
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether a number is to be found, for clusters that are not the user's."""
+        return super()._is_tested and (self.init is None or isinstance(self.init, str))
 
     def _check_parameters(self) -> None:
         """Validate the parameters."""

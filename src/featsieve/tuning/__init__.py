@@ -4,7 +4,7 @@ from featsieve.criteria.curve import CriterionCurve
 from featsieve.criteria.measures import Criterion, LabelAgreement, Modularity
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
 from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
-from featsieve.criteria.structure import NoStructureWarning, structure_score
+from featsieve.criteria.structure import NoStructureWarning, StructureTest, structure_test
 from featsieve.tuning.auto_selector import AutoSelector
 from featsieve.tuning.explanation import explain
 from featsieve.tuning.path import SparsityPath, sparsity_path
@@ -23,9 +23,10 @@ __all__ = [
     "NoStructureWarning",
     "SparsityPath",
     "StabilitySelection",
+    "StructureTest",
     "explain",
     "feature_qvalues",
     "sparsity_path",
-    "structure_score",
+    "structure_test",
     "suggest_n_clusters",
 ]

@@ -9,6 +9,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import check_sizes
+from featsieve.criteria.structure import untested
 from featsieve.validation import check_sized_selector
 
 
@@ -39,6 +40,8 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         The features, best first, and the ``curve`` of the criterion: ``path_.curve.table()``.
     equivalent_range_ : tuple of int
         The smallest and the largest number that are nearly as good as the one chosen.
+    structure_ : StructureTest or None
+        Whether there are clusters; None for fewer than 10 rows or two columns.
     selector_ : UnsupervisedSelector
         The fitted selector, with that number.
     scores_, ranking_, support_, n_features_selected_
@@ -76,6 +79,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
 
     _automatic = False
+    _is_tested = True
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)
@@ -89,14 +93,16 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         names = getattr(self, "feature_names_in_", None)
         name = type(selector).__name__
         self._progress.step(f"fitting {name}")
-        self.selector_ = selector.fit(X)
+        with untested():
+            self.selector_ = selector.fit(X)
         curve = choose_count(
             self.selector_, X, criterion=self.criterion, sizes=sizes, progress=self._progress
         )
         self.selector_.set_params(n_features_to_select=curve.chosen)
         if selector._follows_count:
             self._progress.step(f"fitting {name} again, for {curve.chosen} features")
-            self.selector_.fit(X)
+            with untested():
+                self.selector_.fit(X)
         order = np.argsort(self.selector_.ranking_)
         self.selector_._set_selection(self.selector_.scores_, curve.chosen, order=order)
         if names is not None:

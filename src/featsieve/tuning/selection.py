@@ -18,6 +18,7 @@ from featsieve.criteria.selected_clusters import (
     layers,
     selected_clusters,
 )
+from featsieve.criteria.structure import StructureTest, look_for_structure
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import check_table
@@ -58,6 +59,11 @@ class Selection:
         known = np.isfinite(facts["eta_squared"]) & ~np.isnan(facts["separation"])
         names = facts["best_cluster"].tolist()
         return [str(name) if there else None for name, there in zip(names, known, strict=True)]
+
+    @cached_property
+    def structure(self) -> StructureTest | None:
+        """Whether there are clusters: what the fit has found, or what is found now."""
+        return self.fitted("structure_") or look_for_structure(self.X)
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""

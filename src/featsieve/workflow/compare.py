@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.structure import WHAT_TO_DO, look_for_structure, untested
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
-from featsieve.tuning import NoStructureWarning, suggest_n_clusters
+from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.messages import ProgressCallback, silent
 from featsieve.workflow.methods import (
     DEFAULT_METHOD,
@@ -52,17 +53,19 @@ def compare_methods(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of several methods about one table
         progress("counting clusters and features")
+        if isinstance(n_clusters, str) or isinstance(n_features, str):
+            structure = look_for_structure(X, random_state=random_state)
+            if structure is not None and structure.verdict != "clusters":
+                notes.append(f"{structure.sentence} {WHAT_TO_DO}")
         if isinstance(n_clusters, str):
             n_clusters = suggest_n_clusters(X, random_state=random_state).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
         counts = {"n_clusters": n_clusters, "random_state": random_state}
         if isinstance(n_features, str):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", NoStructureWarning)
-                finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
+            finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
+            with untested():
                 n_features = finder.fit(X).n_features_selected_
             notes.append(f"{n_features} features for every method: as many as JASFS finds.")
-            notes += [str(w.message) for w in caught if w.category is NoStructureWarning]
         for name, kind in chosen.items():
             progress(name)
             selector = make_selector(kind, n_features=n_features, **counts)

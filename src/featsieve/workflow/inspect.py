@@ -9,14 +9,11 @@ from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
-from featsieve.criteria.structure import excess_modularity, noise_level
+from featsieve.criteria.structure import look_for_structure
 from featsieve.datasets import Dataset
-from featsieve.selectors import JASFS
 from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
 from featsieve.workflow.messages import ProgressCallback, by_column, silent
-
-FEWEST_ROWS, FEWEST_COLUMNS = 4, 2  # that can have structure
 
 
 def inspect_table(
@@ -70,49 +67,17 @@ def _options(look: dict[str, Any], *, named: bool) -> list[str]:
 
 
 def _look_for_structure(X: Any, usable: np.ndarray, random_state: int) -> dict[str, Any] | None:
-    """Return the clusters that a part of the table shows; None if it is too small for any."""
+    """Return the structure of a part of the table, and how many clusters; None if too small."""
     X, sampled = _part(X, np.flatnonzero(usable), random_state)
-    n, d = X.shape
-    if n < FEWEST_ROWS or d < FEWEST_COLUMNS:
+    found = look_for_structure(X, random_state=random_state) if X.shape[1] else None
+    if found is None:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what they say is what is reported
-        count = suggest_n_clusters(X, random_state=random_state)
-        sieve = JASFS(
-            min(count.n_clusters, n),
-            n_features_to_select=min(defaults.INSPECTED_FEATURES, d),
-            max_iter=1,
-            path_length=0,
-            random_state=random_state,
-        ).fit(X)
-        score, certain = excess_modularity(
-            X,
-            sieve.labels_,
-            n_permutations=1 if n >= defaults.ONE_PERMUTATION_SAMPLES else 3,
-            random_state=random_state,
-        )
-    noise = float(noise_level(n))
-    return {
-        "score": score,
-        "noise": noise,  # what noise reaches
-        "verdict": structure_verdict(score, noise, certain=certain),
+    count = suggest_n_clusters(X, random_state=random_state)
+    return found.summary() | {
         "n_clusters": count.n_clusters,
         "plausible_range": count.plausible_range,
-        "n_samples": n,
-        "n_features": d,
         "sampled_columns": sampled,
-        "certain": bool(certain),  # nearly all neighbours agree on the clusters, whatever the score
     }
-
-
-def structure_verdict(score: float, noise: float, *, certain: bool) -> str:
-    """Say what a structure score means."""
-    if score < noise and certain:
-        return "no more than after shuffling, yet nearly all neighbours agree on the clusters"
-    if score < noise:
-        return "no clearer than noise: a selection means little"
-    clear = score >= defaults.DOUBTFUL_STRUCTURE * noise
-    return "there are clusters" if clear else "hardly clearer than noise"
 
 
 def _part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:

@@ -10,7 +10,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.criteria.structure import quick_structure
+from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
 from featsieve.io.selection_model import SelectionModel
@@ -40,9 +40,9 @@ class SelectionRun:
         Share of the subsamples in which each feature was selected.
     stability : Stability or None
         How far the selections from subsamples agree beyond chance.
-    structure : float
-        How much clearer the clusters are than by chance; see `featsieve.structure_score`. Of at
-        most 1000 samples.
+    structure : StructureTest or None
+        Whether there are clusters; see `featsieve.structure_test`. None for fewer than 10 rows or
+        two columns that vary.
     seconds : float
         That the fit to all rows took.
     notes : tuple of Note
@@ -55,7 +55,7 @@ class SelectionRun:
     labels: np.ndarray
     frequency: np.ndarray | None
     stability: Stability | None
-    structure: float
+    structure: StructureTest | None
     seconds: float
     notes: tuple[Note, ...]
 
@@ -191,7 +191,7 @@ def select_features(
             found.facts["selection_frequency"] = repeats.frequency
         labels = _labels(found)
         progress("looking for structure")
-        structure, _ = quick_structure(X, labels)
+        structure = found.structure
     about = prepared.table
     model = SelectionModel.from_selector(
         selector,

@@ -8,7 +8,7 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.criteria.selected_clusters import layers
-from featsieve.criteria.structure import noise_level, quick_structure
+from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import ClusteringScores, Stability
 from featsieve.evaluation.judging import Judge
 from featsieve.report.selection.values import plain, plains
@@ -81,17 +81,10 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
     return facts | {"how": "price", "asked": None if price is None else plain(price)}
 
 
-def structure_facts(selection: Selection, given: float | None) -> dict[str, Any] | None:
-    """Return how much clearer the clusters are than in the table with permuted columns."""
-    clusters = selection.clusters
-    noise = noise_level(min(selection.X.shape[0], defaults.STRUCTURE_SAMPLES))
-    certain = None
-    if clusters is not None and len(clusters.names) > 1 and (given is None or given < noise):
-        score, certain = quick_structure(selection.X, clusters.codes)
-        given = score if given is None else given
-    if given is None:
-        return None
-    return {"score": plain(given, 3), "noise": plain(noise, 3), "certain": certain}
+def structure_facts(selection: Selection, given: StructureTest | None) -> dict[str, Any] | None:
+    """Return whether there are clusters; None for a table that is too small to say."""
+    found = given or selection.structure
+    return None if found is None else found.summary()
 
 
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:

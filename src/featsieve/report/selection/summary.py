@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import Stability
 from featsieve.evaluation.checks import as_classes
 from featsieve.report.selection import facts, features
@@ -15,7 +16,7 @@ from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
-FORMAT = 2
+FORMAT = 3
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
     "title", "file", "command", "seconds", "dropped", "standardized", "seed", "n_clusters", "notes"
@@ -30,7 +31,7 @@ def summarize_selection(
     sample_names: Any = None,
     frequency: Any = None,
     stability: Stability | None = None,
-    structure: float | None = None,
+    structure: StructureTest | None = None,
     y: Any = None,
     image_shape: Any = None,
     about: Mapping[str, Any] | None = None,
@@ -50,8 +51,8 @@ def summarize_selection(
         Share of subsamples that selected each feature; by default that of StabilitySelection.
     stability : Stability, optional
         From ``featsieve.evaluation.selection_stability``; by default that of StabilitySelection.
-    structure : float, optional
-        From ``featsieve.structure_score``; measured on at most 1000 samples if not given.
+    structure : StructureTest, optional
+        From ``featsieve.structure_test``; by default that of the fit, or tested now.
     y : array-like of shape (n_samples,), optional
         True classes, as names or numbers. They judge the selection and colour a picture; nothing
         is chosen by them.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from featsieve import defaults
-from featsieve.criteria.structure import no_structure
+from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.evaluation.judging import clear_difference, too_many_classes
 from featsieve.report.selection.values import counted, listed, readable
 
@@ -31,10 +31,7 @@ CRITERIA = {
     "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
 }
 CAVEATS = {
-    "no-structure": "{text}",
-    "certain-clusters": "The clusters are hardly clearer than after permuting every column "
-    "(structure score {score:.2g}), but nearly all neighbours agree on them: a few columns with "
-    "wide gaps, or discrete values, look like this.",
+    "no-structure": "{sentence} " + WHAT_TO_DO,
     "one-cluster": "All samples are in one cluster: there is no structure that features could "
     "carry. Ask for at least two clusters.",
     "doubtful-clusters": "The clusters are doubtful: different views of the table put a sample "
@@ -91,6 +88,7 @@ Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
     table, method, best = summary["table"], summary["method"], summary["selected"][:3]
+    structure = summary["structure"]  # where there are no clusters, a warning says so
     name = method["name"] + (f" with {method['inner']}" if method["inner"] else "")
     source = f" in {table['file']}" if table["file"] else ""
     looked = LOOKS_FOR.get(method["inner"] or method["name"])
@@ -102,7 +100,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         _how_many(summary),
         _significant(summary),
         _clusters(summary["clusters"]),
-        _structure(summary["structure"]),
+        structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
         best and f"The best {feature} {listed(best)}.",
     ]
@@ -176,18 +174,6 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
     )
 
 
-def _structure(structure: Mapping[str, Any] | None) -> str:
-    """Say whether there is anything beyond chance."""
-    if structure is None:
-        return ""
-    score, noise = structure["score"], structure["noise"]
-    beyond = "clearer" if score >= noise else "no clearer"
-    return (
-        f"The clusters are {beyond} than those of the same table with every column shuffled: "
-        f"structure score {score:.2f}, where noise stays below {noise:.2f}."
-    )
-
-
 def _stability(stability: Mapping[str, Any] | None) -> str:
     """Say how far other samples would select the same."""
     if stability is None or stability["value"] is None:
@@ -221,12 +207,8 @@ def caveats(summary: Mapping[str, Any], notes: Iterable[str] = ()) -> list[dict[
 def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     """Say where there is nothing to select for, or clusters cannot be trusted."""
     structure, clusters = summary["structure"], summary["clusters"]
-    if structure is not None and (score := structure["score"]) < structure["noise"]:
-        if structure["certain"]:
-            yield "certain-clusters", False, {"score": score}
-        else:
-            text = no_structure(score, summary["table"]["samples"])
-            yield "no-structure", True, {"text": text}
+    if structure is not None and structure["verdict"] != "clusters":
+        yield "no-structure", True, structure
     if clusters is None:
         return
     certainty, rows, few = clusters["certainty"], clusters["rows"], defaults.REPORT_FEW_IN_CLUSTER

@@ -1,0 +1,190 @@
+"""The structure test: false alarms on tables without clusters, power on tables that have some.
+
+`featsieve.tuning.structure_test` with its defaults answers clusters, gradient or nothing. Null
+tables have no groups: in the first kinds columns are independent ("nothing" is right), in the
+others they are correlated ("gradient" is right); the curved gradient, an arch, is the known
+exception. "False alarms" is the share of tables that are called clusters, with its exact 95 %
+interval. Planted tables are those of `planted_kinds`, as made and with standardised columns, and
+plain ones: c clusters, n rows, d columns of which m have means N(0, s^2) for each cluster, equal
+in size or each 0.6 times the one before. Real tables are the development sets, one test each: what
+the truth is, nobody knows.
+
+Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
+
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
+       [--first 1000] [--jobs 2] [--output benchmarks/results/calibration.md]
+"""
+
+import time
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.preprocessing import StandardScaler
+
+import real_data
+from common import finish, in_parallel, line, options, table
+from featsieve.datasets import make_catalogue_table, planted_kinds
+from featsieve.tuning import structure_test
+
+VERDICTS = ("clusters", "gradient", "nothing")
+SHAPES = ((60, 60), (60, 300), (200, 10), (1000, 10))
+INDEPENDENT = ("normal", "t3", "log-normal", "uniform", "binary")
+CORRELATED = (
+    *("AR(1) 0.5", "AR(1) 0.9", "one factor", "rank 5", "multivariate t3"),
+    *("correlated log-normal", "correlated binary", "Poisson, library sizes"),
+)
+CURVED = "curved gradient"
+PLAIN = (  # c, n, d, m, s, equal sizes
+    (2, 60, 10, 4, 2.0, True),
+    (2, 150, 4, 4, 2.0, True),
+    (2, 100, 300, 15, 1.5, True),
+    (2, 300, 20, 5, 1.5, False),
+    (3, 60, 40, 10, 2.0, True),
+    (3, 150, 4, 4, 2.5, True),
+    (3, 100, 30, 10, 2.0, False),
+    (5, 200, 50, 10, 2.0, True),
+    (5, 200, 50, 10, 2.0, False),
+    (8, 300, 50, 20, 2.0, True),
+    (10, 400, 100, 40, 1.5, True),
+)
+
+
+def null_table(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a table without clusters."""
+    noise = rng.standard_normal((n, d))
+
+    def factors(rank: int, size: float = 1.0) -> np.ndarray:
+        loadings = size * rng.standard_normal((rank, d))
+        return rng.standard_normal((n, rank)) @ loadings + noise
+
+    if kind.startswith("AR(1)"):
+        rho = float(kind.split()[1])
+        for j in range(1, d):
+            noise[:, j] = rho * noise[:, j - 1] + np.sqrt(1.0 - rho**2) * noise[:, j]
+        return noise
+    if kind == CURVED:
+        t = rng.random((n, 1))
+        arch = np.hstack([np.sin(3.0 * t), np.cos(3.0 * t)]) @ rng.standard_normal((2, d))
+        return arch + 0.3 * noise
+    if kind == "Poisson, library sizes":
+        means = np.exp(rng.normal(0.0, 1.0, d) + 0.5 * rng.standard_normal((n, 1)))
+        return rng.poisson(means).astype(np.float64)
+    return {
+        "normal": lambda: noise,
+        "t3": lambda: rng.standard_t(3, (n, d)),
+        "log-normal": lambda: np.exp(1.5 * noise),
+        "uniform": lambda: rng.random((n, d)),
+        "binary": lambda: (rng.random((n, d)) < rng.uniform(0.05, 0.5, d)) * 1.0,
+        "one factor": lambda: factors(1),
+        "rank 5": lambda: factors(5),
+        "multivariate t3": lambda: factors(3) / np.sqrt(rng.chisquare(3, (n, 1)) / 3.0),
+        "correlated log-normal": lambda: np.exp(factors(2, 0.7)),
+        "correlated binary": lambda: (factors(2, 0.7) > rng.uniform(-1.5, 1.5, d)) * 1.0,
+    }[kind]()
+
+
+def plain_table(
+    c: int, n: int, d: int, m: int, s: float, equal: bool, rng: np.random.Generator
+) -> np.ndarray:
+    """Return a table with clusters in its first m columns."""
+    share = np.ones(c) if equal else 0.6 ** np.arange(c)
+    labels = np.concatenate([np.arange(c), rng.choice(c, n - c, p=share / share.sum())])
+    X = rng.standard_normal((n, d))
+    X[:, :m] += s * rng.standard_normal((c, m))[labels]
+    return X
+
+
+def verdict(group: str, kind: Any, seed: int) -> dict[str, Any]:
+    """Return the answer of the test for one table."""
+    warnings.simplefilter("ignore")
+    # seeds of a kind of tables do not depend on the others
+    rng = np.random.default_rng([seed, *str((group, kind)).encode()])
+    if group == "null":
+        X = null_table(kind[0], *kind[1], rng)
+    elif group == "planted":
+        X = make_catalogue_table(kind[0], random_state=seed).X
+        X = StandardScaler().fit_transform(X) if kind[1] == "standardised" else X
+    elif group == "plain":
+        X = plain_table(*kind, rng)
+    elif group == "small":
+        X = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}[kind]().data
+    else:
+        X = real_data.prepared(kind)[0]
+    begun = time.perf_counter()
+    found = structure_test(X, random_state=seed)
+    seconds = time.perf_counter() - begun
+    return {"group": group, "kind": kind, "verdict": found.verdict, "seconds": seconds}
+
+
+def rates(rows: list[dict], *, interval: bool = False) -> list[str]:
+    """Write the shares of the answers, with an interval of the first if that is asked for."""
+    count = Counter(row["verdict"] for row in rows)
+    cells = [f"{count[name] / len(rows):.2f}" for name in VERDICTS]
+    if interval:
+        low, high = binomtest(count["clusters"], len(rows)).proportion_ci()
+        cells[0] += f" ({low:.3f} to {high:.3f})"
+    return [*cells, str(len(rows)), f"{np.mean([row['seconds'] for row in rows]):.1f}"]
+
+
+def page(rows: list[dict]) -> list[str]:
+    """Return the lines of the page."""
+    by: dict[tuple, list[dict]] = {}
+    for row in rows:
+        by.setdefault((row["group"], row["kind"]), []).append(row)
+    head = ["clusters", "gradient", "nothing", "tables", "seconds"]
+    lines = ["## Tables without clusters", ""]
+    lines += table(["kind", "false alarms", *head[1:], *(f"{n}x{d}" for n, d in SHAPES)], [])
+    for kind in (*INDEPENDENT, *CORRELATED, CURVED):
+        shapes = [by.get(("null", (kind, shape)), []) for shape in SHAPES]
+        own = [row for some in shapes for row in some]
+        if own:
+            alarms = [np.mean([row["verdict"] == "clusters" for row in some]) for some in shapes]
+            cells = [kind, *rates(own, interval=True), *(f"{one:.2f}" for one in alarms)]
+            lines.append(line(cells))
+    groups = {"planted": "Planted tables", "plain": "Plain clusters", "small": "Small real tables"}
+    for group, title in groups.items():
+        kinds = [key for key in by if key[0] == group]
+        if kinds:
+            lines += ["", f"## {title}", "", *table(["kind", *head], [])]
+            for key in kinds:
+                name = key[1] if isinstance(key[1], str) else ", ".join(map(str, key[1]))
+                lines.append(line([name, *rates(by[key])]))
+            lines.append(line(["**all**", *rates([row for key in kinds for row in by[key]])]))
+    real = [row for row in rows if row["group"] == "real"]
+    if real:
+        lines += ["", "## Development sets", ""]
+        for name in VERDICTS:
+            sets = [row["kind"] for row in real if row["verdict"] == name]
+            lines.append(f"- {name}: {len(sets)} ({', '.join(sets) or 'none'})")
+    return lines
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--tables", type=int, default=100, help="of each null kind and shape")
+    parser.add_argument("--planted", type=int, default=10, help="of each kind with clusters")
+    parser.add_argument("--first", type=int, default=1000, help="the first random state")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    some = range(arguments.first, arguments.first + arguments.planted)
+    many = range(arguments.first, arguments.first + arguments.tables)
+    nulls = [(kind, shape) for kind in (*INDEPENDENT, *CORRELATED, CURVED) for shape in SHAPES]
+    cases: list[tuple] = []
+    if real_data.folder() is not None:
+        names = (*real_data.PAPER, *real_data.SKFEATURE, *real_data.MORE)
+        cases += [("real", name, 0) for name in names]
+    cases += [("null", kind, seed) for kind in nulls for seed in many]
+    forms = [(kind, form) for kind in planted_kinds() for form in ("as made", "standardised")]
+    cases += [("planted", kind, seed) for kind in forms for seed in some]
+    cases += [("plain", kind, seed) for kind in PLAIN for seed in some]
+    cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
+    rows = in_parallel(verdict, cases, jobs=arguments.jobs)
+    finish(arguments.output, "Calibration of the structure test", __doc__, page(rows))
+
+
+if __name__ == "__main__":
+    main()
