@@ -27,6 +27,8 @@ from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_number, check_table, check_varying, warn
 
 FEWEST_SAMPLES = 10
+# Halves of fewer columns than this are no table.
+FEWEST_SPLIT = 4
 # Shares of variance that tell correlated columns from independent ones.
 N_ENERGIES = 2
 # Steps of sparse k-means: the columns hardly change after the first.
@@ -122,8 +124,9 @@ def structure_test(
     """Test whether a table has clusters, correlated columns without groups, or nothing.
 
     The samples are grouped in several ways (neighbour graphs, k-means, sparse k-means; on all
-    columns, and on those that tell these groups best apart) into 2, 4 and 8. Groups that are
-    there are found by all of them. How far they agree is compared with two kinds of copies:
+    columns, on halves of them, and on those that tell these groups best apart) into 2, 4 and 8.
+    Groups that are there are found by all of them. How far they agree is compared with two kinds
+    of copies:
 
     - every column permuted by itself: the same columns, independent (the variance of the leading
       principal components counts here, too);
@@ -270,21 +273,27 @@ def beyond_others(values: np.ndarray) -> np.ndarray:
 def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return how far groupings of the samples agree, on all columns and on the telling ones.
 
-    For each number of groups: the mean mutual information of groupings of the whole table, and of
-    groupings of those columns that have most of their variance between the former groups. Last come
-    ``N_ENERGIES`` shares of variance of leading components.
+    For each number of groups the mean mutual information of groupings of the whole table, of
+    groupings of those columns that have most of their variance between the former groups, and of
+    the hat metrics of two halves of the columns. Last come ``N_ENERGIES`` shares of variance of
+    leading components.
     """
     n, d = R.shape
     numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
     links = max(2, min(10, n // 3))
     points = components(R, rng, count=defaults.FEW_COMPONENTS)
     few = points[:, : defaults.FEWEST_COMPONENTS]
-    views = hat_view(as_operator(R, scale="unit"), numbers[-1]), plain_view(points)
+    tables = [R]
+    if d >= FEWEST_SPLIT:
+        tables += [R[:, np.sort(half)] for half in np.array_split(rng.permutation(d), 2)]
+    hats = [hat_view(as_operator(one, scale="unit"), numbers[-1]) for one in tables]
+    views = [plain_view(points), *hats]
     cuts = [clusterings(view, links, numbers[-1], rng) for view in views]
     n_telling = min(d, max(4, min(defaults.SECOND_SIZES[0], d // 8)))
     found = []
     for c in numbers:
         first = [cut.labels(c) for cut in cuts]
+        apart, first = first[2:], first[:2]
         first.append(kmeans(few, c, rng))
         first.append(sparse(R, first[-1], c, defaults.SPARSE_COLUMNS[0], rng))
         shown = sum(between(R, labels, c) for labels in first)
@@ -292,7 +301,7 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         inside = components(telling, rng, count=defaults.FEWEST_COMPONENTS)
         second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
         second.append(sparse(telling, second[-1], c, n_telling // 3, rng))
-        found += [agreement_of(first), agreement_of(second)]
+        found += [agreement_of(one) for one in (first, second, apart) if one]
     total = np.sum(points**2, axis=0) / R.size
     return np.array([*found, total[0], total[: few.shape[1]].sum()])
 

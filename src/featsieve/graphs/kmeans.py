@@ -18,7 +18,7 @@ def kmeans(
     rng: np.random.Generator,
     *,
     n_starts: int = defaults.HYPOTHESIS_STARTS,
-    starts: Sequence[np.ndarray] = (),
+    starts: np.ndarray | Sequence[np.ndarray] = (),
 ) -> np.ndarray:
     """Return the labels of the tightest of some k-means runs; no cluster is empty.
 
