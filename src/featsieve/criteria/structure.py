@@ -282,7 +282,7 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
     links = max(2, min(10, n // 3))
     points = components(R, rng, count=defaults.FEW_COMPONENTS)
-    few = points[:, : defaults.FEWEST_COMPONENTS]
+    few = points[:, : defaults.STRUCTURE_COMPONENTS]
     tables = [R]
     if d >= FEWEST_SPLIT:
         tables += [R[:, np.sort(half)] for half in np.array_split(rng.permutation(d), 2)]
@@ -298,7 +298,7 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         first.append(sparse(R, first[-1], c, defaults.SPARSE_COLUMNS[0], rng))
         shown = sum(between(R, labels, c) for labels in first)
         telling = R[:, np.argpartition(-shown, n_telling - 1)[:n_telling]]
-        inside = components(telling, rng, count=defaults.FEWEST_COMPONENTS)
+        inside = components(telling, rng, count=defaults.STRUCTURE_COMPONENTS)
         second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
         second.append(sparse(telling, second[-1], c, n_telling // 3, rng))
         found += [agreement_of(one) for one in (first, second, apart) if one]
