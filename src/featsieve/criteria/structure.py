@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import take_rows
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import graph_of_neighbours
@@ -214,8 +215,10 @@ def find_structure(
         progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
         rngs = rng.spawn(n_tables)
         with one_thread():
-            found = Parallel(n_jobs)(delayed(agreements)(draw(one), one) for one in rngs)
-        return beyond_others(np.stack([own, *found])[:, :n_kept])
+            tasks = (delayed(agreements)(draw(one), one) for one in rngs)
+            found = Parallel(n_jobs, return_as="generator")(tasks)
+            values = [own, *progress.counted(found, n_tables, what="copies")]
+        return beyond_others(np.stack(values)[:, :n_kept])
 
     permuted = beyond(lambda one: one.permuted(scores, axis=0), "with permuted columns", len(own))
     rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
@@ -248,6 +251,10 @@ def share_beyond(values: np.ndarray) -> float:
 def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
     """Return normal scores of the columns that vary, of unit variance; of many, the least tied."""
     scores, deviations = dense_columns(normal_scores(X))
+    rows = distinct_rows(scores)
+    if len(rows) < len(scores) == len(distinct_rows(rng.permuted(scores, axis=0))):
+        # Rows that are repeated, not by chance, count once: twins would be groups of two.
+        scores, deviations = dense_columns(normal_scores(take_rows(X, rows)))
     most = max(2, defaults.STRUCTURE_ENTRIES // scores.shape[0])
     if scores.shape[1] <= most:
         return scores
@@ -255,6 +262,11 @@ def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
     columns = rng.permutation(scores.shape[1])
     tied = -deviations[columns].round(2)
     return scores[:, np.sort(columns[np.argsort(tied, kind="stable")[:most]])]
+
+
+def distinct_rows(Z: np.ndarray) -> np.ndarray:
+    """Return where each different row stands first."""
+    return np.sort(np.unique(Z, axis=0, return_index=True)[1])
 
 
 def beyond_others(values: np.ndarray) -> np.ndarray:
