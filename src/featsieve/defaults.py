@@ -406,6 +406,10 @@ SUBSAMPLES = 10
 SUBSAMPLE_SHARE = 0.8
 SUBSAMPLED_ELEMENTS = 20_000_000
 
+# q-values come with an automatic number of features for tables of up to so many elements.
+# Chosen on: no data: forty fits of such a table take seconds.
+QVALUE_ELEMENTS = 100_000
+
 # `inspect` looks for clusters in at most this many samples and elements.
 # Chosen on: no data: a look that takes seconds.
 INSPECTED_SAMPLES = 600

@@ -41,13 +41,13 @@ def select(
         ),
     ] = None,
     qvalues: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--qvalues",
+            "--qvalues/--no-qvalues",
             help="Test every feature against the clusters, by some forty fits: which ones go with "
-            "them, at which false discovery rate.",
+            "them, at which false discovery rate. Done for small tables if --features is auto.",
         ),
-    ] = False,
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:

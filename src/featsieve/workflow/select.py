@@ -10,6 +10,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.qvalues import FEWEST_SAMPLES
 from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
@@ -103,7 +104,7 @@ def select_features(
     standardize: bool = False,
     impute: str | None = None,
     n_subsamples: int | None = None,
-    qvalues: bool = False,
+    qvalues: bool | None = None,
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> SelectionRun:
@@ -128,9 +129,11 @@ def select_features(
     n_subsamples : int, optional
         Times that the selection is repeated on 80 % of the rows, with the same numbers of clusters
         and features, to see what comes back. By default 10, or 0 for more than 2e7 elements.
-    qvalues : bool, default=False
+    qvalues : bool, optional
         Whether q-values of the features are computed, by some forty refits
-        (:func:`featsieve.tuning.feature_qvalues`). ``n_features="significant"`` does so always.
+        (:func:`featsieve.tuning.feature_qvalues`). ``n_features="significant"`` does so always. By
+        default where the number of features is found (few may suffice to show clusters that many
+        go with), of tables of up to 1e5 elements; not with ``n_subsamples=0``.
     random_state : int, default=0
         The same number gives the same answer.
     progress : callable, optional
@@ -175,6 +178,8 @@ def select_features(
             selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
         )
         tested: Any = False
+        if qvalues is None:
+            qvalues = _can_test(selector, X, prepared)
         if qvalues and not hasattr(selector, "qvalues_"):
             progress("testing the features (q-values), by many fits")
             tested = feature_qvalues(selector, X, random_state=random_state)
@@ -216,6 +221,13 @@ def select_features(
         seconds,
         notes=(*own, *others),
     )
+
+
+def _can_test(selector: Any, X: Any, prepared: Prepared) -> bool:
+    """Say whether q-values are worth their time: beside an automatic number, of a small table."""
+    small = X.shape[0] * X.shape[1] <= defaults.QVALUE_ELEMENTS and X.shape[0] >= FEWEST_SAMPLES
+    found = prepared.n_features == "auto" and prepared.n_subsamples > 0
+    return small and found and len(np.unique(getattr(selector, "labels_", 0))) > 1
 
 
 def _labels(found: Selection) -> np.ndarray:

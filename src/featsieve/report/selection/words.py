@@ -137,10 +137,17 @@ def _significant(summary: Mapping[str, Any]) -> str:
     """Say how many features go with the clusters, beside the fewest that show them."""
     number, curve = summary["number"], summary["curve"]
     count = number.get("significant")
+    if count is None and number["how"] == "criterion":
+        return (
+            "More may go with the clusters than it takes to show them: q-values tell which "
+            "(--qvalues on the command line, or --features significant)."
+        )
     if count is None:
         return ""
     go = "feature goes" if count == 1 else "features go"
-    fewest = f", and {curve['chosen']} suffice to show them" if curve and count else ""
+    fewest = ""
+    if curve and count:
+        fewest = f", and {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show them"
     return (
         f"{count:,} {go} with the clusters at q <= {defaults.QVALUE_LEVEL:g} (of features called "
         f"so, about {defaults.QVALUE_LEVEL:.0%} may be false){fewest}. A q-value does not tell "
