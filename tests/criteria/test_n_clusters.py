@@ -6,9 +6,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
 
 from featsieve import defaults
-from featsieve.criteria.n_clusters import candidate_numbers
+from featsieve.criteria.n_clusters import candidate_numbers, overlap
 from featsieve.datasets import make_planted
 from featsieve.tuning import suggest_n_clusters
 
@@ -52,33 +53,65 @@ def test_noise_has_two_clusters_that_show_nowhere(shape):
     assert (found.n_clusters, found.view) == (2, None)
 
 
-def test_the_largest_modularity_of_predictable_labels_wins():
+def test_the_evidence_is_given_for_every_candidate():
     found = count(blobs(4), most=12)
-    clear = found.label_accuracy >= 0.9
-    assert found.n_clusters == found.candidates[clear][found.modularity[clear].argmax()]
-    assert (found.label_accuracy < 0.9).any()
-    assert found.modularity[found.candidates == 4] == pytest.approx(0.75, abs=0.02)
+    assert found.candidates.tolist() == [*range(2, 11), 12]
+    assert found.n_clusters == found.candidates[found.score.argmax()] == 4
+    near = found.score >= (1.0 - defaults.COUNT_TOLERANCE) * found.score.max()
+    assert found.equivalent.tolist() == found.candidates[near].tolist()
+    assert not near.all()
+    assert found.agreement[found.candidates == 4] == pytest.approx(1.0, abs=0.01)
+    assert found.score[found.candidates == 4] == pytest.approx(0.75, abs=0.02)  # modularity
 
 
-def test_two_samples_are_two_clusters():
-    for n in (2, 3, 5):
-        X = np.random.default_rng(0).standard_normal((n, 4))
-        assert count(X).n_clusters == 2
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("sizes", [(150, 90, 45, 15), (110, 80, 50, 30, 20, 10)])
+def test_small_clusters_are_counted_whatever_the_units(sizes, scaled):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.standard_normal((300, 100))
+    X[:, :15] += 2.5 * rng.standard_normal((len(sizes), 15))[labels]
+    if scaled:
+        X *= 10.0 ** rng.uniform(-3.0, 3.0, 100)
+    found = count(X)
+    assert found.n_clusters == len(sizes)
+    assert found.n_clusters in found.equivalent
+    assert found.score.max() > 0.8
+
+
+def test_a_random_column_does_not_split_the_wines():
+    X = load_wine().data
+    extra = [np.random.default_rng(draw).integers(2, size=len(X)) for draw in range(4)]
+    found = [count(np.column_stack([X, column])).n_clusters for column in extra]
+    assert found.count(3) >= 3
+
+
+def test_overlap_counts_clusters_alike_whatever_their_size():
+    one = np.repeat([0, 1, 2], [80, 15, 5])
+    assert overlap(one, (one + 1) % 3) == 1.0
+    other = np.where(one == 2, 1, one)  # the smallest is missed
+    assert overlap(one, other) == pytest.approx((1.0 + 15 / 20) / 2)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 4), (5, 4), (9, 4), (30, 1), (9, 1), (2, 1)])
+def test_tables_of_few_samples_or_one_column_get_an_answer(shape):
+    found = count(np.random.default_rng(0).standard_normal(shape))
+    assert 2 <= found.n_clusters <= max(2, shape[0] // 3)  # three samples for each
 
 
 @pytest.mark.parametrize("most_samples", [5000, 60])
 def test_sparse_tables_give_the_answer_of_dense_ones(most_samples, monkeypatch):
-    monkeypatch.setattr(defaults, "CRITERION_SAMPLES", most_samples)
+    monkeypatch.setattr(defaults, "COUNT_SAMPLES", most_samples)
     X = blobs(3, per_cluster=30, d=30)
     X[np.abs(X) < 0.8] = 0.0
     dense = count(X, most=8)
     sparse = count(sp.csc_array(X), most=8)
     assert (sparse.n_clusters, sparse.view) == (dense.n_clusters, dense.view)
-    np.testing.assert_allclose(sparse.modularity, dense.modularity, atol=1e-8)
+    np.testing.assert_allclose(sparse.score, dense.score, atol=1e-6)
 
 
 def test_of_large_tables_some_samples_are_looked_at(monkeypatch):
-    monkeypatch.setattr(defaults, "CRITERION_SAMPLES", 80)
+    monkeypatch.setattr(defaults, "COUNT_SAMPLES", 80)
     found = count(blobs(4, per_cluster=50))
     assert found.n_clusters == 4
     assert found.candidates[-1] <= 80 // 3
@@ -90,12 +123,10 @@ def test_orders_and_units_do_not_matter_on_clear_data():
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
     units = 10.0 ** rng.uniform(-2, 2, X.shape[1])
-    expected = count(X, most=10)
     for table in (X[rows], X[:, columns], X * units + 3.0, pd.DataFrame(X), X.astype(np.float32)):
         found = count(table, most=10)
         assert found.n_clusters == c
-        # The quality of the true clusters; where there is none, k-means may differ.
-        np.testing.assert_allclose(found.modularity[c - 2], expected.modularity[c - 2], atol=1e-5)
+        assert found.score[c - 2] == pytest.approx(1 - 1 / c, abs=0.02)
 
 
 @settings(max_examples=40)
@@ -111,6 +142,12 @@ def test_candidates_rise_from_two_by_small_steps(n, most):
     assert limit <= max(numbers[-1] + 1, 1.2 * numbers[-1])  # nothing is left out at the end
 
 
+def test_equal_columns_are_no_obstacle():
+    column = np.random.default_rng(0).standard_normal((40, 1))
+    assert count(np.tile(column, 6)).n_clusters >= 2
+    assert len(count(np.eye(12)).equivalent) > 0
+
+
 def test_mistakes_get_an_answer():
     with pytest.raises(ValueError, match="All 3 columns of X are constant"):
         count(np.full((10, 3), 0.1))
@@ -118,5 +155,6 @@ def test_mistakes_get_an_answer():
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match=r"1 column \(c\).*suggest_n_clusters.*impute"):
         count(pd.DataFrame(X, columns=list("abcde")))
+    assert count(blobs(2, per_cluster=3), most=50).candidates.tolist() == [2]  # of six samples
     with pytest.raises(ValueError, match="most must be an integer of at least 2"):
         count(np.eye(6), most=1)

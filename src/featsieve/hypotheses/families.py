@@ -265,16 +265,9 @@ def sparse_kmeans(
     between the clusters and t its (n_columns + 1)-th largest, in turn. ``points`` are where it
     starts.
     """
-    n, d = Z.shape
     labels = kmeans(points, n_clusters, rng)
     for _ in range(max_iter):
-        sums = np.zeros((n_clusters, n), dtype=Z.dtype)
-        sums[labels, np.arange(n)] = 1.0
-        size = np.maximum(sums.sum(axis=1), 1.0)
-        between = np.sum((sums @ Z) ** 2 / size[:, None], axis=0)
-        at = d - n_columns - 1
-        threshold = np.partition(between, at)[at] if at >= 0 else 0.0
-        weights = np.maximum(between - threshold, 0.0)
+        weights = sparse_weights(Z, labels, n_columns)
         chosen = np.flatnonzero(weights)
         if len(chosen) == 0:
             break
@@ -283,6 +276,18 @@ def sparse_kmeans(
         if agreement([previous, labels]) > 1.0 - 1e-9:
             break
     return labels
+
+
+def sparse_weights(Z: np.ndarray, labels: np.ndarray, n_columns: int) -> np.ndarray:
+    """Return the weights (b_j - t)_+ of the columns, for the clusters 0..c-1."""
+    n, d = Z.shape
+    sums = np.zeros((int(labels.max()) + 1, n), dtype=Z.dtype)
+    sums[labels, np.arange(n)] = 1.0
+    size = np.maximum(sums.sum(axis=1), 1.0)
+    between = np.sum((sums @ Z) ** 2 / size[:, None], axis=0)
+    at = d - n_columns - 1
+    threshold = np.partition(between, at)[at] if at >= 0 else 0.0
+    return np.asarray(np.maximum(between - threshold, 0.0))
 
 
 def two_means_share(Z: np.ndarray) -> np.ndarray:

@@ -69,8 +69,8 @@ class JASFS(ClusterModel):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters c to look for, at least 2, or "auto": the number that the neighbour graph
-        supports best, right within a factor of about two
+        Number of clusters c to look for, at least 2, or "auto": the number on which views of the
+        table agree, right within a factor of about two
         (:func:`~featsieve.tuning.suggest_n_clusters`). It need not be exact: halving it costs more
         than doubling it.
     n_features_to_select : int, float, "auto", "significant" or None, default=None

@@ -1,0 +1,195 @@
+"""How often the suggested number of clusters is right, beside silhouette and gap statistic.
+
+Planted tables: 24 in a row, 2, 3, 4, 5, 6 and 8 clusters in tables of four shapes (200 x 100, 300 x
+60, 300 x 300, 400 x 1000; 15, 10, 20, 25 informative columns, cluster means N(0, 2²) in units of
+the noise). Unbalanced: shares fall by equal factors, the largest is ten times the smallest (four
+clusters: 56, 26, 12 and 6 %). Scaled: every column times 10^U(-3, 3). Many columns: 300 x 200, all
+informative with means N(0, 0.7²), and 200 x 400, half of them with N(0, 1). Constants were chosen
+on tables of other random states. Real tables: the development sets, on which they were chosen too,
+and where classes need not be clusters. Wine: the 178 wines of scikit-learn with one more column,
+random and boolean, 18 draws.
+
+Cells: share of tables on which the answer is exact / within a factor 1.5 / within a factor 2.
+Silhouette: largest mean silhouette width of k-means. Gap: the smallest number whose gap statistic
+reaches that of the next less its standard error (ten reference tables, uniform in the box of the
+principal components). Both look at the 30 leading principal components of at most 1000 samples, for
+the same candidates, of the columns as they are and of standardised columns.
+
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration_clusters.py [--jobs 2]
+       [--output benchmarks/results/calibration_clusters.md]
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.metrics import silhouette_score
+from sklearn.preprocessing import StandardScaler
+
+import real_data
+from common import finish, in_parallel, options, table
+from featsieve.criteria.n_clusters import candidate_numbers
+from featsieve.tuning import suggest_n_clusters
+
+FEW = ((200, 100, 15, 2.0), (300, 60, 10, 2.0), (300, 300, 20, 2.0), (400, 1000, 25, 2.0))
+MANY = ((300, 200, 200, 0.7), (200, 400, 200, 1.0))
+COUNTS = (2, 3, 4, 5, 6, 8)
+PLANTED = {
+    "balanced, raw": (FEW, True, False),
+    "balanced, scaled": (FEW, True, True),
+    "unbalanced, raw": (FEW, False, False),
+    "unbalanced, scaled": (FEW, False, True),
+    "many columns, balanced": (MANY, True, True),
+    "many columns, unbalanced": (MANY, False, True),
+}
+REAL, WINE = "development sets", "wine and a random column"
+WINE_DRAWS = 18
+REFERENCES = 10
+FACTORS = (1.0, 1.5, 2.0)
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def planted(
+    c: int, shape: tuple[int, int, int, float], *, balanced: bool, scaled: bool
+) -> tuple[np.ndarray, int]:
+    """Return a table with c clusters, and c."""
+    n, d, m, signal = shape
+    rng = np.random.default_rng([1, c, n, d])
+    share = np.ones(c) if balanced else 10.0 ** -(np.arange(c) / (c - 1))
+    ends = np.round(np.cumsum(share) / share.sum() * n)
+    labels = rng.permutation(np.searchsorted(ends, np.arange(n), side="right"))
+    X = rng.standard_normal((n, d))
+    X[:, :m] += signal * rng.standard_normal((c, m))[labels]
+    X = X[:, rng.permutation(d)]
+    return X * 10.0 ** rng.uniform(-3.0, 3.0, d) if scaled else X, c
+
+
+def real(name: str) -> tuple[Any, int]:
+    """Return a data set, and how many classes it has."""
+    X, y = real_data.prepared(name)
+    return X, len(np.unique(y))
+
+
+def wine(draw: int) -> tuple[np.ndarray, int]:
+    """Return the wines with one random boolean column."""
+    X = load_wine().data
+    return np.column_stack([X, np.random.default_rng(draw).integers(2, size=len(X))]), 3
+
+
+# Rules --------------------------------------------------------------------------------------------
+
+
+def components(X: Any, *, scaled: bool) -> np.ndarray:
+    """Return what the two other rules look at."""
+    rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:1000])
+    X = StandardScaler().fit_transform(X[rows]) if scaled else X[rows]
+    return PCA(min(30, *X.shape), random_state=0).fit_transform(X)
+
+
+def clusters(points: np.ndarray, c: int) -> KMeans:
+    """Return k-means with c clusters."""
+    return KMeans(c, n_init=3, random_state=0).fit(points)
+
+
+def by_silhouette(X: Any, *, scaled: bool) -> int:
+    """Return the number of the largest mean silhouette width."""
+    points = components(X, scaled=scaled)
+    numbers = candidate_numbers(len(points)).tolist()
+    return max(numbers, key=lambda c: silhouette_score(points, clusters(points, c).labels_))
+
+
+def by_gap(X: Any, *, scaled: bool) -> int:
+    """Return the smallest number whose gap is that of the next less a standard error."""
+    points = components(X, scaled=scaled)
+    rng = np.random.default_rng(0)
+    box = (points.min(axis=0), points.max(axis=0))
+    references = [rng.uniform(*box, size=points.shape) for _ in range(REFERENCES)]
+
+    def gap(c: int) -> tuple[float, float]:
+        by_chance = [np.log(clusters(A, c).inertia_) for A in references]
+        error = np.std(by_chance) * np.sqrt(1.0 + 1.0 / REFERENCES)
+        return float(np.mean(by_chance) - np.log(clusters(points, c).inertia_)), float(error)
+
+    numbers = candidate_numbers(len(points)).tolist()
+    last = gap(numbers[0])
+    for c, following in pairwise(numbers):
+        this, last = last, gap(following)
+        if this[0] >= last[0] - last[1]:
+            return c
+    return numbers[-1]
+
+
+RULES: dict[str, Callable[[Any], int]] = {
+    "featsieve": lambda X: suggest_n_clusters(X).n_clusters,
+    "silhouette": lambda X: by_silhouette(X, scaled=False),
+    "silhouette, standardised": lambda X: by_silhouette(X, scaled=True),
+    "gap": lambda X: by_gap(X, scaled=False),
+    "gap, standardised": lambda X: by_gap(X, scaled=True),
+}
+
+
+# All of them --------------------------------------------------------------------------------------
+
+
+def measure(row: str, make: Callable[..., tuple[Any, int]], keywords: dict) -> dict[str, Any]:
+    """Return the answers of all rules for one table."""
+    warnings.simplefilter("ignore")
+    X, c = make(**keywords)
+    begun = time.process_time()
+    found: dict[str, Any] = {"row": row, "true": c}
+    for name, rule in RULES.items():
+        found[name] = rule(X)
+        if name == "featsieve":
+            found["seconds"] = time.process_time() - begun
+    return found
+
+
+def cases() -> list[tuple[str, Callable[..., tuple[Any, int]], dict[str, Any]]]:
+    """Return all tables: the row they belong to, and how they are made."""
+    found: list[tuple[str, Callable[..., tuple[Any, int]], dict[str, Any]]] = []
+    for row, (shapes, balanced, scaled) in PLANTED.items():
+        form = {"balanced": balanced, "scaled": scaled}
+        found += [(row, planted, {"c": c, "shape": s, **form}) for s in shapes for c in COUNTS]
+    if real_data.folder() is not None:
+        names = (*real_data.PAPER, *real_data.SKFEATURE, *real_data.MORE)
+        found += [(REAL, real, {"name": name}) for name in names]
+    return found + [(WINE, wine, {"draw": draw}) for draw in range(WINE_DRAWS)]
+
+
+def shares(answers: Sequence[int], true: Sequence[int]) -> str:
+    """Return how many answers are exact, within 1.5 and within 2."""
+    ratio = np.asarray(answers) / np.asarray(true)
+    off = np.maximum(ratio, 1.0 / ratio)
+    return " / ".join(f"{np.mean(off <= factor):.2f}" for factor in FACTORS)
+
+
+def page(results: list[dict[str, Any]]) -> list[str]:
+    """Return the table of all rows and rules."""
+    lines = []
+    for row in dict.fromkeys(one["row"] for one in results):
+        own = [one for one in results if one["row"] == row]
+        true = [one["true"] for one in own]
+        cells = [shares([one[rule] for one in own], true) for rule in RULES]
+        lines.append([f"{row} ({len(own)})", *cells, f"{np.mean([r['seconds'] for r in own]):.1f}"])
+    return table(["tables", *RULES, "seconds"], lines)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    lines = page(in_parallel(measure, cases(), jobs=arguments.jobs))
+    lines += ["", "Seconds: processor time of featsieve for one table, in the mean."]
+    finish(arguments.output, "How many clusters", __doc__, lines)
+
+
+if __name__ == "__main__":
+    main()
