@@ -45,9 +45,7 @@ def folder(tmp_path_factory):
     )
     small = np.random.default_rng(0).standard_normal((5, 3))
     about = {"n_clusters": 2}
-    write_selection_report(
-        LaplacianScore(1).fit(small), small, folder / "small.html", structure=0.0, about=about
-    )
+    write_selection_report(LaplacianScore(1).fit(small), small, folder / "small.html", about=about)
     return folder
 
 

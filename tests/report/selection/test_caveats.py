@@ -6,7 +6,15 @@ import pytest
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.report import summarize_selection
 from featsieve.report.selection.words import caveats
-from tests.report.selection.cases import automatic, noise, planted, stable
+from tests.report.selection.cases import (
+    CLEAR,
+    GRADIENT,
+    NOTHING,
+    automatic,
+    noise,
+    planted,
+    stable,
+)
 
 
 def kinds(summary):
@@ -23,7 +31,7 @@ def changed(**parts):
 
 def test_a_clear_case_has_no_warnings():
     names = [f"gene {j}" for j in range(40)]
-    summary = summarize_selection(stable()[0], planted().X, feature_names=names)
+    summary = summarize_selection(stable()[0], planted().X, feature_names=names, structure=CLEAR)
     assert "warning" not in kinds(summary).values()
     assert "unnamed" not in kinds(summary)
 
@@ -71,21 +79,21 @@ def test_a_number_at_the_edge(chosen, kinds):
 
 def test_units_matter_to_methods_that_take_columns_as_they_are():
     X = noise(60, 40) * np.logspace(0, 4, 40)
-    found = kinds(summarize_selection(MaxVariance(4).fit(X), X, structure=0.5))
+    found = kinds(summarize_selection(MaxVariance(4).fit(X), X, structure=CLEAR))
     assert found["units"] == "warning"
     sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(X)
-    assert "units" not in kinds(summarize_selection(sieve, X, structure=0.5))
+    assert "units" not in kinds(summarize_selection(sieve, X, structure=CLEAR))
 
 
 TINY = [{"name": str(k), "size": size, "marks": []} for k, size in enumerate((2, 30, 28))]
-WEAK = {"score": 0.01, "noise": 0.06}
 
 
 @pytest.mark.parametrize(
     ("part", "values", "kind", "level"),
     [
-        ("structure", WEAK | {"certain": False}, "no-structure", "warning"),
-        ("structure", WEAK | {"certain": True}, "certain-clusters", "note"),  # all neighbours agree
+        ("structure", CLEAR.summary(), "no-structure", None),
+        ("structure", GRADIENT.summary(), "no-structure", "warning"),
+        ("structure", NOTHING.summary(), "no-structure", "warning"),
         ("clusters", {"names": ["0"]}, "one-cluster", "warning"),
         ("clusters", {"certainty": 0.49}, "doubtful-clusters", "warning"),
         ("clusters", {"certainty": 0.51}, "doubtful-clusters", None),

@@ -1,12 +1,14 @@
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
-from featsieve.report.selection.drawing import charts, sample_views, ticks
-from tests.report.selection.cases import automatic, planted
+from featsieve.report.selection.drawing import charts, sample_views, structure_chart, ticks
+from featsieve.report.selection.values import readable
+from tests.report.selection.cases import CLEAR, GRADIENT, NOTHING, automatic, planted
 
 
 def by_name(summary):
@@ -49,9 +51,29 @@ def test_the_criterion_shows_every_size_and_the_choice():
     assert lower[2].startswith(f"{min(values, key=values.get)} feature")
 
 
+@pytest.mark.parametrize("found", [CLEAR, GRADIENT, NOTHING])
+def test_the_table_is_drawn_among_its_copies(found):
+    chart = structure_chart(found.summary())
+    root = ET.fromstring(chart["svg"])
+    marks = [circle.get("class") for circle in root.iter("circle")]
+    strips = 1 if found.verdict == "nothing" else 2
+    assert marks == strips * [*["dot hollow"] * 19, "dot chosen-dot"]
+    assert len(chart["points"]) == len(marks)
+    for i in range(strips):
+        value = (found.value_permuted, found.value_rotated)[i]
+        xs = [x for x, _, _ in chart["points"][20 * i : 20 * i + 20]]
+        assert np.argsort(xs[:-1]).tolist() == list(range(19))
+        assert (np.array(xs[:-1]) < xs[-1]).sum() == (found.null_permuted < value).sum()
+        assert all(58.0 <= x <= 464.0 for x in xs)
+        p = (found.p_permuted, found.p_rotated)[i]
+        assert any(f"p = {p:.2g}" in text.text for text in root.iter("text"))
+        assert f"{readable(value)} among 19 copies" in root.get("aria-label")
+    assert "60 samples and 40 features were looked at" in chart["caption"]
+
+
 def test_scores_that_are_all_zero_can_be_drawn():
     X = planted().X
-    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=0.5)
+    summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=CLEAR)
     summary["path"]["value"] = [0.0] * 40
     ET.fromstring(by_name(summary)["ranking"]["svg"])
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import confusion_matrix
 
-from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_score
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_test
 from featsieve.evaluation import Stability
 from featsieve.report.selection.facts import (
     class_facts,
@@ -16,7 +16,7 @@ from featsieve.report.selection.facts import (
 )
 from featsieve.report.selection.features import cluster_facts
 from featsieve.tuning.selection import gather
-from tests.report.selection.cases import automatic, noise, planted, stable
+from tests.report.selection.cases import GRADIENT, NOTHING, automatic, noise, planted, stable
 
 
 def of(sieve, X=None):
@@ -52,6 +52,7 @@ def test_settings_are_those_that_were_changed():
     assert facts["seconds"] == 1.23
 
 
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_how_the_number_was_chosen():
     assert number(LaplacianScore(4)) == {
         "selected": 4, "how": "count", "asked": 4, "equivalent": None
@@ -66,6 +67,7 @@ def test_how_the_number_was_chosen():
     assert (found["how"], found["asked"]) == ("frequency", 0.6)
 
 
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_where_the_clusters_come_from():
     facts = cluster_facts(gather(automatic()[0], planted().X))
     assert (facts["source"], facts["number"], facts["plausible"]) == ("method", "asked", None)
@@ -78,16 +80,16 @@ def test_where_the_clusters_come_from():
     assert cluster_facts(of(LaplacianScore(4)))["certainty"] is None
 
 
-def test_structure_is_measured_where_it_is_not_given():
-    selection = gather(automatic()[0], planted().X)
-    facts = structure_facts(selection, None)
-    expected = structure_score(planted().X, automatic()[0].labels_)
-    assert facts["score"] == pytest.approx(expected, rel=1e-2)
-    assert facts["noise"] == pytest.approx(0.5 / np.sqrt(60), rel=1e-2)
-    assert structure_facts(selection, 0.5)["score"] == 0.5
-    below = structure_facts(selection, 0.01)
-    assert (below["score"], below["certain"]) == (0.01, True)  # all neighbours agree
-    assert structure_facts(of(JASFS(3, n_features_to_select=4), noise()), None)["certain"] is False
+def test_structure_is_that_of_the_fit_or_given_or_tested():
+    expected = structure_test(planted().X).summary()
+    untold = gather(MaxVariance(4).fit(planted().X), planted().X)  # which tests nothing
+    assert structure_facts(untold, None) == expected
+    assert structure_facts(untold, GRADIENT) == GRADIENT.summary()
+    sieve = MaxVariance(4).fit(planted().X)
+    sieve.structure_ = NOTHING
+    assert structure_facts(gather(sieve, planted().X), None) == NOTHING.summary()
+    small = noise(9)
+    assert structure_facts(gather(MaxVariance(4).fit(small), small), None) is None
 
 
 def test_stability_is_that_of_the_selector_or_given():

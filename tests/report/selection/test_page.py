@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from featsieve import JASFS, MaxVariance
+from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.report import render_selection, summarize_selection, write_selection_report
-from tests.report.selection.cases import EVIL, automatic, planted, stable
+from tests.report.selection.cases import CLEAR, EVIL, GRADIENT, automatic, planted, stable
 from tests.report.tags import Tags
 
 
@@ -94,19 +95,35 @@ def test_tables_and_pictures_are_there_without_script():
     static = page[: page.index('<script type="application/json"')]
     for name in automatic()[1]["selected"]:
         assert f'<th scope="row">{name}</th>' in static
-    assert static.count('role="img"') == 2 + 2
+    assert static.count('role="img"') == 1 + 2 + 2
     assert "<noscript>" in static
 
 
 def test_selected_pixels_are_marked():
     sieve = MaxVariance(3).fit(planted().X)
-    summary = summarize_selection(sieve, planted().X, image_shape=(4, 10), structure=0.5)
+    summary = summarize_selection(sieve, planted().X, image_shape=(4, 10), structure=CLEAR)
     page = render_selection(summary)
     masks = re.findall(r'class="mask" d="([^"]*)"', page)
     assert len(masks) == 1 + len(summary["clusters"]["names"])
     corners = re.findall(r"M(\d+) (\d+)h1v1h-1z", masks[0])
     found = sorted(10 * int(y) + int(x) for x, y in corners)
     assert found == sieve.support_.nonzero()[0].tolist()
+
+
+def test_the_verdict_is_a_tile_a_section_and_a_warning():
+    sieve = MaxVariance(5).fit(planted().X)
+    for found in (CLEAR, GRADIENT):
+        summary = summarize_selection(sieve, planted().X, structure=found)
+        assert summary["structure"] == found.summary()
+        page = render_selection(summary)
+        ps = f"p = 0.05 and {found.p_rotated:.2g}"
+        tile = f'<dt>structure</dt><dd>{found.answer}</dd><dd class="note">{ps}</dd>'
+        assert tile in page
+        assert '<section id="structure"' in page
+        assert f"<p>{found.sentence}</p>" in page
+        warned = [c["text"] for c in summary["caveats"] if c["kind"] == "no-structure"]
+        assert warned == ([f"{found.sentence} {WHAT_TO_DO}"] if found is GRADIENT else [])
+        assert (found.sentence in summary["words"]) == (found is CLEAR)
 
 
 def test_parts_that_do_not_exist_are_left_out():
@@ -129,7 +146,7 @@ def test_the_file_is_the_page(tmp_path):
 
 @pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
 def test_other_formats_are_refused(summary):
-    with pytest.raises(ValueError, match="summaries of format 2"):
+    with pytest.raises(ValueError, match="summaries of format 3"):
         render_selection(summary)
 
 
@@ -168,6 +185,6 @@ def test_colours_can_be_seen(which):
 def test_the_summary_needs_no_template_engine(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     sieve = MaxVariance(5).fit(planted().X)
-    summary = summarize_selection(sieve, planted().X, structure=0.5, about={"n_clusters": 2})
+    summary = summarize_selection(sieve, planted().X, structure=CLEAR, about={"n_clusters": 2})
     with pytest.raises(ImportError, match=r"pip install 'featsieve\[report\]'"):
         render_selection(summary)

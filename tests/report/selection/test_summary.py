@@ -8,7 +8,7 @@ import featsieve
 from featsieve import JASFS, LaplacianScore, MaxVariance
 from featsieve.report import render_selection, summarize_selection
 from featsieve.report.selection.summary import FORMAT, KNOWN
-from tests.report.selection.cases import any_selector, noise, planted
+from tests.report.selection.cases import CLEAR, any_selector, noise, planted
 
 KEYS = {
     "format", "title", "table", "method", "number", "clusters", "structure", "stability",
@@ -22,7 +22,7 @@ KEYS = {
 def test_every_selector_has_a_report(name):
     X = np.where(planted().X > 0.0, planted().X, 0.0)[:40, :20]
     sieve = any_selector(name).fit(X)
-    summary = summarize_selection(sieve, X, structure=0.5)
+    summary = summarize_selection(sieve, X, structure=CLEAR)
     assert set(summary) == KEYS
     assert summary["format"] == FORMAT
     assert summary["number"]["selected"] == len(summary["selected"]) == 5
@@ -38,8 +38,10 @@ def test_sparse_and_dense_tables_have_the_same_report():
     sieve = JASFS(3, n_features_to_select=6, init=planted().labels, random_state=0)
     dense = summarize_selection(sieve.fit(X), X, y=planted().labels)
     sparse = summarize_selection(sieve.fit(sp.csr_array(X)), sp.csr_array(X), y=planted().labels)
-    for key in ("selected", "heatmap", "evaluation", "structure", "words", "path"):
+    for key in ("selected", "heatmap", "evaluation", "words", "path"):
         assert sparse[key] == dense[key], key
+    for key in ("sentence", "p_permuted", "p_rotated"):
+        assert sparse["structure"][key] == dense["structure"][key], key
     assert sparse["redundancy"]["pairs"] == dense["redundancy"]["pairs"]
     assert sparse["table"]["sparse"]
 
@@ -101,7 +103,7 @@ def test_what_only_the_caller_knows():
 def test_frequencies_can_be_given():
     sieve = MaxVariance(5).fit(planted().X)
     shares = np.linspace(0.0, 1.0, 40)
-    summary = summarize_selection(sieve, planted().X, frequency=shares, structure=0.5)
+    summary = summarize_selection(sieve, planted().X, frequency=shares, structure=CLEAR)
     expected = [float(f"{shares[j]:.6g}") for j in summary["features"]["index"]]
     assert summary["features"]["frequency"] == expected
     for wrong in (shares[:5], 2.0 * shares, np.full(40, np.nan)):

@@ -1,4 +1,4 @@
-"""The pictures of a selection as SVG: how many features, and the samples in two dimensions.
+"""The pictures of a selection as SVG: is there structure, how many features, the samples.
 
 Colours are classes of the page's style, which decides them in light and in dark. Every text is
 escaped, every coordinate is a number.
@@ -7,7 +7,7 @@ escaped, every coordinate is a number.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, log10
+from math import asinh, ceil, floor, log10, sinh
 from typing import Any
 
 import numpy as np
@@ -47,13 +47,20 @@ class Axes:
         up = (y - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0)
         return round(LEFT + across * (RIGHT - LEFT), 1), round(BOTTOM - up * (BOTTOM - TOP), 1)
 
-    def frame(self, names: tuple[str, str], ticks_x: Mapping[float, str]) -> str:
+    def frame(
+        self,
+        names: tuple[str, str],
+        ticks_x: Mapping[float, str],
+        ticks_y: Mapping[float, str] | None = None,
+    ) -> str:
         """Return grid lines, numbers and names of the axes."""
         parts = [f'<path class="axis" d="M{LEFT:g} {BOTTOM:g}H{RIGHT:g}"/>']
-        for value in ticks(*self.y):
+        if ticks_y is None:
+            ticks_y = {value: f"{value:.10g}" for value in ticks(*self.y)}
+        for value, label in ticks_y.items():
             y = self.at(self.x[0], value)[1]
             parts.append(f'<path class="grid" d="M{LEFT:g} {y:g}H{RIGHT:g}"/>')
-            parts.append(_text(LEFT - 8, y + 4, f"{value:.10g}", "tick end"))
+            parts.append(_text(LEFT - 8, y + 4, label, "tick end"))
         for value, label in ticks_x.items():
             parts.append(_text(self.at(value, self.y[0])[0], BOTTOM + 18, label, "tick"))
         parts.append(_text((LEFT + RIGHT) / 2, HEIGHT - 6, names[0], "label"))
@@ -73,6 +80,52 @@ def charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     curve = summary["curve"]
     drawn = curve is not None and all(isinstance(value, float) for value in curve["values"])
     return [*([_criterion(curve)] if drawn else ()), _ranking(summary["path"])]
+
+
+def structure_chart(structure: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw the value of the table among those of its copies, a strip for each kind of them."""
+    asked = [
+        (words, structure[f"value_{kind}"], structure[f"null_{kind}"], structure[f"p_{kind}"])
+        for kind, words in (("permuted", "permuted columns"), ("rotated", "same correlations"))
+        if structure[f"p_{kind}"] is not None
+    ]
+    # far values beside near ones: as they are near 0, their logarithms far from it
+    spread = [asinh(v) for _, value, null, _ in asked for v in (value, *null)]
+    axes = Axes((min(spread) - 0.2, max(spread) + 0.2), (0.0, float(len(asked))))
+    low, high = map(sinh, axes.x)
+    round_numbers = (sign * v for v in (0, 1, 3, 10, 30, 100, 300, 1000, 3000) for sign in (1, -1))
+    labels = {asinh(v): f"{v:g}" for v in round_numbers if low <= v <= high}
+    content = axes.frame(
+        ("standard deviations beyond the others", "this table (large) and its copies"), labels, {}
+    )
+    points: list[tuple[float, float, str]] = []
+    said = []
+    for row, (words, value, null, p) in enumerate(asked):
+        height = len(asked) - row - 0.5
+        left, y = axes.at(axes.x[0], height)
+        content += f'<path class="grid" d="M{LEFT:g} {y:g}H{RIGHT:g}"/>'
+        content += _text(left, y - 22, f"copies with {words}: p = {p:.2g}", "label start")
+        for v in (*null, value):
+            x, y = axes.at(asinh(v), height)
+            what, style, radius = f"a copy with {words}", "dot hollow", 4
+            if len(points) % (len(null) + 1) == len(null):  # the last is the table
+                what, style, radius = "this table", "dot chosen-dot", 7
+            content += f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius}"/>'
+            points.append((x, y, f"{what}: {readable(v)}"))
+        said.append(
+            f"{readable(value)} among {len(null)} copies with {words}, of which the largest has "
+            f"{readable(max(null))}"
+        )
+    caption = (
+        "How far ways to group the samples agree beyond what they do in the other tables, in "
+        "standard deviations: the large mark is this table, hollow ones are its copies without "
+        f"clusters. {structure['n_samples']:,} samples and {structure['n_features']:,} features "
+        "were looked at."
+    )
+    label = f"The value of this table is {'; '.join(said)}."
+    picture = {"svg": svg(content, label), "points": points}
+    title = "The table among its copies without clusters"
+    return {"name": "structure", "title": title, "caption": caption} | picture
 
 
 def _criterion(curve: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,14 @@ from typing import Any
 from featsieve import defaults
 from featsieve.io.files import write_text
 from featsieve.report.page import template_environment, template_text
-from featsieve.report.selection.drawing import MARKERS, N_COLOURS, charts, mark, sample_views
+from featsieve.report.selection.drawing import (
+    MARKERS,
+    N_COLOURS,
+    charts,
+    mark,
+    sample_views,
+    structure_chart,
+)
 from featsieve.report.selection.summary import FORMAT, summarize_selection
 from featsieve.report.selection.values import readable
 
@@ -117,6 +124,7 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows beside the summary, and the data for its interaction."""
     drawn, views, columns = charts(summary), sample_views(summary), table_columns(summary)
+    tested = [structure_chart(summary["structure"])] if summary["structure"] else []
     names = summary["clusters"]["names"] if summary["clusters"] else []
     features, image, samples = summary["features"], summary["image"], summary["map"]
     groups = [names.index(c) if c in names else -1 for c in features["cluster"]]
@@ -125,6 +133,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "summary": summary,
         "charts": drawn,
+        "tested": tested,
         "columns": columns,
         "rows": rows[:n_selected],
         "n_listed": len(rows),
@@ -133,7 +142,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "n_colours": N_COLOURS,
         "data": {
             "file": re.sub(r"\W+", "-", summary["title"].lower()).strip("-")[:60] or "selection",
-            "charts": {chart["name"]: chart["points"] for chart in drawn},
+            "charts": {chart["name"]: chart["points"] for chart in (*tested, *drawn)},
             "columns": [{key: c[key] for key in ("style", "full")} for c in columns],
             "rows": rows[n_selected:],
             "clusters": names,

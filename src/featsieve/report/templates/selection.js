@@ -235,10 +235,11 @@
   for (const figure of document.querySelectorAll("[data-plot=chart]")) {
     const points = data.charts[figure.dataset.chart];
     const xs = points.map((point) => point[0]);
+    const along = (x) => xs.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(xs[best] - x) ? i : best), 0);
     const cursor = element("circle", { class: "cursor", r: 8, hidden: "" });
     figure.querySelector("svg").append(cursor);
     readable(figure, {
-      nearest: (x) => xs.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(xs[best] - x) ? i : best), 0),
+      nearest: figure.dataset.chart === "structure" ? closest(xs, points.map((point) => point[1]), Infinity) : along,
       order: points.map((_, i) => i),
       at: (i) => points[i],
       text: (i) => points[i][2],
