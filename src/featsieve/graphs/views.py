@@ -76,15 +76,6 @@ def view_of_labels(X: Any, labels: np.ndarray, *, n_neighbors: int = 5) -> Sampl
     return views[int(np.argmax(shown))]
 
 
-def is_certain(graph: sp.csr_array, labels: np.ndarray) -> bool:
-    """Say whether the neighbours of nearly every sample agree with its label, beyond chance.
-
-    Columns with wide gaps keep them when they are permuted: there modularity cannot tell.
-    """
-    enough = len(labels) >= defaults.CERTAIN_SAMPLES
-    return enough and vote_accuracy(graph, labels) >= defaults.CERTAIN_ACCURACY
-
-
 def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:
     """Return the balanced accuracy of predicting each label by the vote of its neighbours."""
     n, c = len(labels), int(labels.max()) + 1
