@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from featsieve import JASFS, LaplacianScore
 from featsieve.arrays import as_operator, namespace
 from featsieve.solvers import ForwardSelection, RowSparseRegression
-from featsieve.tuning import explain, structure_score, suggest_n_clusters
+from featsieve.tuning import explain, structure_test, suggest_n_clusters
 from tests.array_library_checks import (
     CUT,
     LANDMARKS,
@@ -127,6 +127,8 @@ def test_the_table_stays_on_its_device(name, monkeypatch):
     # rows among which clusters are sought go to the host: fewer than all, in a long table
     monkeypatch.setattr("featsieve.defaults.N_LANDMARKS", 30)
     monkeypatch.setattr("featsieve.defaults.CRITERION_SAMPLES", 30)
+    monkeypatch.setattr("featsieve.defaults.COUNT_SAMPLES", 30)
+    monkeypatch.setattr("featsieve.defaults.STRUCTURE_SAMPLES", 30)
     library = LIBRARIES.get("torch-cpu-float64") or pytest.skip("torch is not installed")
     check_stays_on_device(EVERYTHING[name], library, planted(*LARGE).X)
 
@@ -189,8 +191,7 @@ def test_questions_about_a_table(name):
     made = planted(*TALL)
     table = library.convert(made.X)
     assert suggest_n_clusters(table).n_clusters == suggest_n_clusters(made.X).n_clusters
-    ours = structure_score(table, library.convert(made.labels.astype(float)))
-    assert ours == pytest.approx(structure_score(made.X, made.labels))
+    assert structure_test(table).summary() == structure_test(made.X).summary()
     sieve = LaplacianScore(8).fit(table)
     assert explain(sieve, table, labels=made.labels).select("feature", "reason") == explain(
         sieve, made.X, labels=made.labels

@@ -25,8 +25,9 @@ from typing import assert_type
 import numpy as np
 
 from featsieve import JASFS, AutoSelector, MaxVariance, StabilitySelection, load_model
-from featsieve import save_model, structure_score, suggest_n_clusters
+from featsieve import save_model, structure_test, suggest_n_clusters
 from featsieve.datasets import make_planted
+from featsieve.tuning import StructureTest
 
 made = make_planted(60, 30, n_informative=8, n_clusters=3, random_state=0)
 assert_type(made.X, np.ndarray)
@@ -42,7 +43,8 @@ assert_type(model.get_feature_names_out(), np.ndarray)
 assert_type(model.predict(made.X), np.ndarray)
 assert_type(AutoSelector(MaxVariance(5)).fit(made.X), AutoSelector)
 assert_type(StabilitySelection(MaxVariance(5)).fit(made.X).support_, np.ndarray)
-assert_type(structure_score(made.X, model.labels_), float)
+assert_type(structure_test(made.X), StructureTest)
+assert_type(structure_test(made.X).p_permuted, float)
 assert_type(suggest_n_clusters(made.X).n_clusters, int)
 save_model(model, "model.skops")
 load_model("model.skops")
@@ -52,7 +54,7 @@ MISTAKES = {  # what a checker must find, and how mypy names it
     "JASFS(3, n_feature_to_select=8)": "call-arg",
     "JASFS(3).fit()": "call-arg",
     "JASFS(3).support_.shape.colour": "attr-defined",
-    "structure_score(made.X, model.labels_).upper()": "attr-defined",
+    "structure_test(made.X).score": "attr-defined",
     "from featsieve import JASF": "attr-defined",
 }
 # Whatever the user put in comes out: there is no type to name.

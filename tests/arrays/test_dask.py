@@ -12,7 +12,7 @@ import featsieve
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
-from featsieve.tuning import structure_score, suggest_n_clusters
+from featsieve.tuning import structure_test, suggest_n_clusters
 from tests.arrays.products import assert_products, explicit
 
 if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
@@ -254,15 +254,12 @@ def test_what_was_measured_before_a_file_changed_is_forgotten(tmp_path):
     meta = np.zeros((0, 0))
     chunked = da.map_blocks(file_chunk, path, chunks=chunks, dtype=np.float64, meta=meta)
     sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(chunked)
-    labels = sieve.labels_
     assert suggest_n_clusters(chunked).n_clusters == suggest_n_clusters(X).n_clusters
-    score = structure_score(chunked, labels, random_state=0)
-    assert score == pytest.approx(structure_score(X, labels, random_state=0))
+    assert structure_test(chunked).summary() == structure_test(X).summary()
     noise = np.random.default_rng(0).normal(size=X.shape)
     changed = 7.0 + (X + 0.3 * noise) * np.linspace(0.1, 9.0, 12)
     np.save(path, changed)
-    score = structure_score(chunked, labels, random_state=0)
-    assert score == pytest.approx(structure_score(changed, labels, random_state=0))
+    assert structure_test(chunked).summary() == structure_test(changed).summary()
     found, expected = sieve.certify(chunked), sieve.certify(changed)
     assert found.lower_bound == pytest.approx(expected.lower_bound)
     assert expected.lower_bound != pytest.approx(sieve.certify(X).lower_bound)
@@ -271,7 +268,7 @@ def test_what_was_measured_before_a_file_changed_is_forgotten(tmp_path):
     np.save(path, changed)
     message = r"contains NaN: 1 .* 1 column \(5\)"
     for ask in (
-        lambda: structure_score(chunked, labels),
+        lambda: structure_test(chunked),
         lambda: suggest_n_clusters(chunked),
         lambda: sieve.certify(chunked),
     ):

@@ -27,7 +27,7 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert "2 columns ('who', 'kind')" in shown
     assert "column 'fixed'" in shown
     assert "column 'row': looks like a row number" in shown
-    assert "there are clusters" in shown
+    assert "clusters (p = 0.05 and 0.05; 90 rows and" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]
@@ -45,7 +45,8 @@ def test_for_machines(call, table):
     assert found["text"] == []
     assert found["row_numbers"] == []
     assert found["missing"] == {"marker_13": 2}
-    assert found["structure"]["verdict"] == "there are clusters"
+    assert found["structure"]["verdict"] == "clusters"
+    assert found["structure"]["sentence"].startswith("The samples form clusters: ")
     assert shlex.split(found["next"])[5:] == [*arguments, "--impute", "median"]
 
 
@@ -61,4 +62,4 @@ def test_noise_is_called_noise(call, tmp_path):
     np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
     code, shown, _ = call("inspect", tmp_path / "t.npz")
     assert code == 0
-    assert "no clearer than noise" in shown
+    assert "nothing (p = " in shown

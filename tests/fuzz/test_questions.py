@@ -12,7 +12,7 @@ from featsieve import JASFS, MCFS, MaxVariance
 from featsieve.criteria.measures import CRITERIA
 from featsieve.evaluation import redundancy
 from featsieve.tables import Table
-from featsieve.tuning import explain, sparsity_path, structure_score, suggest_n_clusters
+from featsieve.tuning import explain, sparsity_path, structure_test, suggest_n_clusters
 from tests.fuzz.contract import OUTCOMES, check_answer
 from tests.fuzz.tables import Recipe, recipes
 
@@ -60,7 +60,7 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
     asked: dict[str, Callable[[Any], Any]] = {
         "explain": lambda X: explain(selector.fit(X), X, labels=known),
         "suggest_n_clusters": lambda X: suggest_n_clusters(X),
-        "structure_score": lambda X: structure_score(X, labels),
+        "structure_test": lambda X: structure_test(X),
         "sparsity_path": lambda X: sparsity_path(
             X, joint if n_clusters == 2 else selector, sizes=sizes
         ),
@@ -73,7 +73,7 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
 
 
 QUESTIONS = (
-    "explain", "suggest_n_clusters", "structure_score", "sparsity_path", "redundancy",
+    "explain", "suggest_n_clusters", "structure_test", "sparsity_path", "redundancy",
     "criterion", "certify", "predict",
 )  # fmt: skip
 

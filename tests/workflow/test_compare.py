@@ -7,7 +7,8 @@ import pytest
 from sklearn.metrics import jaccard_score
 
 import featsieve
-from featsieve import JASFS, MCFS, LaplacianScore
+from featsieve import JASFS, MCFS, LaplacianScore, structure_test
+from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge
 from featsieve.workflow.compare import compare_methods
@@ -64,7 +65,9 @@ def test_numbers_are_found_once_for_all(small_planted):
 def test_noise_is_told():
     noise = np.random.default_rng(0).standard_normal((80, 40))
     compared = compare(noise, ["maxvariance"], n_subsamples=0)
-    assert any("structure score" in note for note in compared["notes"])
+    assert f"{structure_test(noise).sentence} {WHAT_TO_DO}" in compared["notes"]
+    asked = compare(noise, ["maxvariance"], n_clusters=3, n_features=5, n_subsamples=0)
+    assert asked["notes"] == []
 
 
 class Failing(MCFS):

@@ -133,7 +133,7 @@ def test_the_summary_holds_what_is_known(run):
     summary = summarize(run, source="folder/people.csv", command="featsieve select people.csv")
     assert summary["table"]["file"] == "people.csv"
     assert summary["reproduce"]["command"] == "featsieve select people.csv"
-    assert summary["structure"]["score"] == pytest.approx(run.structure, rel=0.01)
+    assert summary["structure"] == run.structure.summary()
     assert summary["table"]["named"]
     assert summarize(run, image_shape=(6, 10))["image"] is not None
     json.dumps(summary, allow_nan=False)

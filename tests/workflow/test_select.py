@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from featsieve import JASFS, MCFS, explain, structure_score
+from featsieve import JASFS, MCFS, explain, structure_test
 from featsieve.datasets import Dataset, make_planted
 from featsieve.report import render_selection
 from featsieve.tuning import feature_qvalues
@@ -43,7 +43,8 @@ def test_the_selection_is_that_of_the_method(table, run):
     assert run.selected == [f"g{j}" for j in np.flatnonzero(sieve.support_)]
     np.testing.assert_array_equal(run.labels, sieve.labels_)
     assert run.n_clusters == 3
-    assert run.structure == structure_score(table.X, sieve.labels_)
+    assert run.structure is run.selector.structure_  # tested once
+    assert run.structure.summary() == structure_test(table.X).summary()
     assert run.model.method == "JASFS"
     assert run.notes == ()
 
@@ -153,7 +154,8 @@ def test_noise_is_told_once():
     noise = np.random.default_rng(0).standard_normal((80, 40))
     run = select_features(noise, n_subsamples=0)
     assert [note.kind for note in run.notes] == ["NoStructureWarning"]
-    assert run.structure < 0.06
+    assert run.structure.verdict == "nothing"
+    assert str(run.notes[0]).startswith(run.structure.sentence)
 
 
 def test_steps_are_told(table):
