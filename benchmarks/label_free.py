@@ -37,7 +37,6 @@ import real_data
 from common import finish, line, options, table
 from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
 from featsieve.criteria.curve import judge
-from featsieve.criteria.structure import excess_modularity
 from featsieve.evaluation import ClusteringScores
 from featsieve.hypotheses.families import table_labels
 from featsieve.tuning import LabelAgreement, Modularity
@@ -149,7 +148,7 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
             "path_cost": round(path_cost, 2),
             "classes": n_classes,
             "suggested": nothing.n_clusters_,
-            "structure": round(excess_modularity(X, sieve.labels_)[0], 3),
+            "structure": sieve.structure_.verdict,
             "ari": round(float(adjusted_rand_score(y, sieve.labels_)), 3),
         }
     return rows
@@ -197,7 +196,7 @@ def per_set(rows: pd.DataFrame, sets: list[str]) -> list[str]:
     own = rows[rows["rule"] == "JASFS default"].set_index("set").loc[sets]
     own = own.astype({"chosen": int, "classes": int, "suggested": int})
     head = ["data set", "half", "features", "regret ACC / NMI", "cost, in fits"]
-    head += ["cost of the path", "classes", "suggested clusters", "structure score"]
+    head += ["cost of the path", "classes", "suggested clusters", "structure"]
     lines = table([*head, "ARI of the labels"], [])
     for i, row in enumerate(own.itertuples()):
         cells = [row.Index, "AB"[i % 2], row.chosen, f"{row.regret_acc:.1f} / {row.regret_nmi:.1f}"]
@@ -214,9 +213,6 @@ def per_set(rows: pd.DataFrame, sets: list[str]) -> list[str]:
         f"{own['path_cost'].median():.1f} in the median, {own['path_cost'].max():.1f} at most. (A "
         "fit is one with 100 features and a path of 400.)",
     ]
-    if len(sets) > 2:
-        rank = own["structure"].corr(own["ari"], method="spearman")
-        lines.append(f"Spearman correlation of structure score and ARI: {rank:.2f}.")
     return lines
 
 

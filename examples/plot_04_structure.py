@@ -7,52 +7,55 @@ are clusters for it to carry.
 """
 
 # %%
-# The structure score compares the clusters of a table with those found after every column was
-# permuted by itself. Permuted columns keep their values and lose what they have in common.
+# The test compares a table with copies of itself that have no clusters: with every column permuted
+# (the same columns, independent), and with the same correlations, but as a continuum. The three
+# tables below have clusters, one continuous factor, and nothing. (One in twenty tables without
+# clusters is called so by chance, as the level is 0.05; the random states here are not of these.)
 
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from featsieve import JASFS, structure_score
+from featsieve import JASFS, structure_test
 from featsieve.datasets import make_planted
-from featsieve.tuning import NoStructureWarning
 
-signals = [0.0, 0.5, 1.0, 1.25, 1.5, 2.0]
-scores, found = [], []
-for signal in signals:
-    planted = make_planted(150, 300, n_informative=20, signal=signal, random_state=0)
-    sieve = JASFS(n_clusters=4, n_features_to_select=20, random_state=0).fit(planted.X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoStructureWarning)  # the figure says it
-        scores.append(structure_score(planted.X, sieve.labels_))
-    found.append(planted.informative[sieve.support_].sum())
+rng = np.random.default_rng(1)
+tables = {
+    "planted clusters": make_planted(150, 100, n_informative=30, random_state=0).X,
+    "one factor": rng.standard_normal((150, 1)) + rng.standard_normal((150, 100)),
+    "noise": np.random.default_rng(0).standard_normal((150, 100)),
+}
+tests = {name: structure_test(X) for name, X in tables.items()}
+for name, test in tests.items():
+    print(f"{name}. {test.sentence}")
 
 # %%
-# With a signal of zero there is nothing to find, and the score says so. It needs no labels; the
-# number of planted features that were found does. A low score does not prove that nothing is
-# there: it looks at the neighbours among *all* columns, and at a spread of 1 it sees no clusters
-# yet, where nearly all planted columns are found already.
+# The value of a table says how far ways to group its samples agree, in standard deviations beyond
+# the other tables. Grey are the copies, orange is the table. It must be beyond both kinds of
+# copies to be called clusters. (The second kind is not asked for where the first gives nothing.)
 
-figure, ax = plt.subplots()
-ax.plot(signals, scores, "o-", color="C0")
-ax.axhspan(-0.25, 0.05, color="C6", alpha=0.25, label="noise")
-ax.set(xlabel="spread of the cluster means, in units of the noise", ylabel="structure score")
-for signal, score, count in zip(signals, scores, found, strict=True):
-    ax.annotate(f"{count}/20", (signal, score), (-4, 8), textcoords="offset points", ha="right")
-ax.set_xlim(-0.25, 2.1)
-ax.set_ylim(-0.25, max(scores) + 0.06)
-ax.set_title("planted features found, by structure score")
-ax.legend(loc="lower right")
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for ax, kind, title in zip(
+    axes, ("permuted", "rotated"), ("permuted columns", "same correlations"), strict=True
+):
+    for place, test in enumerate(tests.values()):
+        null = getattr(test, f"null_{kind}")
+        ax.plot(null, [place] * len(null), "o", color="0.6", alpha=0.6)
+        ax.plot(getattr(test, f"value_{kind}"), place, "D", color="C1")
+    ax.set_xscale("symlog")
+    ax.set_title(f"copies with {title}")
+    ax.set_xlabel("standard deviations beyond the others")
+axes[0].set_yticks(range(3), [f"{name}:\n{test.answer}" for name, test in tests.items()])
+axes[0].set_ylim(2.5, -0.5)
 plt.show()
 
 # %%
-# Where the number of features is to be found as well, JASFS looks by itself and warns.
+# Where a number of clusters or features is to be found, fits test by themselves and warn.
 
-noise = np.random.default_rng(0).standard_normal((100, 200))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    JASFS(n_clusters=3, random_state=0).fit(noise)
+    sieve = JASFS(n_clusters=3, random_state=0).fit(tables["one factor"])
+print(sieve.structure_.verdict)
 print(caught[0].category.__name__)
 print(caught[0].message)
