@@ -286,7 +286,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Test whether there are clusters, unless somebody else does."""
         if is_testing():
             self._progress.step("testing whether there is structure")
-            self.structure_ = warn_without_structure(X, n_jobs=getattr(self, "n_jobs", None))
+            self.structure_ = warn_without_structure(
+                X, n_jobs=getattr(self, "n_jobs", None), progress=self._progress
+            )
 
     def _choose_count(self, X: Any) -> None:
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""

@@ -5,15 +5,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from math import ceil
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import take_rows
+from featsieve.arrays.namespace import is_sparse, pick_columns, take_rows
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import graph_of_neighbours
@@ -34,13 +36,15 @@ FEWEST_SPLIT = 4
 N_ENERGIES = 2
 # Steps of sparse k-means: the columns hardly change after the first.
 SPARSE_STEPS = 3
-# Variances of agreements below this are rounding.
-ROUNDING = 1e-8
 
 WHAT_TO_DO = (
     "Features are ranked all the same, but a selection means little. Check that rows are samples, "
     "that batches or outliers do not hide the structure, or try another method."
 )
+
+
+class TooSmallError(ValueError):
+    """The table has too few rows or columns to be tested."""
 
 
 class NoStructureWarning(UserWarning):
@@ -65,9 +69,9 @@ class StructureTest:
         By how many standard deviations groupings agree more than on the copies, for the number of
         groups where this is most. (Beside permuted columns, leading components may vary more.)
     null_permuted, null_rotated : ndarray of shape (n_tables,)
-        The same of every copy beside the others: what chance reaches.
+        The same of every copy beside the others: what chance reaches (empty where not asked).
     n_samples, n_features : int
-        Rows and columns that were looked at.
+        Rows and columns that were looked at, of those of the table (``table_shape``).
     level : float
         The verdict's level.
     """
@@ -81,6 +85,7 @@ class StructureTest:
     null_rotated: np.ndarray
     n_samples: int
     n_features: int
+    table_shape: tuple[int, int]
     level: float
 
     @property
@@ -101,7 +106,17 @@ class StructureTest:
             "nothing": "Nothing that chance would not give: columns hang together, and ways to "
             "group the samples agree, no more than in copies of the table with permuted columns "
             f"(p = {self.p_permuted:.2g}).",
-        }[self.verdict]
+        }[self.verdict] + self._looked_at
+
+    @property
+    def _looked_at(self) -> str:
+        """What of the table was looked at, if not all, and whether that is little."""
+        (n, d), few = self.table_shape, ""
+        if self.n_samples < defaults.STRUCTURE_FEW and self.verdict != "clusters":
+            few = " So few rows seldom show clusters."
+        parts = [f"{self.n_samples:,} of {n:,} rows"] if self.n_samples < n else []
+        parts += [f"{self.n_features:,} of {d:,} columns"] if self.n_features < d else []
+        return few + (f" ({' and '.join(parts)} were looked at.)" if parts else "")
 
     def summary(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it: what was not asked is None."""
@@ -136,9 +151,10 @@ def structure_test(
     Parameters
     ----------
     X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-        The table; at least 10 rows and two columns that vary. Of more than 300 rows a random 300
-        are looked at, of so many columns that these have more than 1.5 million entries those with
-        the fewest ties.
+        The table, also a torch, CuPy or Dask array; at least 10 rows and two columns that vary. Of
+        more than 300 rows a random 300 are looked at, and of these 1.5 million entries at most: a
+        random choice of the columns (of sparse tables those with the most entries). Rows that are
+        repeated in a table without other ties count once.
     n_tables : int, default=19
         Copies of each kind: 19 are the fewest that can be significant at 0.05.
     level : float, default=0.05
@@ -181,13 +197,15 @@ def structure_test(
     """
     check_number("n_tables", n_tables, low=1, integer=True)
     check_number("level", level, low=0.0, strict=True)
-    X = check_table(X, owner="structure_test")
-    n_varying = int(check_varying(X).sum())
-    if X.shape[0] < FEWEST_SAMPLES or n_varying < 2:
+    if level >= 1.0:
+        raise ValueError(f"level must be below 1, as 0.05 is; got {level!r}.")
+    if (n_tables + 1) * level < 1.0 - 1e-9:
         raise ValueError(
-            f"structure_test needs at least {FEWEST_SAMPLES} rows and two columns that vary; got "
-            f"{X.shape[0]} and {n_varying}: fewer cannot show clusters beyond chance."
+            f"With {n_tables} copies no p-value is below {1 / (n_tables + 1):.2g}: a test at level "
+            f"{level:g} needs n_tables={ceil(1 / level - 1e-9) - 1} at least."
         )
+    X = check_table(X, owner="structure_test")
+    check_varying(X)
     progress = FitProgress("structure_test", verbose)
     return find_structure(X, n_tables, level, random_state, n_jobs=n_jobs, progress=progress)
 
@@ -202,11 +220,18 @@ def find_structure(
     progress: FitProgress = SILENT,
 ) -> StructureTest:
     """Return what :func:`structure_test` does, of a table that is checked."""
-    random_state = check_random_state(random_state)
+    shape, random_state = X.shape, check_random_state(random_state)
     X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     scores = scores_of(X, rng)
-    own = agreements(scores, rng)
+    if min(scores.shape[0] / FEWEST_SAMPLES, scores.shape[1] / 2) < 1.0:
+        raise TooSmallError(
+            f"structure_test needs at least {FEWEST_SAMPLES} rows and two columns that vary "
+            f"(among {len(scores)} rows that it looks at); got {shape[0]} and {scores.shape[1]}: "
+            "fewer cannot show clusters beyond chance."
+        )
+    with one_thread():
+        own = agreements(scores, rng)
 
     def beyond(
         draw: Callable[[np.random.Generator], np.ndarray], what: str, n_kept: int
@@ -216,7 +241,8 @@ def find_structure(
         rngs = rng.spawn(n_tables)
         with one_thread():
             tasks = (delayed(agreements)(draw(one), one) for one in rngs)
-            found = Parallel(n_jobs, return_as="generator")(tasks)
+            # not every backend can count: only where somebody looks
+            found = Parallel(n_jobs, return_as="generator" if progress.verbose else "list")(tasks)
             values = [own, *progress.counted(found, n_tables, what="copies")]
         return beyond_others(np.stack(values)[:, :n_kept])
 
@@ -239,6 +265,7 @@ def find_structure(
         null_rotated=rotated[1:],
         n_samples=scores.shape[0],
         n_features=scores.shape[1],
+        table_shape=shape,
         level=level,
     )
 
@@ -249,36 +276,36 @@ def share_beyond(values: np.ndarray) -> float:
 
 
 def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
-    """Return normal scores of the columns that vary, of unit variance; of many, the least tied."""
-    scores, deviations = dense_columns(normal_scores(X))
-    rows = distinct_rows(scores)
-    if len(rows) < len(scores) == len(distinct_rows(rng.permuted(scores, axis=0))):
-        # Rows that are repeated, not by chance, count once: twins would be groups of two.
-        scores, deviations = dense_columns(normal_scores(take_rows(X, rows)))
-    most = max(2, defaults.STRUCTURE_ENTRIES // scores.shape[0])
-    if scores.shape[1] <= most:
-        return scores
-    # Scores of equal entries are means of what they would be: ties make a column vary less.
-    columns = rng.permutation(scores.shape[1])
-    tied = -deviations[columns].round(2)
-    return scores[:, np.sort(columns[np.argsort(tied, kind="stable")[:most]])]
-
-
-def distinct_rows(Z: np.ndarray) -> np.ndarray:
-    """Return where each different row stands first."""
-    return np.sort(np.unique(Z, axis=0, return_index=True)[1])
+    """Return normal scores, of unit variance, of the columns that vary (some of very many)."""
+    n, d = X.shape
+    most = max(2, defaults.STRUCTURE_ENTRIES // n)
+    if d > most:
+        columns = rng.permutation(d)
+        if is_sparse(X):  # those with the most entries: others can tell no group
+            filled = np.bincount(sp.coo_array(X).col, minlength=d)
+            columns = columns[np.argsort(-filled[columns], kind="stable")]
+        X = pick_columns(X, np.sort(columns[:most]))
+    scores = dense_columns(normal_scores(X))[0]
+    rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
+    if len(scores) / 2 <= len(rows) < len(scores):
+        once = np.sort(scores[rows], axis=0)
+        if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
+            # twins would be groups of two
+            scores = dense_columns(normal_scores(take_rows(X, rows)))[0]
+    return scores
 
 
 def beyond_others(values: np.ndarray) -> np.ndarray:
     """Return the largest of some statistics of every table, in deviations beyond the others.
 
-    The table and its copies are treated alike: each beside all others. Without structure they are
-    exchangeable, so that ranks of the result have exact p-values.
+    The table and its copies are treated alike, each beside all others: where they are exchangeable
+    ranks of the result have exact p-values. Statistics that vary less than ``LEAST_SPREAD`` are not
+    blown up: one copy that differs a little would be beyond everything.
     """
     n = len(values)
     mean = (values.sum(axis=0) - values) / (n - 1)
     square = ((values**2).sum(axis=0) - values**2) / (n - 1)
-    deviation = np.sqrt(np.maximum(square - mean**2, ROUNDING))
+    deviation = np.maximum(np.sqrt(np.maximum(square - mean**2, 0.0)), defaults.LEAST_SPREAD)
     return np.asarray(((values - mean) / deviation).max(axis=1))
 
 
@@ -288,7 +315,7 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     For each number of groups the mean mutual information of groupings of the whole table, of
     groupings of those columns that have most of their variance between the former groups, and of
     the hat metrics of two halves of the columns. Last come ``N_ENERGIES`` shares of variance of
-    leading components.
+    leading components, in logarithms.
     """
     n, d = R.shape
     numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
@@ -314,8 +341,9 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
         second.append(sparse(telling, second[-1], c, n_telling // 3, rng))
         found += [agreement_of(one) for one in (first, second, apart) if one]
-    total = np.sum(points**2, axis=0) / R.size
-    return np.array([*found, total[0], total[: few.shape[1]].sum()])
+    # in logarithms, in which shares of any size vary alike
+    energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / R.size)
+    return np.array([*found, energy[0], energy[-1]])
 
 
 def clusterings(
@@ -375,9 +403,10 @@ def is_testing() -> bool:
 
 def look_for_structure(X: Any, **settings: Any) -> StructureTest | None:
     """Return :func:`find_structure` of a checked table; None where it is too small."""
-    if X.shape[0] < FEWEST_SAMPLES or int(check_varying(X).sum()) < 2:
+    try:
+        return find_structure(X, **settings)
+    except TooSmallError:
         return None
-    return find_structure(X, **settings)
 
 
 def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:

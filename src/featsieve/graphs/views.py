@@ -6,7 +6,6 @@ where many features take part; few informative columns drown in it, and show in 
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,6 @@ import scipy.sparse as sp
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import (
-    gathered,
-    is_foreign_array,
-    is_sparse,
-    like,
-    namespace_of,
     to_numpy,
 )
 from featsieve.graphs.affinity import modularity, self_tuning_graph
@@ -83,28 +77,6 @@ def vote_accuracy(graph: sp.csr_array, labels: np.ndarray) -> float:
     votes = sp.csr_array(graph @ member).toarray()
     hits = np.bincount(labels, weights=votes.argmax(axis=1) == labels, minlength=c)
     return float(np.mean(hits / np.maximum(np.bincount(labels, minlength=c), 1)))
-
-
-# Chance -------------------------------------------------------------------------------------------
-
-
-def permuted_by(X: Any, seed: int) -> Any:
-    """Return X with every column permuted on its own: the same columns without any clusters."""
-    rng = np.random.default_rng(seed)
-    X = gathered(X)
-    if is_sparse(X):  # the same permutations as of the dense table
-        X = sp.csc_array(X, copy=True)
-        for start, stop in pairwise(X.indptr):
-            X.indices[start:stop] = rng.permutation(X.shape[0])[X.indices[start:stop]]
-        return X.tocsr()
-    n, d = X.shape
-    if is_foreign_array(X):  # where a value goes, turned round: from where it comes
-        source = np.stack([np.argsort(rng.permutation(n)) for _ in range(d)], axis=1)
-        return namespace_of(X).take_along_axis(X, like(source, X), axis=0)
-    shuffled = np.empty_like(X)
-    for j in range(d):
-        shuffled[rng.permutation(n), j] = X[:, j]
-    return shuffled
 
 
 def leave_one_out_accuracy(labels: np.ndarray, E: np.ndarray, n_clusters: int) -> float:

@@ -140,7 +140,8 @@ class RotatedCopies:
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return a copy."""
         G = rng.standard_normal((self.n_samples, len(self.inside)), dtype=np.float32)
-        G = np.linalg.qr(G - G.mean(axis=0))[0]
+        G, R = np.linalg.qr(G - G.mean(axis=0))
+        G *= np.sign(R.diagonal())  # a direction has either sign
         found = G @ self.inside
         if len(self.tied):
             order = np.argsort((G * self.strength) @ self.inside[:, self.tied], axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
 from featsieve.base import UnsupervisedSelector, estimator
-from featsieve.criteria.automatic import RankedPath, choose_count
+from featsieve.criteria.automatic import RankedPath, choose_count, innermost
 from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.structure import untested
 from featsieve.validation import check_sized_selector
@@ -79,7 +79,12 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
 
     _automatic = False
-    _is_tested = True
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether clusters are tested for: not where the inner selector is given labels."""
+        given = getattr(innermost(self.selector), "init", None)
+        return given is None or isinstance(given, str)
 
     def _check_parameters(self) -> None:
         check_sized_selector(self.selector)

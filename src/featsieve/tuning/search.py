@@ -16,6 +16,7 @@ from featsieve.criteria.automatic import labels_of_table
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Criterion, Modularity, as_criterion
 from featsieve.criteria.n_clusters import ClusterCount, suggest_n_clusters
+from featsieve.criteria.structure import untested
 from featsieve.graphs.views import sample_view
 from featsieve.progress import FitProgress
 from featsieve.validation import check_selector, check_table, check_varying
@@ -138,7 +139,8 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
             rows = np.arange(table.shape[0])
             self.cv = [(rows, rows)]
         try:
-            super().fit(X, None, **params)
+            with untested():  # (workers of other processes test on their own)
+                super().fit(X, None, **params)
         finally:
             self.cv = given
             del self._scorer

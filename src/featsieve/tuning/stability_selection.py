@@ -148,12 +148,13 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
             rng = check_random_state(self.random_state)
             # First all rows: what is wrong with parameters or table is said without subsamples.
             self._progress.step(f"fitting {type(self.selector).__name__} to all rows")
-            full = _seeded(self.selector, rng, keep=True).fit(table)
+            with untested():
+                full = _seeded(self.selector, rng, keep=True).fit(table)
             self._set_fits(full, self._fit_subsamples(full, table, rng), n_selected)
             if self._automatic:
                 self._choose_count(checked)
-                if not hasattr(full, "structure_"):
-                    self._test_structure(checked)
+            if self._automatic or getattr(full, "_is_tested", False):
+                self._test_structure(checked)
 
     def _fit_subsamples(self, full: Any, table: Any, rng: np.random.RandomState) -> np.ndarray:
         """Return what is selected from every subsample."""
