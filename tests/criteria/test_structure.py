@@ -3,6 +3,7 @@
 import json
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -256,17 +257,43 @@ def test_the_random_state_decides(planted, clear):
 def test_more_copies_and_another_level(planted):
     found = structure_test(planted.X, n_tables=39, level=0.025)
     assert (found.verdict, found.p_rotated, len(found.null_rotated)) == ("clusters", 0.025, 39)
-    few = structure_test(planted.X, n_tables=5)  # cannot be significant
-    assert (few.verdict, few.p_permuted) == ("nothing", pytest.approx(1 / 6))
+    with pytest.raises(ValueError, match=r"no p-value is below 0.17.*n_tables=19"):
+        structure_test(planted.X, n_tables=5)
+    with pytest.raises(ValueError, match="level must be below 1"):
+        structure_test(planted.X, level=1.5)
+
+
+def test_repeated_rows_are_no_groups_and_prototypes_are():
+    rng = np.random.default_rng(3)
+    twice = np.repeat(rng.standard_normal((80, 30)), 2, axis=0)
+    found = structure_test(twice)
+    assert (found.verdict, found.n_samples) == ("nothing", 80)
+    prototypes = np.repeat(rng.standard_normal((5, 30)), 20, axis=0)
+    assert structure_test(prototypes).verdict == "clusters"
+    classes = np.repeat(rng.random((4, 30)) < 0.5, 50, axis=0) ^ (rng.random((200, 30)) < 0.005)
+    assert structure_test(classes * 1.0).verdict == "clusters"
+
+
+def test_columns_that_vary_in_other_rows_only():
+    rows = np.random.RandomState(0).permutation(400)
+    X = np.zeros((400, 4))
+    X[rows[300:304], np.arange(4)] = 1.0
+    with pytest.raises(ValueError, match="two columns that vary"):
+        structure_test(X)
+    assert look_for_structure(X) is None
+
+
+def test_backends_that_cannot_count(planted, clear):
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        assert same(structure_test(planted.X), clear)
 
 
 def test_long_and_wide_tables_are_looked_at_in_part(monkeypatch, planted):
     monkeypatch.setattr("featsieve.defaults.STRUCTURE_SAMPLES", 50)
     monkeypatch.setattr("featsieve.defaults.STRUCTURE_ENTRIES", 1000)
-    X = planted.X.copy()
-    X[:, :5] = X[:, :5] > 0.0  # most ties: these are left out first
-    found = structure_test(X)
+    found = structure_test(planted.X)
     assert (found.n_samples, found.n_features) == (50, 20)
+    assert "50 of 80 rows and 20 of 30 columns were looked at" in found.sentence
 
 
 def test_progress_is_told(planted, capsys):
