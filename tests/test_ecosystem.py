@@ -29,7 +29,10 @@ EVERYTHING = (*SELECTORS, *AROUND)
 NAMES = [f"gene {j}" for j in range(20)]
 ROWS = [f"cell {i}" for i in range(45)]
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning"),  # small tables
+]
 
 
 def make(name):

@@ -15,7 +15,7 @@ from featsieve.criteria.structure import (
     WHAT_TO_DO,
     NoStructureWarning,
     beyond_others,
-    look_for_structure,
+    find_structure,
     structure_test,
     untested,
 )
@@ -280,7 +280,7 @@ def test_columns_that_vary_in_other_rows_only():
     X[rows[300:304], np.arange(4)] = 1.0
     with pytest.raises(ValueError, match="two columns that vary"):
         structure_test(X)
-    assert look_for_structure(X) is None
+    assert find_structure(X) is None
 
 
 def test_backends_that_cannot_count(planted, clear):
@@ -343,7 +343,7 @@ def test_small_tables_are_fitted_without_a_test():
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoStructureWarning)
         assert LaplacianScore("auto").fit(X).structure_ is None
-    assert look_for_structure(X) is None
+    assert find_structure(X) is None
 
 
 # Mistakes -----------------------------------------------------------------------------------------
@@ -353,8 +353,8 @@ def test_mistakes_get_an_answer(planted):
     X = planted.X
     with pytest.raises(ValueError, match="All 3 columns of X are constant"):
         structure_test(np.ones((80, 3)))
-    for small, got in ((X[:9], "9 and 30"), (X[:, :1], "80 and 1")):
-        with pytest.raises(ValueError, match=f"at least 10 rows and two columns .* got {got}"):
+    for small, got in ((X[:9], "9 rows and 30"), (X[:, :1], "80 rows and 1")):
+        with pytest.raises(ValueError, match=f"at least 10 rows and two columns .* X has {got}"):
             structure_test(small)
     with pytest.raises(ValueError, match=r"structure_test does not accept missing.*[Ii]mpute"):
         structure_test(np.where(X > 2.0, np.nan, X))

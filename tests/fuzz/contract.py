@@ -32,6 +32,7 @@ SECONDS = 30.0  # of processor time: a fit of these small tables takes a fractio
 DOCUMENTED = (UserWarning, ConvergenceWarning, NoStructureWarning)
 # Attributes that may hold NaN: their docstrings say so.
 MAY_BE_NAN = ("stability_", "stability_interval_", "cv_results_", "best_score_", "init_")
+MAY_BE_NAN += ("p_rotated", "value_rotated")  # not asked where columns are independent
 # What a search measures with a clock.
 TIMES = "_time"
 # Words of NumPy, SciPy and LAPACK about themselves: no help to anybody who passed a table.

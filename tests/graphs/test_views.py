@@ -1,6 +1,5 @@
 """Views of the samples, and what is judged in them: votes, and labels left out one by one."""
 
-import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,13 +9,11 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import (
     PLAIN,
     VIEWS,
     leave_one_out_accuracy,
-    permuted_by,
     sample_view,
     view_of_labels,
     vote_accuracy,
@@ -139,22 +136,3 @@ def test_leave_one_out_accuracy_is_that_of_ridge_regressions_without_each_sample
         right[i] = predicted.argmax() == labels[i]
     expected = np.mean([right[labels == k].mean() for k in range(c)])
     assert leave_one_out_accuracy(labels, E, c) == pytest.approx(expected)
-
-
-def permuted(X):
-    return permuted_by(X, 0)
-
-
-def test_columns_keep_their_values_and_lose_their_rows_in_every_kind_of_table():
-    X = np.random.default_rng(0).poisson(1.0, (30, 8)).astype(float)
-    expected = permuted(X)
-    np.testing.assert_array_equal(np.sort(expected, axis=0), np.sort(X, axis=0))
-    assert (np.abs(np.corrcoef(expected.T) - np.eye(8)) < 0.7).all()
-    for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix):
-        before = kind(X)
-        np.testing.assert_array_equal(permuted(before).toarray(), expected)
-        np.testing.assert_array_equal(before.toarray(), X)  # the caller's table is as it was
-    device = array_api_strict.Device("device1")
-    there = permuted(array_api_strict.asarray(X, device=device))
-    assert there.device == device
-    np.testing.assert_array_equal(to_numpy(there), expected)

@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import AutoSelector, MaxVariance
+from featsieve.criteria.structure import untested
 from featsieve.io.models import check_content
 from featsieve.io.selection_model import SelectionModel
 
@@ -21,12 +22,18 @@ def fitted(**changes):
     return sieve
 
 
+def automatic():
+    """Return a fitted selector inside of another."""
+    with untested():
+        return AutoSelector(MaxVariance(2), sizes=[1, 2]).fit(X)
+
+
 @pytest.mark.parametrize(
     "model",
     [
         fitted(),
         make_pipeline(StandardScaler(), MaxVariance(2)).fit(X),
-        AutoSelector(MaxVariance(2), sizes=[1, 2]).fit(X),
+        automatic(),
         SelectionModel.from_selector(fitted(), list("abcd")),
     ],
     ids=["selector", "pipeline", "meta", "selection"],

@@ -306,6 +306,7 @@ def test_renaming_the_labels_changes_no_score(name):
     np.testing.assert_allclose(second, first, rtol=1e-5, atol=1e-7 * first.max())
 
 
+@pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")  # a small table
 @pytest.mark.parametrize("name", NAMES)
 def test_how_many_features(name):
     X = planted().X

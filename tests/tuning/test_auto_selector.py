@@ -85,7 +85,7 @@ def test_mixed_units_do_not_mislead_the_number():
 
 
 def test_noise_is_named():
-    X = np.random.default_rng(3).standard_normal((60, 50))
+    X = np.random.default_rng(4).standard_normal((60, 50))  # seed 3: the one in twenty
     for sieve in (JASFS(4, random_state=0), AutoSelector(MaxVariance())):
         with pytest.warns(NoStructureWarning, match="Nothing that chance would not give") as caught:
             sieve.fit(X)

@@ -43,10 +43,6 @@ WHAT_TO_DO = (
 )
 
 
-class TooSmallError(ValueError):
-    """The table has too few rows or columns to be tested."""
-
-
 class NoStructureWarning(UserWarning):
     """The table shows no more clusters than chance: a selection from it means little."""
 
@@ -207,7 +203,14 @@ def structure_test(
     X = check_table(X, owner="structure_test")
     check_varying(X)
     progress = FitProgress("structure_test", verbose)
-    return find_structure(X, n_tables, level, random_state, n_jobs=n_jobs, progress=progress)
+    found = find_structure(X, n_tables, level, random_state, n_jobs=n_jobs, progress=progress)
+    if found is None:
+        raise ValueError(
+            f"structure_test needs at least {FEWEST_SAMPLES} rows and two columns that vary (in "
+            f"the {defaults.STRUCTURE_SAMPLES} rows that it looks at, of more); X has "
+            f"{X.shape[0]} rows and {X.shape[1]} columns: fewer cannot show clusters beyond chance."
+        )
+    return found
 
 
 def find_structure(
@@ -218,18 +221,14 @@ def find_structure(
     *,
     n_jobs: int | None = None,
     progress: FitProgress = SILENT,
-) -> StructureTest:
-    """Return what :func:`structure_test` does, of a table that is checked."""
+) -> StructureTest | None:
+    """Return what :func:`structure_test` does, of a checked table; None where it is too small."""
     shape, random_state = X.shape, check_random_state(random_state)
     X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     scores = scores_of(X, rng)
-    if min(scores.shape[0] / FEWEST_SAMPLES, scores.shape[1] / 2) < 1.0:
-        raise TooSmallError(
-            f"structure_test needs at least {FEWEST_SAMPLES} rows and two columns that vary "
-            f"(among {len(scores)} rows that it looks at); got {shape[0]} and {scores.shape[1]}: "
-            "fewer cannot show clusters beyond chance."
-        )
+    if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
+        return None
     with one_thread():
         own = agreements(scores, rng)
 
@@ -401,17 +400,9 @@ def is_testing() -> bool:
     return _TESTING.get()
 
 
-def look_for_structure(X: Any, **settings: Any) -> StructureTest | None:
-    """Return :func:`find_structure` of a checked table; None where it is too small."""
-    try:
-        return find_structure(X, **settings)
-    except TooSmallError:
-        return None
-
-
 def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
     """Test a checked table, and warn where it has no clusters; None where it is too small."""
-    found = look_for_structure(X, **settings)
+    found = find_structure(X, **settings)
     if found is not None and found.verdict != "clusters":
         warn(f"{found.sentence} {WHAT_TO_DO}", NoStructureWarning)
     return found

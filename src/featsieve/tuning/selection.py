@@ -18,7 +18,7 @@ from featsieve.criteria.selected_clusters import (
     layers,
     selected_clusters,
 )
-from featsieve.criteria.structure import StructureTest, look_for_structure
+from featsieve.criteria.structure import StructureTest, find_structure
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import check_table
@@ -63,7 +63,7 @@ class Selection:
     @cached_property
     def structure(self) -> StructureTest | None:
         """Whether there are clusters: what the fit has found, or what is found now."""
-        return self.fitted("structure_") or look_for_structure(self.X)
+        return self.fitted("structure_") or find_structure(self.X)
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""

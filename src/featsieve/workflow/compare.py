@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.criteria.structure import WHAT_TO_DO, look_for_structure, untested
+from featsieve.criteria.structure import WHAT_TO_DO, find_structure, untested
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
 from featsieve.tuning import suggest_n_clusters
@@ -54,7 +54,7 @@ def compare_methods(
         warnings.simplefilter("ignore")  # of several methods about one table
         progress("counting clusters and features")
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = look_for_structure(X, random_state=random_state)
+            structure = find_structure(X, random_state=random_state)
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
         if isinstance(n_clusters, str):

@@ -9,7 +9,7 @@ from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
-from featsieve.criteria.structure import look_for_structure
+from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset
 from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
@@ -69,7 +69,7 @@ def _options(look: dict[str, Any], *, named: bool) -> list[str]:
 def _look_for_structure(X: Any, usable: np.ndarray, random_state: int) -> dict[str, Any] | None:
     """Return the structure of a part of the table, and how many clusters; None if too small."""
     X, sampled = _part(X, np.flatnonzero(usable), random_state)
-    found = look_for_structure(X, random_state=random_state) if X.shape[1] else None
+    found = find_structure(X, random_state=random_state) if X.shape[1] else None
     if found is None:
         return None
     count = suggest_n_clusters(X, random_state=random_state)

@@ -27,6 +27,7 @@ def tested(verdict, *permuted_and_rotated):
         null_rotated=np.empty(0) if np.isnan(rotated) else copies,
         n_samples=60,
         n_features=40,
+        table_shape=(60, 40),
         level=0.05,
     )
 
