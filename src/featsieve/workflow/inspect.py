@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,12 @@ def _options(look: dict[str, Any], *, named: bool) -> list[str]:
 
 def _look_for_structure(X: Any, usable: np.ndarray, random_state: int) -> dict[str, Any] | None:
     """Return the structure of a part of the table, and how many clusters; None if too small."""
+    shape = X.shape
     X, sampled = _part(X, np.flatnonzero(usable), random_state)
     found = find_structure(X, random_state=random_state) if X.shape[1] else None
     if found is None:
         return None
+    found = replace(found, table_shape=shape)
     count = suggest_n_clusters(X, random_state=random_state)
     return found.summary() | {
         "n_clusters": count.n_clusters,
