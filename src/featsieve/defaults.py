@@ -47,8 +47,7 @@ COUNT_SAMPLES = 600
 
 # Power of the accuracy by which the modularity of clusters is multiplied: more prefers fewer
 # clusters.
-# Chosen on: the 41 development sets (within a factor 1.5: 0.60 in the mean over six pairs
-# of splits, with 2 0.55) and the wines.
+# Chosen on: the 41 development sets and the wines, among many variants: a square is about as good.
 COUNT_POWER = 3
 
 # Numbers of clusters at which sparse clusterings choose columns before clusters are counted, for
@@ -223,8 +222,8 @@ SECOND_SIZES = (50, 300)
 NARROW_SECOND = 400
 
 # Stages at most, where the hat family is not credible and agreement rises from stage to stage.
-# Chosen on: simulated cells with weak markers (ARI .72 with two stages, .81 with three, .84 with
-# four) and planted tables, which do not feel it; a limit on time.
+# Chosen on: simulated cells with weak markers, which two stages do not find, and planted tables,
+# which do not feel it; a limit on time.
 MOST_STAGES = 4
 
 # Columns that are compared in full for every feature of the second stage.

@@ -22,7 +22,7 @@ from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.distances import nearest_neighbours
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.hypotheses.families import components
+from featsieve.hypotheses.families import components, sparse_weights
 from featsieve.hypotheses.pool import mutual_information
 from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores
 from featsieve.hypotheses.views import View, hat_view, plain_view
@@ -334,7 +334,7 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         apart, first = first[2:], first[:2]
         first.append(kmeans(few, c, rng))
         first.append(sparse(R, first[-1], c, defaults.SPARSE_COLUMNS[0], rng))
-        shown = sum(between(R, labels, c) for labels in first)
+        shown = sum(sparse_weights(R, labels, d) for labels in first)  # between the clusters
         telling = R[:, np.argpartition(-shown, n_telling - 1)[:n_telling]]
         inside = components(telling, rng, count=defaults.STRUCTURE_COMPONENTS)
         second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
@@ -361,20 +361,13 @@ def sparse(
     d = Z.shape[1]
     n_columns = max(2, min(n_columns, d // 3))
     for _ in range(SPARSE_STEPS if n_columns < d else 0):
-        shown = between(Z, labels, n_clusters)
-        weights = shown - np.partition(shown, d - n_columns - 1)[d - n_columns - 1]
-        chosen = np.flatnonzero(weights > 0.0)
+        weights = sparse_weights(Z, labels, n_columns)
+        chosen = np.flatnonzero(weights)
         if len(chosen) == 0:
             break
         points = Z[:, chosen] * np.sqrt(weights[chosen])
         labels = kmeans(points, n_clusters, rng, n_starts=1, starts=[labels])
     return labels
-
-
-def between(Z: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the sum of squares of every column between clusters."""
-    member = np.eye(n_clusters, dtype=Z.dtype)[labels]
-    return np.sum((member.T @ Z) ** 2 / np.maximum(member.sum(axis=0), 1.0)[:, None], axis=0)
 
 
 def agreement_of(labels: list[np.ndarray]) -> float:
