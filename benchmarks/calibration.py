@@ -12,12 +12,13 @@ the truth is, nobody knows.
 Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
-       [--first 1000] [--jobs 2] [--output benchmarks/results/calibration.md]
+       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--output benchmarks/results/calibration.md]
 """
 
 import time
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def verdict(group: str, kind: Any, seed: int) -> dict[str, Any]:
     begun = time.perf_counter()
     found = structure_test(X, random_state=seed)
     seconds = time.perf_counter() - begun
-    return {"group": group, "kind": kind, "verdict": found.verdict, "seconds": seconds}
+    return {"verdict": found.verdict, "seconds": seconds}
 
 
 def rates(rows: list[dict], *, interval: bool = False) -> list[str]:
@@ -169,6 +170,7 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=10, help="of each kind with clusters")
     parser.add_argument("--first", type=int, default=1000, help="the first random state")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
     arguments = parser.parse_args()
     some = range(arguments.first, arguments.first + arguments.planted)
     many = range(arguments.first, arguments.first + arguments.tables)
@@ -177,12 +179,13 @@ def main() -> None:
     if real_data.folder() is not None:
         names = (*real_data.PAPER, *real_data.SKFEATURE, *real_data.MORE)
         cases += [("real", name, 0) for name in names]
-    cases += [("null", kind, seed) for kind in nulls for seed in many]
     forms = [(kind, form) for kind in planted_kinds() for form in ("as made", "standardised")]
     cases += [("planted", kind, seed) for kind in forms for seed in some]
     cases += [("plain", kind, seed) for kind in PLAIN for seed in some]
     cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
-    rows = in_parallel(verdict, cases, jobs=arguments.jobs)
+    cases += [("null", kind, seed) for seed in many for kind in nulls]
+    found = in_parallel(verdict, cases, jobs=arguments.jobs, kept=arguments.kept)
+    rows = [{"group": case[0], "kind": case[1], **one} for case, one in zip(cases, found, strict=True)]
     finish(arguments.output, "Calibration of the structure test", __doc__, page(rows))
 
 

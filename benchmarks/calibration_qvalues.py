@@ -11,11 +11,12 @@ correlate with each other: where clusters follow a block, its columns are associ
 are counted as false.
 
 Usage: python benchmarks/calibration_qvalues.py [--tables 5] [--kinds iid15 ...]
-       [--noise "normal 60x300" ...] [--jobs 1] [--output benchmarks/results/calibration_qvalues.md]
+       [--noise "normal 60x300" ...] [--jobs 1] [--kept rows.jsonl] [--output FILE]
 """
 
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,12 +145,13 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", default=kinds, choices=kinds, metavar="KIND")
     parser.add_argument("--noise", nargs="*", default=list(NOISE), choices=list(NOISE))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="file of rows, to stop and go on")
     arguments = parser.parse_args()
     seeds = range(arguments.tables)
     of_none = [(name, seed) for name in arguments.noise for seed in seeds]
     of_some = [(kind, seed) for kind in arguments.kinds for seed in seeds]
-    noise = in_parallel(of_noise, of_none, jobs=arguments.jobs)
-    planted = in_parallel(of_planted, of_some, jobs=arguments.jobs)
+    noise = in_parallel(of_noise, of_none, jobs=arguments.jobs, kept=arguments.kept)
+    planted = in_parallel(of_planted, of_some, jobs=arguments.jobs, kept=arguments.kept)
     lines = noise_table(noise) if noise else []
     lines += ["", *planted_table(planted)] if planted else []
     finish(arguments.output, "Calibration of q-values", __doc__, lines)

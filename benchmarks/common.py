@@ -85,10 +85,32 @@ def in_own_process(*command: str, variables: Mapping[str, str] | None = None) ->
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def in_parallel(function: Callable[..., Any], cases: Iterable[tuple], *, jobs: int) -> list[Any]:
-    """Return the results of a function, each from one core: processes with one thread each."""
+def in_parallel(
+    function: Callable[..., Any], cases: Iterable[tuple], *, jobs: int, kept: Path | None = None
+) -> list[Any]:
+    """Return the results of a function, each from one core: processes with one thread each.
+
+    ``kept`` is a file of results as JSON, a line each: those in it are not computed again, and new
+    ones are added as they come, so that a long run can be stopped and taken up.
+    """
+    cases = list(cases)
+    known = {}
+    if kept is not None and kept.exists():
+        known = dict(json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines())
+    missing = [case for case in cases if repr(case) not in known]
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        return list(Parallel(n_jobs=jobs, verbose=5)(delayed(function)(*case) for case in cases))
+        tasks = (delayed(_with_case)(function, case) for case in missing)
+        for key, result in Parallel(jobs, return_as="generator_unordered", verbose=5)(tasks):
+            known[key] = result
+            if kept is not None:
+                with kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([key, result]) + "\n")
+    return [known[repr(case)] for case in cases]
+
+
+def _with_case(function: Callable[..., Any], case: tuple) -> tuple[str, Any]:
+    """Return the case as a key, and its result."""
+    return repr(case), function(*case)
 
 
 class PeakMemory:
