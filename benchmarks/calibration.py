@@ -185,7 +185,9 @@ def main() -> None:
     cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
     cases += [("null", kind, seed) for seed in many for kind in nulls]
     found = in_parallel(verdict, cases, jobs=arguments.jobs, kept=arguments.kept)
-    rows = [{"group": case[0], "kind": case[1], **one} for case, one in zip(cases, found, strict=True)]
+    rows = [
+        {"group": case[0], "kind": case[1], **one} for case, one in zip(cases, found, strict=True)
+    ]
     finish(arguments.output, "Calibration of the structure test", __doc__, page(rows))
 
 
