@@ -24,6 +24,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
+from featsieve.constraints import CONSTRAINTS, make_offer
 from featsieve.criteria.automatic import RankedPath, choose_count
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
@@ -31,6 +32,7 @@ from featsieve.criteria.structure import is_testing, warn_without_structure
 from featsieve.docstrings import fill_doc
 from featsieve.progress import SILENT, FitProgress, reporting
 from featsieve.solvers.forward_selection import SelectionPath
+from featsieve.solvers.offer import Offer
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.norms import row_norms
 from featsieve.validation import (
@@ -151,6 +153,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     # What ``verbose`` prints; a fit has one of its own.
     _progress: FitProgress = SILENT
 
+    # What may be selected, where that is constrained: a feature is one of its units then. Whether
+    # the method itself spends the budget, or has it spent from the best feature on.
+    _offer: Offer | None = None
+    _spends: ClassVar[bool] = False
+
     n_features_to_select: Any
     n_clusters: Any
     scale: str
@@ -197,6 +204,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         self._check_parameters()
         with reporting(self):
             X = self._check_input(X)
+            self._set_offer()
             with one_thread(if_=X.shape[0] * X.shape[1] <= LARGEST_UNTHREADED):
                 self._fit(X)
                 if self._automatic:
@@ -209,6 +217,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         for name, check in {**COMMON_CHECKS, **self._checks}.items():
             if hasattr(self, name):
                 check(name, getattr(self, name))
+
+    def _set_offer(self) -> None:
+        """Find out what may be selected, of a checked table."""
 
     def _fit(self, X: Any) -> None:
         """Rank the features of a checked table."""
@@ -248,6 +259,15 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Whether the number of features is to be found."""
         return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
 
+    @property
+    def _n_units(self) -> int:
+        """How many features there are to choose from."""
+        return self.n_features_in_ if self._offer is None else self._offer.n_units
+
+    def _count_units(self, columns: np.ndarray) -> int:
+        """Return how many features some columns are: those that are bought together are one."""
+        return len(columns) if self._offer is None else self._offer.count(columns)
+
     def _n_to_select(self) -> int:
         """Return n_features_to_select as a count; the method cannot decide it.
 
@@ -256,15 +276,28 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         if self._automatic:
             found = getattr(self, "path_", None)
             if found is not None and found.curve is not None:
-                return found.curve.chosen
-            return int(default_sizes(self.n_features_in_)[-1])
-        count = resolve_n_features(self.n_features_to_select, self.n_features_in_)
+                return self._count_units(found.order[: found.curve.chosen])
+            return int(default_sizes(self._n_units)[-1])
+        if self._offer is not None and self._offer.budget is not None:  # decides in the end
+            affordable = self._offer.budget / self._offer.price.mean()
+            return int(np.clip(affordable, 1, self._n_units))
+        count = resolve_n_features(self.n_features_to_select, self._n_units)
+        self._check_kept(count)
         if count is None:
             raise ValueError(
                 f"{type(self).__name__} ranks the features and does not decide how many to keep: "
                 "set n_features_to_select to a count, a fraction of the features, or 'auto'."
             )
         return count
+
+    def _check_kept(self, count: int | None) -> None:
+        """Refuse fewer features than are kept in any case."""
+        n_kept = 0 if self._offer is None else len(self._offer.kept)
+        if count is not None and count < n_kept:
+            raise ValueError(
+                f"keep names {n_kept} features, more than n_features_to_select="
+                f"{self.n_features_to_select!r} allows: they count, too. Raise it, or keep fewer."
+            )
 
     def _count_clusters(self, X: Any, *, low: int = 1) -> int:
         """Return n_clusters as a number; "auto" is found, once per fit."""
@@ -294,13 +327,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""
         curve = choose_count(self, X, progress=self._progress)
         self.path_ = RankedPath(np.argsort(self.ranking_), curve)
+        count = self._n_to_select()
         if self._follows_count:
             self._progress.step(f"fitting again, for {curve.chosen} features")
             self._fit(X)
         order = np.argsort(self.ranking_)
         own = isinstance(self.path_, SelectionPath)
         self.path_ = replace(self.path_, curve=curve) if own else RankedPath(order, curve)
-        self._set_selection(self.scores_, curve.chosen, order=order)
+        self._set_selection(self.scores_, count, order=order)
         self.equivalent_range_ = curve.equivalent_range
 
     def _check_varies(self, varies: np.ndarray) -> None:
@@ -314,9 +348,16 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """Set scores, ranking and support; ``order`` lists the features best first.
 
         By default: by score, ties by the lower index, columns that do not vary behind all others.
+        Where columns are bought together, ``n_selected`` is the number of their units.
         """
         if order is None:
             order = stable_order(np.where(self._varies, scores, -np.inf), rounding=ROUNDING)
+        if self._offer is not None:
+            if self._offer.budget is not None and not self._spends:
+                order, affordable = self._offer.arranged(order, None)
+                most = self._offer.count(order[:affordable])
+                n_selected = min(n_selected, most) if self._automatic else most
+            order, n_selected = self._offer.arranged(order, n_selected)
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)
@@ -418,3 +459,26 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+@estimator
+class ConstrainedSelector(UnsupervisedSelector):
+    """A selector that ranks the features itself, some of which may be kept, left out or priced.
+
+    Methods but JASFS rank them as if there were no constraints: a unit of columns stands where its
+    best column does, and the budget is spent from the best on.
+    """
+
+    keep: Any = None
+    exclude: Any = None
+    groups: Any = None
+    costs: Any = None
+    budget: float | None = None
+
+    def _set_offer(self) -> None:
+        """Find out what may be selected, of a checked table."""
+        self._offer = make_offer(
+            self.n_features_in_,
+            getattr(self, "feature_names_in_", None),
+            **{name: getattr(self, name) for name in CONSTRAINTS},
+        )

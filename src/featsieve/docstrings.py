@@ -43,6 +43,20 @@ verbose : int, default={default}
     iterations; 2 prints every iteration.
 random_state : int, RandomState instance or None, default={default}
     Seeds the k-means runs of the first labels.
+keep : names, positions or mask, default={default}
+    Columns that are selected in any case. They come first and count, the others complement them. A
+    name may be a pattern such as "HLA-*" (``*``, ``?`` and ``[...]`` as in file names).
+exclude : names, positions or mask, default={default}
+    Columns, or patterns, that are never selected. They still take part in finding clusters: leave
+    them out of X if they should not.
+groups : mapping or list, default={default}
+    Columns that are selected together or not at all, and count as one feature: ``{{"name":
+    columns}}``, or a group (or None) for every column.
+costs : mapping or sequence of floats, default={default}
+    Prices: one for every column, or by name or position (others cost 1). A group costs what is
+    given under its name, else what its columns cost together, or 1.
+budget : float, default={default}
+    What the selected features may cost together, in place of their number.
 """
 
 ATTRIBUTES = """
@@ -130,6 +144,7 @@ SETTINGS = {"n_clusters": 4, "n_features_to_select": 10, "random_state": 0}
 
 # Entries that usually come together.
 GROUPS = {
+    "constraints": ("keep", "exclude", "groups", "costs", "budget"),
     "selection": ("ranking_", "support_", "n_features_selected_"),
     "outcome": ("n_iter_", "status_"),
     "automatic": ("path_", "equivalent_range_", "structure_"),
@@ -144,7 +159,6 @@ def _split(text: str) -> dict[str, str]:
 
 
 ENTRIES = {**_split(PARAMETERS), **_split(ATTRIBUTES), **VARIANTS}
-ENTRIES |= {group: "\n".join(ENTRIES[name] for name in names) for group, names in GROUPS.items()}
 
 
 def fill_doc(thing: Documented) -> Documented:
@@ -166,7 +180,8 @@ def fill_doc(thing: Documented) -> Documented:
 
     def indented(match: re.Match[str]) -> str:
         indent, names = match.groups()
-        lines = "\n".join(map(entry, names.split(", "))).splitlines()
+        each = (one for name in names.split(", ") for one in GROUPS.get(name, (name,)))
+        lines = "\n".join(map(entry, each)).splitlines()
         return "\n".join(indent + line for line in lines)
 
     thing.__doc__ = PLACEHOLDER.sub(indented, thing.__doc__)

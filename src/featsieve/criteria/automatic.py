@@ -39,12 +39,16 @@ def choose_count(
     """
     order = np.argsort(selector.ranking_)
     n_varying = int(check_varying(X).sum())
-    sizes = check_sizes(sizes, len(order))
-    sizes = sizes[sizes <= n_varying] if sizes[0] <= n_varying else np.array([n_varying])
+    offer = selector._offer
+    looked_at = check_sizes(sizes, selector._n_units)
+    if offer is not None:
+        looked_at = offer.sizes(order, looked_at)
+    varying = looked_at[looked_at <= n_varying]
+    looked_at = varying if len(varying) else np.array([n_varying])
     judged = as_criterion(criterion or default_criterion(selector))
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
-    return judge(judged, X, labels, order=order, sizes=sizes, progress=progress)
+    return judge(judged, X, labels, order=order, sizes=looked_at, progress=progress)
 
 
 def innermost(selector: Any) -> Any:
@@ -60,7 +64,10 @@ def with_found_numbers(selector: Any, **settings: Any) -> Any:
     ``settings`` that it does not have are left out.
     """
     parameters = selector.get_params(deep=False)
-    values = {"n_features_to_select": selector.n_features_selected_, **settings}
+    offer = selector._offer
+    count = selector._count_units(np.flatnonzero(selector.support_))
+    spending = offer is not None and offer.budget is not None
+    values = {"n_features_to_select": None if spending else count, **settings}
     if parameters.get("n_clusters") is not None:
         values["n_clusters"] = selector.n_clusters_
     if selector._price is not None:  # a number of features, not a price of each

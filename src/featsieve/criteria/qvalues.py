@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse, namespace_of, pick_columns, to_numpy
+from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import innermost, with_found_numbers
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import layers
@@ -277,7 +278,9 @@ def _clusters(
             "All samples are in one cluster, which no feature can tell from others: set n_clusters "
             "to at least 2."
         )
-    return with_found_numbers(fitted, verbose=0, callback=None), labels
+    # clusters do not depend on what may be selected
+    free = dict.fromkeys(CONSTRAINTS)
+    return with_found_numbers(fitted, verbose=0, callback=None, **free), labels
 
 
 def _null_statistics(selector: Any, X: Any, columns: np.ndarray, seed: int) -> np.ndarray:

@@ -1,15 +1,14 @@
 """Names of columns: lists of them for people, and where they are in a table."""
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from featsieve.io.guard import ColumnError, MissingColumnError
+from featsieve.validation import did_you_mean, shown
 
 MOST_NAMES = 8  # that an error lists
-LONGEST_NAME = 100  # that an error shows in full
 MOST_HINTS = 3  # that get a "did you mean"
 NO_NAMES = (
     "these are numbers: is the line with the names of the columns missing, or are the samples "
@@ -22,11 +21,6 @@ def shorten(names: Sequence[str]) -> str:
     listed = ", ".join(shown(name) for name in names[:MOST_NAMES])
     more = len(names) - MOST_NAMES
     return f"{listed} and {more} more" if more > 0 else listed
-
-
-def shown(name: str) -> str:
-    """Return a name in quotation marks, cut where it is long: a file can name anything."""
-    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
 
 
 def place_names(n_features: int) -> list[str]:
@@ -59,14 +53,6 @@ def find_columns(
         listed = f"{role}s are: {shorten(present) or 'none'}"
         raise MissingColumnError(f"there is no {role} {', '.join(some)}{more}; {listed}")
     return np.array([places[name] for name in wanted], dtype=np.intp)
-
-
-def did_you_mean(name: str, present: Sequence[str]) -> str:
-    """Return the names most like one, as a question in brackets; nothing where none is."""
-    key = name.strip().casefold()
-    same = [other for other in present if other.strip().casefold() == key]
-    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
-    return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
 
 
 def is_number(text: str, *, decimal: str = ".") -> bool:

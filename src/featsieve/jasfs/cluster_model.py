@@ -20,7 +20,7 @@ from featsieve.arrays.namespace import (
     pick_columns,
     to_numpy,
 )
-from featsieve.base import UnsupervisedSelector
+from featsieve.base import ConstrainedSelector
 from featsieve.hypotheses.pool import Pool
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.protocol import Solution, Status
@@ -28,7 +28,7 @@ from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
 from featsieve.validation import warn
 
 
-class ClusterModel(ClusterMixin, UnsupervisedSelector):
+class ClusterModel(ClusterMixin, ConstrainedSelector):
     """A selector that regresses clusters on its features, and tells the cluster of new rows."""
 
     solver: str
@@ -111,12 +111,16 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
         table = in_double(self._check_rows(X))
         operator = as_operator(table, scale=self._column_scale)
         pool = Pool(self.hypotheses_, self.hypothesis_weights_, self.coef_.shape[1])
+        n_features = None
+        if self.sparsity_ == 0.0 and (self._offer is None or self._offer.budget is None):
+            n_features = self._count_units(np.flatnonzero(self.support_))
         problem = RowSparseRegression(
             operator,
             operator.place(pool.target()),
             ridge=self.ridge * mean_column_norm(operator),
             sparsity=self.sparsity_,
-            n_features=None if self.sparsity_ > 0.0 else self.n_features_selected_,
+            n_features=n_features,
+            offer=self._offer,
         )
         return certify(problem, np.flatnonzero(self.support_))
 

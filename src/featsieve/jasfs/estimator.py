@@ -12,6 +12,7 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.arrays.threads import n_threads
 from featsieve.base import estimator
+from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import RankedPath
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
@@ -33,7 +34,7 @@ from featsieve.jasfs.paper import (
 from featsieve.jasfs.problem import Problem, cluster_sums, too_large
 from featsieve.solvers.forward_selection import ForwardState
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import NONE, path_through
+from featsieve.solvers.supports import find_support
 from featsieve.terms import NeighbourGraph
 from featsieve.validation import (
     BOTH_SET,
@@ -144,6 +145,7 @@ class JASFS(ClusterModel):
     random_state : int, RandomState instance or None, default=None
         Seeds the random halves of the columns, the tables without clusters and k-means. An integer
         gives the same answer every time.
+    %(constraints)s
 
     Attributes
     ----------
@@ -271,6 +273,7 @@ class JASFS(ClusterModel):
     random_state: Any = None
 
     _follows_count = True
+    _spends = True
     _price = "sparsity"
     _criterion = Modularity.name
     _checks: ClassVar[dict[str, Check]] = {
@@ -288,7 +291,12 @@ class JASFS(ClusterModel):
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""
-        k = None if self._automatic else resolve_n_features(self.n_features_to_select, X.shape[1])
+        k = (
+            None
+            if self._automatic
+            else resolve_n_features(self.n_features_to_select, self._n_units)
+        )
+        self._check_kept(k)
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
         fit(X, *self._prepare(X), k=k)
 
@@ -338,15 +346,17 @@ class JASFS(ClusterModel):
         # Algorithm 2, line 9: the selected features, and the order of all
         self._progress.step("ranking the features")
         ranking = rank(problem, state, path_length=self.path_length)
-        n_selected = len(state.support) if k is None else k
-        self._set_selection(ranking.scores, n_selected, order=ranking.order)
+        count = self._count_units(state.support) if k is None else k
+        self._set_selection(ranking.scores, count, order=ranking.order)
         self.path_ = replace(ranking.path, curve=curve)
         self.sparsity_ = problem.sparsity
         if curve is not None:
             self.sparsity_ = float(ranking.path.sparsity[len(state.support) - 1])
         self._set_outcome(solution)
         self.hypotheses_, self.hypothesis_weights_ = state.pool.labels, state.pool.weights
-        self.feature_certainty_ = feature_certainty(problem, state.pool, ranking.order, n_selected)
+        order = np.argsort(self.ranking_)
+        n_selected = self.n_features_selected_
+        self.feature_certainty_ = feature_certainty(problem, state.pool, order, n_selected)
         self.labels_ = found.labels if problem.graph is None else state.pool.labels[0]
         self.sample_certainty_ = found.certainty
         self._keep_significant(X)
@@ -384,7 +394,8 @@ class JASFS(ClusterModel):
         self.init_, self.n_landmarks_ = asdict(found.belief), found.n_landmarks
         if graph is not None:
             found = replace(found, pool=Pool.of([found.labels], n_clusters))
-        return Problem(operator, self.ridge * mean_column_norm(operator), graph), found
+        ridge = self.ridge * mean_column_norm(operator)
+        return Problem(operator, ridge, graph, offer=self._offer), found
 
     def _n_threads(self, operator: DataOperator) -> int:
         """Return how many hypotheses are formed at once: small ones are not worth a thread."""
@@ -419,12 +430,15 @@ class JASFS(ClusterModel):
         if k is not None:
             return problem.priced(n_features=k), None, None
         if not self._automatic:
-            return problem.priced(sparsity=float(self.sparsity)), None, None
+            price = 0.0 if isinstance(self.sparsity, str) else float(self.sparsity)
+            return problem.priced(sparsity=price), None, None
         self._progress.step("choosing the number of features")
-        most = int(default_sizes(X.shape[1])[-1])
-        path = path_through(problem.regression(found.pool), NONE, length=most)
+        most = int(default_sizes(self._n_units)[-1])
+        path = find_support(problem.priced(n_features=most).regression(found.pool))[1]
+        assert path is not None
         curve = self._curve(X, np.asarray(path.order), found.labels)
-        return problem.priced(n_features=curve.chosen), path, curve
+        count = self._count_units(np.asarray(path.order)[: curve.chosen])
+        return problem.priced(n_features=count), path, curve
 
     def _set_clusters(self, operator: DataOperator, problem: Problem, pool: Pool) -> None:
         """Set the clusters, and the regression and the centres that belong to them."""
@@ -504,6 +518,7 @@ class JASFS(ClusterModel):
     def _automatic(self) -> bool:
         """Whether the number of features is to be found."""
         unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
+        unset = unset and self.budget is None
         return unset or self._significant or super()._automatic
 
     @property
@@ -521,9 +536,15 @@ class JASFS(ClusterModel):
             self, X, n_jobs=self.n_jobs, verbose=self.verbose, random_state=self.random_state
         )
         self.qvalues_, chosen = found.qvalues, found.significant()
+        if self._offer is not None:  # with what each is bought with, and what is kept
+            chosen &= self._offer.for_sale
+            chosen |= np.isin(self._offer.unit, self._offer.unit[chosen]) & self._offer.for_sale
+            chosen[self._offer.kept_columns] |= chosen.any()
         if chosen.any():
             order = np.lexsort((self.ranking_, ~chosen))
-            self._set_selection(self.scores_, int(chosen.sum()), order=order)
+            self._set_selection(
+                self.scores_, self._count_units(np.flatnonzero(chosen)), order=order
+            )
             return
         warn(
             f"No feature goes with the clusters at q <= {defaults.QVALUE_LEVEL:g} (the smallest "
@@ -534,7 +555,9 @@ class JASFS(ClusterModel):
 
     def _curve(self, X: Any, order: np.ndarray, labels: np.ndarray) -> CriterionCurve:
         """Return the modularity of every size of a nested selection."""
-        sizes = np.unique(np.minimum(default_sizes(X.shape[1]), len(order)))
+        sizes = np.unique(np.minimum(default_sizes(self._n_units), len(order)))
+        if self._offer is not None:
+            sizes = self._offer.sizes(order, sizes)
         criterion = Modularity(n_neighbors=self.n_neighbors)
         return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
@@ -550,6 +573,16 @@ class JASFS(ClusterModel):
     def _check_parameters(self) -> None:
         """Validate the parameters."""
         super()._check_parameters()
-        both = self.n_features_to_select is not None and not isinstance(self.sparsity, str)
-        if both and self.solver == "joint":
+        counted, priced = self.n_features_to_select is not None, not isinstance(self.sparsity, str)
+        if counted and priced and self.solver == "joint":
             raise ValueError(BOTH_SET)
+        if self.budget is not None and (priced or (counted and not super()._automatic)):
+            raise ValueError(
+                "budget is there in place of a number of features or a sparsity: leave "
+                "n_features_to_select and sparsity out (or 'auto': the fewest within the budget)."
+            )
+        constrained = any(getattr(self, name) is not None for name in CONSTRAINTS)
+        if constrained and self.solver == "paper":
+            raise ValueError(
+                f"{', '.join(CONSTRAINTS)} need solver='joint': the authors' program has none."
+            )

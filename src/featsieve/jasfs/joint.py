@@ -123,11 +123,14 @@ def feature_certainty(problem: Problem, pool: Pool, order: np.ndarray, count: in
     """Return the share of the hypotheses whose own path of ``count`` features holds each feature.
 
     Each hypothesis chooses among the first ``2 count`` features of the joint order: others are
-    taken to be chosen by none.
+    taken to be chosen by none. Columns that are bought together are as certain as the best of them.
     """
     operator = problem.operator
     certainty = np.zeros(operator.shape[1])
+    offer = problem.offer
     among = order[: 2 * count]
+    if offer is not None:
+        among = among[offer.for_sale[among]]
     m, c = len(pool.labels), pool.n_clusters
     sums, sizes = cluster_sums(operator, pool)
     # Z'F_v = Z'M_v / sqrt(n_k), and Z'H = Z'
@@ -137,4 +140,6 @@ def feature_certainty(problem: Problem, pool: Pool, order: np.ndarray, count: in
     )
     for support, weight in zip(supports, pool.weights, strict=True):
         certainty[among[support]] += weight
+    for block in () if offer is None else offer.blocks:
+        certainty[block] = certainty[block].max(axis=1, keepdims=True)
     return np.minimum(certainty, 1.0)

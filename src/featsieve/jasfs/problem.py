@@ -21,6 +21,7 @@ from featsieve.arrays.derived import ColumnGram
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.hypotheses.pool import Pool
 from featsieve.solvers.forward_forms import LARGEST_GRAM
+from featsieve.solvers.offer import Offer
 from featsieve.solvers.partition_moves import PartitionMoves, PartitionProblem
 from featsieve.solvers.protocol import Status, run
 from featsieve.solvers.row_sparse import RowSparseRegression, SummedRegression, hat_factor
@@ -36,6 +37,7 @@ class Problem:
     graph: NeighbourGraph | None = None  # of the samples, where labels may move
     sparsity: float = 0.0
     n_features: int | None = None
+    offer: Offer | None = None
 
     def priced(self, *, sparsity: float = 0.0, n_features: int | None = None) -> Self:
         """Return the problem with a price of a feature, or a limit of their number."""
@@ -48,6 +50,7 @@ class Problem:
             "ridge": self.ridge,
             "sparsity": self.sparsity,
             "n_features": self.n_features,
+            "offer": self.offer,
         }
         if operator.shape[0] <= defaults.LARGEST_EXACT_GRAPH:
             return RowSparseRegression(operator, operator.place(pool.target()), **terms)

@@ -68,6 +68,7 @@ class AUFS(LabelSupportSelector):
     %(max_iter)s
         (At every value of ν.)
     %(tol, path_length, last_callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

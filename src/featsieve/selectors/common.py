@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator
-from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.base import ConstrainedSelector, estimator
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -17,7 +17,7 @@ from featsieve.solvers.protocol import S
 
 
 @estimator
-class ClusterSelector(UnsupervisedSelector):
+class ClusterSelector(ConstrainedSelector):
     """Parameters of the methods that look for clusters."""
 
     n_clusters: int | str = field(default=8, kw_only=False)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.base import ConstrainedSelector, estimator
 from featsieve.graphs.affinity import degrees, sample_graph
 
 # A graph-weighted variance below this share of the plain one is what rounding leaves.
@@ -18,7 +18,7 @@ WORST = 2.0
 
 
 @estimator
-class LaplacianScore(UnsupervisedSelector):
+class LaplacianScore(ConstrainedSelector):
     """Rank features by how little they change between neighbouring samples.
 
     With S the affinity matrix of the nearest-neighbour graph, D its degrees, L = D - S, and x a
@@ -36,6 +36,7 @@ class LaplacianScore(UnsupervisedSelector):
         Columns from which the graph is built: as they are, or with unit variance. The score itself
         does not depend on units. ("raw" and "none" are the same here: distances know no origin.)
         "sqrt" is half way from "none" to "unit".
+    %(constraints)s
 
     Attributes
     ----------

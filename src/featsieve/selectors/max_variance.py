@@ -5,11 +5,11 @@ from typing import Any
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.base import ConstrainedSelector, estimator
 
 
 @estimator
-class MaxVariance(UnsupervisedSelector):
+class MaxVariance(ConstrainedSelector):
     """Select the features of largest variance.
 
     A control: any method that claims to find structure should beat it. It knows nothing of
@@ -19,6 +19,7 @@ class MaxVariance(UnsupervisedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
+    %(constraints)s
 
     Attributes
     ----------

@@ -38,6 +38,7 @@ class MCFS(ClusterSelector):
         the sums of squares of the columns (n_samples with ``scale="unit"``).
     %(affinity, n_neighbors, scale)s
         Published is "raw": the regressions have no intercept, and coefficients depend on units.
+    %(constraints)s
 
     Attributes
     ----------

@@ -47,6 +47,7 @@ class NDFS(NonnegativeLabelSelector):
         Published is "raw": the regression has no intercept, and lengths of rows of W depend on
         units.
     %(max_iter, tol, callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

@@ -8,11 +8,11 @@ from sklearn.utils import check_random_state
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.base import ConstrainedSelector, estimator
 
 
 @estimator
-class RandomSelector(UnsupervisedSelector):
+class RandomSelector(ConstrainedSelector):
     """Select features at random.
 
     A control: where many columns carry the clusters, a random subset of them can be as good as a
@@ -23,6 +23,7 @@ class RandomSelector(UnsupervisedSelector):
     %(n_features_to_select)s
     random_state : int, RandomState instance or None, default=None
         Seeds the choice. For one seed, a smaller selection is part of a larger one.
+    %(constraints)s
 
     Attributes
     ----------

@@ -51,6 +51,7 @@ class RSFS(NonnegativeLabelSelector):
     %(tol)s
         (Published: 1e-3.)
     %(callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

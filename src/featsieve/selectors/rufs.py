@@ -84,6 +84,7 @@ class RUFS(NonnegativeLabelSelector):
     tol : float, default=1e-5
         Relative change of the objective, and of its part with W alone, that ends them.
     %(callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

@@ -77,6 +77,7 @@ class SOGFS(ProjectionSelector):
     tol : float, default=1e-5
         Relative change of the objective of W that ends them.
     %(callback, verbose)s
+    %(constraints)s
 
     Attributes
     ----------

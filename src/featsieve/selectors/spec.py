@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.base import ConstrainedSelector, estimator
 from featsieve.graphs.affinity import degrees, sample_graph
 from featsieve.graphs.embedding import leading_eigenpairs
 from featsieve.selectors.laplacian_score import WORST, column_weights, laplacian_scores
@@ -20,7 +20,7 @@ ZERO = 1e-12
 
 
 @estimator
-class SPEC(UnsupervisedSelector):
+class SPEC(ConstrainedSelector):
     """Spectral feature selection: smoothness over the neighbour graph, frequency by frequency.
 
     The normalised Laplacian of the graph, I - D^(-1/2) S D^(-1/2), has eigenvalues
@@ -47,6 +47,7 @@ class SPEC(UnsupervisedSelector):
         only; the origin matters to "plain" and "leading", which were published for columns as they
         are.
         "sqrt" is half way from "none" to "unit".
+    %(constraints)s
 
     Attributes
     ----------

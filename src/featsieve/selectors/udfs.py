@@ -48,6 +48,7 @@ class UDFS(ProjectionSelector):
     %(max_iter)s
         (Public programs stop after 20 or 36.)
     %(tol, callback, verbose)s
+    %(constraints)s
 
     Attributes
     ----------

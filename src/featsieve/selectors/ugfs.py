@@ -40,6 +40,7 @@ class UGFS(LabelSupportSelector):
     %(max_iter)s
         (At every value of ν.)
     %(tol, path_length, last_callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

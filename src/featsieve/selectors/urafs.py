@@ -75,6 +75,7 @@ class URAFS(LabelRegressionSelector):
     %(max_iter)s
         (Row sparsity comes slowly, by reweighting.)
     %(tol, callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

@@ -60,6 +60,7 @@ class USFS(LabelRegressionSelector):
     %(max_iter)s
         (The released program makes 5, without a test.)
     %(tol, callback, verbose, random_state)s
+    %(constraints)s
 
     Attributes
     ----------

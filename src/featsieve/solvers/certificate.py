@@ -3,6 +3,7 @@
 For s in [0, 1]^d put T(s) = (I + Z diag(s) Z'/mu)^(-1) Y and h(s) = 1/2 <Y, T(s)>. On 0/1 vectors
 h is the ridge loss of the support, and h is convex with dh/ds_j = -||z_j'T||^2/(2 mu). Its tangent
 at ANY s therefore lies below it: minimising the tangent over all supports bounds the best one.
+Columns that are bought together have one s; what is kept has s = 1, what is not for sale s = 0.
 
 With more samples than columns nothing of size n is kept. By Woodbury's identity, with D = diag(s),
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
+from featsieve.solvers.offer import Offer
 from featsieve.solvers.row_sparse import RowSparseRegression
 from featsieve.terms.norms import row_norms
 
@@ -72,39 +74,62 @@ def certify(
     """
     if problem.ridge <= 0.0:
         raise ValueError("A certificate needs ridge > 0: without it the relaxation is unbounded.")
-    if problem.n_features is not None and len(support) > problem.n_features:
-        raise ValueError(
-            f"The support has {len(support)} features, but the problem allows {problem.n_features}."
-        )
+    offer = problem.offer or _every_column(problem.operator.shape[1])
     lam, k = problem.sparsity, problem.n_features
+    if k is not None and offer.count(support) > k:
+        raise ValueError(
+            f"The support has {offer.count(support)} features, but the problem allows {k}."
+        )
     n, d = problem.operator.shape
-    relaxation = (column_relaxation if n > d else sample_relaxation)(problem)
-    s = np.zeros(d)
-    s[np.asarray(support, dtype=np.intp)] = 1.0
+    of_columns = (column_relaxation if n > d else sample_relaxation)(problem)
+    sold, unit = offer.for_sale, offer.unit[offer.for_sale]
+    kept = np.isin(np.arange(offer.n_units), offer.kept)
+    # of the limit: everything counts one, or has its price
+    weight = offer.price if k is None else np.ones(offer.n_units)
+    limit = offer.budget if k is None else float(k)
+    cost = lam * offer.price
+
+    def relaxation(s: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return h and its slopes for the units."""
+        whole = np.zeros(d)
+        whole[sold] = s[unit]
+        h, slope = of_columns(whole)
+        return h, np.bincount(unit, slope[sold], minlength=offer.n_units)
+
+    s = np.isin(np.arange(offer.n_units), offer.unit[support]).astype(np.float64)
     h, slope = relaxation(s)
-    value = h + lam * len(support)  # on 0/1 vectors h is the loss itself
+    value = h + float(cost @ s)  # on 0/1 vectors h is the loss itself
 
     def bound(s: np.ndarray, h: float, slope: np.ndarray) -> float:
-        tangent = h - slope @ s
-        price = lam + slope
-        cheapest = price if k is None else np.sort(price)[:k]
-        return tangent + float(np.minimum(cheapest, 0.0).sum())
+        """Minimise the tangent: what lowers it most for its weight, the last one in part."""
+        tangent, price = h - slope @ s, cost + slope
+        free = np.flatnonzero(~kept & (price < 0.0))
+        share = np.ones(len(free))
+        if limit is not None:
+            free = free[np.argsort(price[free] / weight[free], kind="stable")]
+            before = weight[kept].sum() + np.cumsum(weight[free]) - weight[free]
+            share = np.clip((limit - before) / weight[free], 0.0, 1.0)
+        return float(tangent + price[kept].sum() + share @ price[free])
 
     def project(s: np.ndarray) -> np.ndarray:
-        """Return the nearest point of {0 <= s <= 1, sum s <= k}: clip(s - tau, 0, 1)."""
-        if k is None or np.clip(s, 0.0, 1.0).sum() <= k:
-            return np.clip(s, 0.0, 1.0)
-        low, high = 0.0, float(s.max())  # tau with sum clip(s - tau, 0, 1) = k
+        """Return the nearest point with 0 <= s <= 1, s = 1 where kept, and w's <= limit."""
+
+        def at(tau: float) -> np.ndarray:
+            return np.where(kept, 1.0, np.clip(s - tau * weight, 0.0, 1.0))
+
+        if limit is None or at(0.0) @ weight <= limit:
+            return at(0.0)
+        low, high = 0.0, float((s / weight).max())  # tau with w's = limit
         for _ in range(60):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if np.clip(s - middle, 0, 1).sum() > k else (low, middle)
-        return np.clip(s - high, 0.0, 1.0)
+            low, high = (middle, high) if at(middle) @ weight > limit else (low, middle)
+        return at(high)
 
     best = bound(s, h, slope)
     rounding = 1e-14 * value
     size = 1.0 / max(float(np.abs(slope).max()), 1e-300)
     for _ in range(max_iter):
-        trial = project(s - size * (slope + lam))
+        trial = project(s - size * (slope + cost))
         trial_h, trial_slope = relaxation(trial)
         move = trial - s
         if np.abs(move).max() < 1e-9:
@@ -119,6 +144,12 @@ def certify(
     best = min(best, value)  # but for rounding it is
     gap = (value - best) / max(abs(value), 1e-300)
     return Certificate(value, best, gap)
+
+
+def _every_column(n_features: int) -> Offer:
+    """Return the offer of all columns, each for itself."""
+    none = np.zeros(0, dtype=np.intp)
+    return Offer(np.arange(n_features), np.ones(n_features), none)
 
 
 def sample_relaxation(problem: RowSparseRegression) -> Relaxation:

@@ -12,6 +12,7 @@ import numpy as np
 
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.solvers.offer import Offer
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class RowSparseRegression:
         lam, what one selected feature costs.
     n_features : int or None
         k, the largest number of features, if it is limited.
+    offer : Offer or None
+        Which columns may be selected, together or for a price; a feature is one of its units then.
     least_share : float
         The share of the explained loss that a further feature must add (forward selection only);
         a way to find a value of ``sparsity`` that suits the data.
@@ -40,14 +43,22 @@ class RowSparseRegression:
     ridge: float = 0.0
     sparsity: float = 0.0
     n_features: int | None = None
+    offer: Offer | None = None
     least_share: float = 0.0
 
     @cached_property
     def limit(self) -> int:
-        """The largest support a search may return: k, or all columns that vary."""
-        xp = self.operator.xp
-        varying = int(xp.sum(xp.astype(self.operator.varies, xp.int64)))
-        return varying if self.n_features is None else min(self.n_features, varying)
+        """The most features a search may return: k, or all that vary (or are kept)."""
+        varies = to_numpy(self.operator.varies)
+        most = int(varies.sum())
+        if self.offer is not None:
+            some = varies & self.offer.for_sale
+            most = self.offer.count(np.append(np.flatnonzero(some), self.offer.kept_columns))
+        return most if self.n_features is None else min(self.n_features, most)
+
+    def price(self, support: np.ndarray) -> float:
+        """Return what a support costs, in units of ``sparsity``."""
+        return float(len(support)) if self.offer is None else self.offer.cost(support)
 
     @property
     def n_targets(self) -> int:
@@ -99,7 +110,7 @@ class RowSparseRegression:
         # At the optimum 1/2||Y - ZW||^2 + mu/2||W||^2 = 1/2 (||Y||^2 - <Z'Y, W>).
         products = self.moments(self.operator.place(support)) * self.refit(support)
         explained = float(self.operator.xp.sum(products))
-        return 0.5 * (self.energy() - explained) + self.sparsity * len(support)
+        return 0.5 * (self.energy() - explained) + self.sparsity * self.price(support)
 
 
 @dataclass(frozen=True)

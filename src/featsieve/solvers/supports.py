@@ -39,7 +39,7 @@ def find_support(
     ``n_features``.
     """
     path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
-    found = np.asarray(path.order[: regression.limit], dtype=np.intp)
+    found = path.first(regression.limit)
     best = _best(regression, [found], known=known)
     return best, path if best is found else None
 
@@ -95,17 +95,19 @@ def path_through(
     have, then forward selection among all features. ``path`` may be the forward selection that
     found the support.
     """
-    longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)))
+    offer = None if regression.offer is None else regression.offer.without_budget()
+    longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)), offer=offer)
     solver = ForwardSelection()
     if path is None:
         path = solver.init(longer)
         left = support if keep_order else np.sort(support)
+        left = left[~np.isin(left, path.order)]
         while len(left):
             position = 0 if keep_order else solver.best(longer, path, among=left)
             if float(path.candidates[int(left[position])]) < 0.0:
                 break  # the rest depends on those before
             path = solver.add(longer, path, int(left[position]))
-            left = np.delete(left, position)
+            left = left[~np.isin(left, path.order[-1 if offer is None else 0 :])]
     return run(solver, longer, max_iter=longer.limit, state=path).state
 
 
@@ -130,6 +132,6 @@ def rank_features(
     scores = np.clip(unit * to_numpy(path.candidates), 0.0, max(last, 0.0))
     scores[nested.order] = np.maximum(nested.sparsity, 0.0)
     off_path = np.setdiff1d(np.arange(len(scores)), nested.order)
-    varies = to_numpy(regression.operator.varies)[off_path]
+    varies = to_numpy(regression.operator.varies)[off_path]  # columns not for sale: candidates -1
     best_first = np.lexsort((off_path, -scores[off_path], ~varies))
     return Ranking(scores, np.concatenate([nested.order, off_path[best_first]]), nested)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
 from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.constraints import CONSTRAINTS, in_positions, make_offer
 from featsieve.criteria.automatic import RankedPath, choose_count, innermost
 from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.structure import untested
@@ -91,11 +92,16 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
 
     def _fit(self, X: Any) -> None:
         """Fit the selector, judge the sizes, keep the best."""
-        sizes = check_sizes(self.sizes, X.shape[1])
-        selector = clone(self.selector).set_params(n_features_to_select=int(sizes[-1]))
+        names = getattr(self, "feature_names_in_", None)
+        selector = clone(self.selector)
+        constraints = {name: getattr(selector, name, None) for name in CONSTRAINTS}
+        if names is not None:  # X has none
+            selector.set_params(**in_positions(names, constraints))
+        offer = make_offer(X.shape[1], names, **constraints)
+        sizes = check_sizes(self.sizes, X.shape[1] if offer is None else offer.n_units)
+        selector.set_params(n_features_to_select=int(sizes[-1]))
         if selector._price is not None:  # a number of features, not a price of each
             selector.set_params(**{selector._price: "auto"})
-        names = getattr(self, "feature_names_in_", None)
         name = type(selector).__name__
         self._progress.step(f"fitting {name}")
         with untested():
@@ -103,16 +109,19 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         curve = choose_count(
             self.selector_, X, criterion=self.criterion, sizes=sizes, progress=self._progress
         )
-        self.selector_.set_params(n_features_to_select=curve.chosen)
+        order = np.argsort(self.selector_.ranking_)
+        count = self.selector_._count_units(order[: curve.chosen])
+        self.selector_.set_params(n_features_to_select=count)
         if selector._follows_count:
             self._progress.step(f"fitting {name} again, for {curve.chosen} features")
             with untested():
                 self.selector_.fit(X)
         order = np.argsort(self.selector_.ranking_)
-        self.selector_._set_selection(self.selector_.scores_, curve.chosen, order=order)
+        self.selector_._set_selection(self.selector_.scores_, count, order=order)
+        n_selected = self.selector_.n_features_selected_
         if names is not None:
             self.selector_.feature_names_in_ = names
-        self._set_selection(self.selector_.scores_, curve.chosen, order=order)
+        self._set_selection(self.selector_.scores_, n_selected, order=order)
         self.path_ = RankedPath(order, curve)
         self.equivalent_range_ = curve.equivalent_range
         if hasattr(self.selector_, "labels_"):

@@ -29,8 +29,9 @@ from featsieve.io.guard import (
     TableError,
     first_line,
 )
-from featsieve.io.names import check_unique, find_columns, is_number, place_names, shown
+from featsieve.io.names import check_unique, find_columns, is_number, place_names
 from featsieve.io.optional import load_optional
+from featsieve.validation import shown
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
