@@ -32,9 +32,9 @@ from featsieve.jasfs.paper import (
     solve_paper,
 )
 from featsieve.jasfs.problem import Problem, cluster_sums, too_large
-from featsieve.solvers.forward_selection import ForwardState
+from featsieve.solvers.forward_selection import ForwardSelection, ForwardState
+from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import mean_column_norm
-from featsieve.solvers.supports import find_support
 from featsieve.terms import NeighbourGraph
 from featsieve.validation import (
     BOTH_SET,
@@ -434,8 +434,8 @@ class JASFS(ClusterModel):
             return problem.priced(sparsity=price), None, None
         self._progress.step("choosing the number of features")
         most = int(default_sizes(self._n_units)[-1])
-        path = find_support(problem.priced(n_features=most).regression(found.pool))[1]
-        assert path is not None
+        regression = problem.priced(n_features=most).regression(found.pool)
+        path = run(ForwardSelection(), regression, max_iter=most).state
         curve = self._curve(X, np.asarray(path.order), found.labels)
         count = self._count_units(np.asarray(path.order)[: curve.chosen])
         return problem.priced(n_features=count), path, curve

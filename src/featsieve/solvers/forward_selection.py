@@ -113,10 +113,17 @@ class ForwardSelection:
     form : callable
         ``form(operator, ridge)`` returns what computes Z' K_S^(-1) z_j; the cheapest by default.
         The result does not depend on it.
+    per_price : bool
+        Whether gains count for a unit of the price, where there are prices.
     """
 
-    def __init__(self, *, form: Callable[[DataOperator, float], Form] = choose_form) -> None:
-        self.form = form
+    def __init__(
+        self,
+        *,
+        form: Callable[[DataOperator, float], Form] = choose_form,
+        per_price: bool = True,
+    ) -> None:
+        self.form, self.per_price = form, per_price
 
     def init(self, problem: RowSparseRegression) -> ForwardState:
         """Return the state of the empty support."""
@@ -232,10 +239,10 @@ class ForwardSelection:
         state.candidates = 0.5 * row_squares(state.correlation) / denominator
         state.candidates[~state.available] = -1.0
         if problem.offer is not None:
-            state.candidates = problem.operator.place(self._per_price(problem, state))
+            state.candidates = problem.operator.place(self._unit_gains(problem, state))
         return state
 
-    def _per_price(self, problem: RowSparseRegression, state: ForwardState) -> np.ndarray:
+    def _unit_gains(self, problem: RowSparseRegression, state: ForwardState) -> np.ndarray:
         """Return the half gain of every column's unit, for a unit of its price."""
         offer, gains = problem.offer, to_numpy(state.candidates).copy()
         assert offer is not None
@@ -249,7 +256,8 @@ class ForwardSelection:
             together = 0.5 * np.einsum("gic,gic->g", C, np.linalg.solve(inner + ridge, C))
             free = gains[block].max(axis=1) >= 0.0
             gains[block] = np.where(free, together, -1.0)[:, None]
-        return np.where(gains >= 0.0, gains / offer.column_price, gains)
+        divided = (gains >= 0.0) & self.per_price
+        return np.where(divided, gains / offer.column_price, gains)
 
     def _paid_for(self, problem: RowSparseRegression, state: ForwardState) -> Array:
         """Return the candidates, less those that the rest of the budget does not pay for."""

@@ -39,9 +39,15 @@ def find_support(
     ``n_features``.
     """
     path = run(ForwardSelection(), regression, max_iter=regression.limit, state=path).state
-    found = path.first(regression.limit)
-    best = _best(regression, [found], known=known)
-    return best, path if best is found else None
+    found = [path.first(regression.limit)]
+    if regression.offer is not None and regression.offer.budget is not None:
+        # the best gain per price may leave a rest that buys little: the better of two rules
+        dearer = run(ForwardSelection(per_price=False), regression, max_iter=regression.limit)
+        other = dearer.state.first(regression.limit)
+        if regression.value(other) < regression.value(found[0]) * (1.0 - PROGRESS):
+            found = [other]
+    best = _best(regression, found, known=known)
+    return best, path if np.array_equal(best, path.first(len(best))) else None
 
 
 def exchange_support(
