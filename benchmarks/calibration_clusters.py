@@ -15,15 +15,17 @@ reaches that of the next less its standard error (ten reference tables, uniform 
 principal components). Both look at the 30 leading principal components of at most 1000 samples, for
 the same candidates, of the columns as they are and of standardised columns.
 
-Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration_clusters.py [--jobs 2]
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration_clusters.py [--jobs 2] [--constants]
        [--output benchmarks/results/calibration_clusters.md]
 """
 
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -34,8 +36,10 @@ from sklearn.preprocessing import StandardScaler
 
 import real_data
 from common import finish, in_parallel, options, table
+from featsieve import defaults
 from featsieve.criteria.n_clusters import candidate_numbers
 from featsieve.tuning import suggest_n_clusters
+from hypotheses import scaled as times
 
 FEW = ((200, 100, 15, 2.0), (300, 60, 10, 2.0), (300, 300, 20, 2.0), (400, 1000, 25, 2.0))
 MANY = ((300, 200, 200, 0.7), (200, 400, 200, 1.0))
@@ -52,6 +56,14 @@ REAL, WINE = "development sets", "wine and a random column"
 WINE_DRAWS = 18
 REFERENCES = 10
 FACTORS = (1.0, 1.5, 2.0)
+CONSTANTS = """What other random states do to the number, and half and double of its constants.
+
+Of COUNT_RATIO the part above 1. Cells as in calibration_clusters.md; of its planted tables those of
+200 x 100 and 300 x 60. Last, what "2" scores without a look at the table.
+"""
+FELT = (REAL, "unbalanced, scaled")
+# Constants that do not matter where the clusters show in the hat view, and elsewhere.
+UNREAD = {"hat": {"COUNT_FIRST", "COUNT_ROUNDS", "COUNT_TOLERANCE"}, "other": {"COUNT_POWER"}}
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -164,6 +176,35 @@ def cases() -> list[tuple[str, Callable[..., tuple[Any, int]], dict[str, Any]]]:
     return found + [(WINE, wine, {"draw": draw}) for draw in range(WINE_DRAWS)]
 
 
+def changes() -> dict[str, tuple[int, dict[str, Any]]]:
+    """Return random states and changed constants, by what is said of them."""
+    found: dict[str, tuple[int, dict[str, Any]]] = {f"random state {i}": (i, {}) for i in range(3)}
+    names = [name for name in vars(defaults) if name.startswith("COUNT_")]
+    for name in [name for name in names if name != "COUNT_UNCERTAINTY"]:  # of the range alone
+        value = getattr(defaults, name)
+        for factor in (0.5, 2.0):
+            new = times(value, factor)
+            if name == "COUNT_RATIO":
+                new = round(1.0 + (value - 1.0) * factor, 3)
+            found[f"{name} = {new}"] = (0, {name: new})
+    return found
+
+
+def measure_changes(row: str, make: Callable[..., tuple[Any, int]], keywords: dict) -> dict:
+    """Return our answers for one table, for every change."""
+    X, c = make(**keywords)
+    found: dict[str, Any] = {"row": row, "true": c}
+    usual = suggest_n_clusters(X)
+    unread = UNREAD["hat" if usual.view == "hat" else "other"]
+    for words, (state, constants) in changes().items():
+        if state == 0 and set(constants) <= unread:
+            found[words] = usual.n_clusters
+            continue
+        with mock.patch.multiple(defaults, **constants) if constants else nullcontext():
+            found[words] = suggest_n_clusters(X, random_state=state).n_clusters
+    return found
+
+
 def shares(answers: Sequence[int], true: Sequence[int]) -> str:
     """Return how many answers are exact, within 1.5 and within 2."""
     ratio = np.asarray(answers) / np.asarray(true)
@@ -185,7 +226,21 @@ def page(results: list[dict[str, Any]]) -> list[str]:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--constants", action="store_true", help="random states and constants")
     arguments = parser.parse_args()
+    if arguments.constants:
+        felt = [c for c in cases() if c[0] in FELT and c[2].get("shape", FEW[0]) in FEW[:2]]
+        results = in_parallel(measure_changes, felt, jobs=arguments.jobs)
+        rows = dict.fromkeys(one["row"] for one in results)
+        own = [[one for one in results if one["row"] == row] for row in rows]
+        cells = [
+            [words, *(shares([r[words] for r in rs], [r["true"] for r in rs]) for rs in own)]
+            for words in changes()
+        ]
+        cells.append(["always 2", *(shares([2] * len(rs), [r["true"] for r in rs]) for rs in own)])
+        lines = table(["change", *(f"{rs[0]['row']} ({len(rs)})" for rs in own)], cells)
+        finish(arguments.output, "Constants of the number of clusters", CONSTANTS, lines)
+        return
     lines = page(in_parallel(measure, cases(), jobs=arguments.jobs))
     lines += ["", "Seconds: processor time of featsieve for one table, in the mean."]
     finish(arguments.output, "How many clusters", __doc__, lines)
