@@ -244,7 +244,8 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
 
 def check_batch(batch: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of the batches, sorted, and the place among them of every row's."""
-    values = as_numpy(batch)
+    # a list as it is: NumPy would make text of a missing value among text
+    values = as_numpy(batch) if hasattr(batch, "shape") else np.asarray(batch, dtype=object)
     if values.shape != (n_samples,):
         raise ValueError(
             f"batch must hold one value for each of the {n_samples} rows, shape ({n_samples},); "
@@ -268,7 +269,7 @@ def check_batch(batch: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
             "batch has values of several kinds, such as text and numbers: pass "
             "np.asarray(batch).astype(str)."
         ) from error
-    return names.astype(str) if names.dtype == object else names, codes.astype(np.intp)
+    return np.array(names.tolist()), codes.astype(np.intp)
 
 
 def check_batch_sizes(names: np.ndarray, codes: np.ndarray) -> None:
