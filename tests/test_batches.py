@@ -17,6 +17,8 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.batches import Batches
 from featsieve.criteria.batches import within_batches
 from featsieve.hypotheses.tables import dense_columns, normal_scores, permuted
+from featsieve.io.models import load_model, save_model
+from featsieve.io.selection_model import SelectionModel
 from featsieve.tuning import feature_qvalues, structure_test, suggest_n_clusters
 
 from .array_library_checks import SELECTORS
@@ -346,6 +348,18 @@ def test_a_certificate_is_of_the_table_that_was_fitted():
     own = fitted.certify(X, batch=batch)
     other = quick().fit(by_hand(X, batch)).certify(by_hand(X, batch))
     assert own.value == pytest.approx(other.value)
+
+
+def test_a_model_with_batches_is_saved_and_loaded(tmp_path):
+    pytest.importorskip("skops")
+    X, _, batch = two_batches(80, 40)
+    fitted = quick().fit(X, batch=batch)
+    names = [f"x{j}" for j in range(40)]
+    save_model(SelectionModel.from_selector(fitted, names), tmp_path / "model.skops")
+    model = load_model(tmp_path / "model.skops")
+    found = model.predict(pd.DataFrame(X, columns=names), batch=batch)
+    np.testing.assert_array_equal(found, fitted.predict(X, batch=batch))
+    assert model.selector.batch_report_ == fitted.batch_report_
 
 
 # scikit-learn -------------------------------------------------------------------------------------

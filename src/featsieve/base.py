@@ -138,7 +138,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Importance of every feature, larger is better; 0 for a column that does not vary.
     %(ranking_)s
         All ranks differ; ties in the scores are broken by the lower index.
-    %(support_, n_features_selected_, automatic, n_clusters_, in_batches)s
+    %(support_, n_features_selected_, automatic, n_clusters_, batches_, batch_report_)s
     """
 
     # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.

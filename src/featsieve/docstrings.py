@@ -138,8 +138,7 @@ GROUPS = {
     "selection": ("ranking_", "support_", "n_features_selected_"),
     "outcome": ("n_iter_", "status_"),
     "automatic": ("path_", "equivalent_range_", "structure_"),
-    "in_batches": ("batches_", "batch_report_"),
-    "input": ("n_features_in_", "feature_names_in_"),
+    "input": ("batches_", "batch_report_", "n_features_in_", "feature_names_in_"),
 }
 
 

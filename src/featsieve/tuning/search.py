@@ -130,7 +130,7 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         if "batch" in params:
             raise ValueError(
                 "LabelFreeSearchCV judges the table as it is, not inside of batches: leave batch "
-                "out, or search in featsieve.criteria.batches.within_batches(X, batch)[0]."
+                "out, or fit the selector itself with batch and n_features_to_select='auto'."
             )
         criterion = as_criterion(self.criterion)
         table = check_table(X, owner=type(self).__name__)
