@@ -169,6 +169,7 @@ def test_qvalues_inside_of_batches():
         feature_qvalues(fitted, X)
 
 
+@pytest.mark.slow
 def test_significant_features_are_those_inside_of_batches():
     X, _, batch = two_batches(80, 40)
     fitted = quick().set_params(n_features_to_select="significant").fit(X, batch=batch)

@@ -90,11 +90,10 @@ class ClusterModel(ClusterMixin, UnsupervisedSelector):
                 "of every row."
             )
         names, codes = check_batch(batch, selected.shape[0])
-        new = ~np.isin(names, known.names) if names.dtype.kind == known.names.dtype.kind else True
-        single = names[new & (np.bincount(codes) == 1)]
-        if len(single):
+        new = set(names[np.bincount(codes) == 1].tolist()) - set(known.names.tolist())
+        if new:
             raise ValueError(
-                f"The model does not know the batch {single.tolist()[0]!r}, and one row has no "
+                f"The model does not know the batch {new.pop()!r}, and one row has no "
                 "mean and deviation of its own: pass more rows of it, or fit with some."
             )
         return known.extended(selected, names, codes).inside(selected, codes)
