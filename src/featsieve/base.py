@@ -15,6 +15,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays.batches import Batches
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
@@ -26,6 +27,7 @@ from featsieve.arrays.namespace import (
 from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
 from featsieve.constraints import CONSTRAINTS, make_offer
 from featsieve.criteria.automatic import RankedPath, choose_count
+from featsieve.criteria.batches import BatchReport, batch_report, within_batches
 from featsieve.criteria.curve import default_sizes
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.criteria.structure import is_testing, warn_without_structure
@@ -138,7 +140,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         Importance of every feature, larger is better; 0 for a column that does not vary.
     %(ranking_)s
         All ranks differ; ties in the scores are broken by the lower index.
-    %(support_, n_features_selected_, automatic, n_clusters_)s
+    %(support_, n_features_selected_, automatic, n_clusters_, batches_, batch_report_)s
     """
 
     # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.
@@ -170,6 +172,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     n_features_selected_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
+    batches_: Batches
+    batch_report_: BatchReport
 
     if TYPE_CHECKING:  # scikit-learn's own methods come without types
 
@@ -179,7 +183,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         def set_params(self, **params: Any) -> Self: ...  # noqa: D102
         def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, batch: Any = None) -> Self:
         """Rank the features and select some.
 
         Parameters
@@ -190,27 +194,35 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             1e60, or all below 1e-60, are refused: their squares do not fit.
         y : ignored
             Present for the scikit-learn convention. Labels are never used.
+        batch : array-like of shape (n_samples,), default=None
+            Batch of every row (text or numbers): a plate, a donor, a species. Structure inside of
+            batches counts then: all that is fitted is m_j + (x_ij - m_bj) s_j / s_bj, with m_bj and
+            s_bj the mean and the deviation of column j in the batch of row i, m_j and s_j those of
+            all rows (s_j about the means of the batches). Columns keep their units.
 
         Returns
         -------
         self
         """
         with whole_fit(self) as fresh:
-            fresh._fit_all(X)
+            fresh._fit_all(X, batch)
         return self
 
-    def _fit_all(self, X: Any) -> None:
+    def _fit_all(self, X: Any, batch: Any = None) -> None:
         """Check parameters and table, rank the features, and see to what is left to be found."""
         self._check_parameters()
         with reporting(self):
-            X = self._check_input(X)
+            given = self._check_input(X)
             self._set_offer()
-            with one_thread(if_=X.shape[0] * X.shape[1] <= LARGEST_UNTHREADED):
+            with one_thread(if_=given.shape[0] * given.shape[1] <= LARGEST_UNTHREADED):
+                X, batches = within_batches(given, batch)
                 self._fit(X)
                 if self._automatic:
                     self._choose_count(X)
                 if self._is_tested:
                     self._test_structure(X)
+                if batches is not None:
+                    self._set_batches(given, batches, batch)
 
     def _check_parameters(self) -> None:
         """Validate the parameters by the tables of checks; a subclass may add to it."""
@@ -322,6 +334,13 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             self.structure_ = warn_without_structure(
                 X, n_jobs=getattr(self, "n_jobs", None), progress=self._progress
             )
+
+    def _set_batches(self, X: Any, batches: Batches, batch: Any) -> None:
+        """Keep what new rows need to be told apart inside of batches; X is the table as given."""
+        self.batches_ = batches.columns(self.support_)
+        if hasattr(self, "labels_"):
+            self._progress.step("comparing clusters with batches")
+            self.batch_report_ = batch_report(self, X, batch)
 
     def _choose_count(self, X: Any) -> None:
         """Find how many features of the ranking to keep, by a criterion that needs no labels."""

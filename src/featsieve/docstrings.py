@@ -94,6 +94,11 @@ equivalent_range_ : tuple of int
     With "auto": the smallest and the largest number that are nearly as good as the one chosen.
 structure_ : StructureTest or None
     With "auto": whether there are clusters; None for fewer than 10 rows or two columns.
+batches_ : Batches
+    Of a fit with ``batch``: means and deviations of the selected columns in every batch.
+batch_report_ : BatchReport
+    Of a fit with ``batch`` that finds clusters: how far the batches tell them, with and without
+    the correction; ``batch_report_.sentence`` says it.
 n_features_in_ : int
     Number of features seen in ``fit``.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -148,7 +153,7 @@ GROUPS = {
     "selection": ("ranking_", "support_", "n_features_selected_"),
     "outcome": ("n_iter_", "status_"),
     "automatic": ("path_", "equivalent_range_", "structure_"),
-    "input": ("n_features_in_", "feature_names_in_"),
+    "input": ("batches_", "batch_report_", "n_features_in_", "feature_names_in_"),
 }
 
 

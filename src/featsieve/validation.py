@@ -14,7 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from featsieve.arrays import as_operator
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import (
+    as_numpy,
     has_double_precision,
     in_double,
     is_dask_array,
@@ -240,6 +242,10 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
         if estimator is not None:
             estimator.n_features_in_ = X.shape[1]
         return X
+    if isinstance(X, SparseInBatches):  # what it was made from has been checked
+        if estimator is not None:
+            estimator.n_features_in_ = X.shape[1]
+        return X
     if is_foreign_array(X):
         X = check_range(check_foreign_table(X, owner=owner), owner=owner)
         return X if estimator is None else validate_data(estimator, X, skip_check_array=True)
@@ -252,6 +258,55 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     X = in_native_type(X)
     check_finite(X, owner=owner, names=names)
     return check_range(X, owner=owner, names=names)
+
+
+def check_batch(batch: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of the batches, sorted, and the place among them of every row's."""
+    # a list as it is: NumPy would make text of a missing value among text
+    values = as_numpy(batch) if hasattr(batch, "shape") else np.asarray(batch, dtype=object)
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"batch must hold one value for each of the {n_samples} rows, shape ({n_samples},); "
+            f"got {values.shape}. Pass one column, as it is after rows were left out."
+        )
+    missing = np.zeros(n_samples, dtype=bool)
+    if values.dtype.kind in "fcmM":
+        missing = np.isnan(values)
+    elif values.dtype == object:  # None, NaN, and what pandas has for them
+        empty = ("None", "nan", "NaN", "<NA>", "NaT")
+        missing = np.array([not isinstance(v, str) and str(v) in empty for v in values])
+    if missing.any():
+        raise ValueError(
+            f"batch is missing for {missing.sum()} of {n_samples} rows: leave these rows out, or "
+            "give them a name of their own."
+        )
+    try:
+        names, codes = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(
+            "batch has values of several kinds, such as text and numbers: pass "
+            "np.asarray(batch).astype(str)."
+        ) from error
+    return np.array(names.tolist()), codes.astype(np.intp)
+
+
+def check_batch_sizes(names: np.ndarray, codes: np.ndarray) -> None:
+    """Raise unless batches have rows enough for a mean and a deviation."""
+    n, sizes = len(codes), np.bincount(codes, minlength=len(names))
+    if len(names) > max(1, n // 2):
+        raise ValueError(
+            f"batch has {len(names)} different values for {n} rows: it must name groups of rows "
+            "(a plate, a donor, a species), each of several."
+        )
+    single = names[sizes == 1]
+    if len(single):
+        listed = ", ".join(repr(name) for name in single[:5].tolist())
+        raise ValueError(
+            f"{len(single)} batch{'es have' if len(single) > 1 else ' has'} one row only ({listed}"
+            f"{', ...' if len(single) > 5 else ''}), which leaves nothing of the row: merge "
+            f"{'them' if len(single) > 1 else 'it'} with another batch, or drop "
+            f"{'these rows' if len(single) > 1 else 'the row'}."
+        )
 
 
 def in_native_type(X: Any) -> Any:

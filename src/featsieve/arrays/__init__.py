@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from featsieve.arrays.batch_operator import BatchOperator
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.dense import DenseOperator
 from featsieve.arrays.namespace import is_dask_array, is_sparse
 from featsieve.arrays.operator import DataOperator
@@ -16,4 +18,6 @@ def as_operator(X: Any, *, scale: str = "none", center: bool = True) -> DataOper
         from featsieve.arrays.dask import DaskOperator
 
         return DaskOperator(X, scale=scale, center=center)
+    if isinstance(X, SparseInBatches):
+        return BatchOperator(X, scale=scale, center=center)
     return (SparseOperator if is_sparse(X) else DenseOperator)(X, scale=scale, center=center)

@@ -7,6 +7,7 @@ from typing import Any
 import array_api_compat.numpy as xnp
 import numpy as np
 
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
 from featsieve.arrays.operator import DataOperator
 
@@ -119,6 +120,8 @@ def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
         from featsieve.arrays.dask import moments_of
 
         smallest = moments_of(X).smallest
+    elif isinstance(X, SparseInBatches):
+        smallest = X.smallest()
     elif is_sparse(X):
         smallest = X.min(axis=0).toarray().ravel().astype(np.float64)
     else:

@@ -12,6 +12,8 @@ import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve.arrays.batch_table import SparseInBatches
+
 # Elements of a temporary that should stay in the processor's cache.
 OUTER_ELEMENTS = 2**15
 # Arrays of any library: the array API has no nominal type to name here.
@@ -135,8 +137,8 @@ def place_columns(X: Any, support: np.ndarray) -> Any:
 
 
 def is_sparse(X: Any) -> bool:
-    """Say whether X is a scipy.sparse matrix or array."""
-    return bool(sp.issparse(X))
+    """Say whether X is a scipy.sparse matrix or array, or such a table shifted within batches."""
+    return bool(sp.issparse(X)) or isinstance(X, SparseInBatches)
 
 
 def to_numpy(array: Array) -> np.ndarray:

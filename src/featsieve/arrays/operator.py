@@ -23,6 +23,7 @@ from featsieve.arrays.namespace import (
     column_dots,
     is_sparse,
     like,
+    namespace_of,
     on_host,
     sparse_product,
 )
@@ -58,6 +59,17 @@ class ColumnStatistics:
     inverse_scale: Array
     varies: Array
     norms: Array
+
+
+def exceeds_rounding(spread: Array, mean: Array, n: Any) -> Array:
+    """Say which columns of n entries vary, by their sums of squares about their means.
+
+    A column whose spread is what rounding of its mean would leave does not vary, nor does one whose
+    squares leave double precision.
+    """
+    xp = namespace_of(spread)
+    rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
+    return spread > xp.clip(rounding, min=SMALLEST_SPREAD)
 
 
 class DataOperator(ABC):
@@ -123,10 +135,7 @@ class DataOperator(ABC):
         xp = self.xp
         n = self.shape[0]
         mean, spread = self._column_statistics()  # spread_j = sum_i (x_ij - mean_j)^2
-        # A column whose spread is what rounding of its mean would leave does not vary, nor does
-        # one whose squares leave double precision.
-        rounding = n * (n * xp.finfo(xp.float64).eps * xp.abs(mean)) ** 2
-        varies = spread > xp.clip(rounding, min=SMALLEST_SPREAD)
+        varies = exceeds_rounding(spread, mean, n)
         inverse_scale = xp.astype(varies, xp.float64)
         if self._scale != "none":
             length = xp.sqrt(spread / n if self._scale == "std" else spread)

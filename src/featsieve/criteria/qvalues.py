@@ -13,9 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_sparse, namespace_of, pick_columns, to_numpy
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import innermost, with_found_numbers
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import layers
 from featsieve.hypotheses.tables import permuted
@@ -99,6 +101,7 @@ def feature_qvalues(
     estimator: Any,
     X: Any,
     *,
+    batch: Any = None,
     level: float = defaults.QVALUE_LEVEL,
     n_refits: int | None = None,
     n_jobs: int | None = None,
@@ -119,6 +122,9 @@ def feature_qvalues(
     X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
         The table, of at least 10 rows. Sparse ones are not densified. Of more than 5000 rows (and
         of Dask arrays) a random 5000 are fitted.
+    batch : array-like of shape (n_samples,), optional
+        Batch of every row, as in ``fit`` of the estimator: columns count inside of batches. Needed
+        if the estimator was fitted with it.
     level : float, default=0.05
         The false discovery rate for which the number of refits is chosen.
     n_refits : int, optional
@@ -171,6 +177,11 @@ def feature_qvalues(
     progress = FitProgress("feature_qvalues", verbose)
     names = getattr(X, "columns", None)
     table = check_table(X, owner="feature_qvalues")
+    if batch is None and any(hasattr(layer, "batches_") for layer in layers(estimator)):
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted with batches: pass batch=..., as in fit."
+        )
+    table = within_batches(table, batch)[0]
     n, d = table.shape
     if n < FEWEST_SAMPLES:
         raise ValueError(
@@ -233,7 +244,7 @@ def kruskal_wallis(X: Any, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     D is 1 without ties and 0 for a constant column, of which T is 0.
     """
-    X = sp.csc_array(X) if is_sparse(X) else X
+    X = X.tocsc() if is_sparse(X) else X
     n, d = X.shape
     _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     member = sp.csr_array((np.ones(n), (codes, np.arange(n))))
@@ -287,7 +298,9 @@ def _null_statistics(selector: Any, X: Any, columns: np.ndarray, seed: int) -> n
     """Fit the selector with some columns permuted; return their statistics. Runs in a worker."""
     d = X.shape[1]
     part = permuted(pick_columns(X, columns), np.random.default_rng(seed))
-    if is_sparse(X):
+    if isinstance(X, SparseInBatches):
+        both = X.beside(part)
+    elif is_sparse(X):
         both = sp.hstack([X, part], format="csr")
     else:
         both = namespace_of(X).concat([X, part], axis=1)

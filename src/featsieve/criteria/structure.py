@@ -9,7 +9,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -24,7 +23,7 @@ from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.hypotheses.families import components, sparse_weights
 from featsieve.hypotheses.pool import mutual_information
-from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores
+from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, stored_entries
 from featsieve.hypotheses.views import View, hat_view, plain_view
 from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_number, check_table, check_varying, warn
@@ -281,8 +280,7 @@ def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
     if d > most:
         columns = rng.permutation(d)
         if is_sparse(X):  # those with the most entries: others can tell no group
-            filled = np.bincount(sp.coo_array(X).col, minlength=d)
-            columns = columns[np.argsort(-filled[columns], kind="stable")]
+            columns = columns[np.argsort(-stored_entries(X)[columns], kind="stable")]
         X = pick_columns(X, np.sort(columns[:most]))
     scores = dense_columns(normal_scores(X))[0]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import as_numpy, to_numpy
 from featsieve.graphs.affinity import heat_kernel_graph
 from featsieve.graphs.coordinates import principal_coordinates, unit_rows
@@ -41,6 +42,11 @@ def labels_from_user(
 ) -> np.ndarray | None:
     """Return the labels that ``init`` holds or computes, None where it names a method of ours."""
     if callable(init):
+        if isinstance(X, SparseInBatches):
+            raise ValueError(
+                "A callable init cannot be handed a sparse table that was corrected for batches: "
+                "pass labels, or a dense table."
+            )
         return given_labels(init(X, n_clusters, random_state), X.shape[0], n_clusters)
     if isinstance(init, str):
         check_option("init", init, INITS)

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import gathered, is_sparse, like, pick_columns, to_numpy
 
 # Entries of the columns that are looked at in one step.
@@ -37,6 +38,8 @@ def normal_scores(X: Any) -> Any:
             columns = np.ascontiguousarray(host[:, start : start + step].T)
             scores[:, start : start + step] = _scores_of_rows(columns, of_half_ranks).T
         return scores if isinstance(X, np.ndarray) else like(scores, X)
+    if isinstance(X, SparseInBatches):
+        return _scores_in_batches(X)
     table = sp.csc_array(X, dtype=np.float64, copy=True)
     table.sum_duplicates()
     for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
@@ -49,6 +52,23 @@ def normal_scores(X: Any) -> Any:
         ranks = np.where(stored == 0.0, of_zero, ranks)
         table.data[start:stop] = ndtri((ranks - 0.5) / n) - ndtri((of_zero - 0.5) / n)
     return sp.csr_array(table).astype(np.float32)
+
+
+def _scores_in_batches(X: SparseInBatches) -> SparseInBatches:
+    """Return the normal scores of a table in batches: the zeros of each share one of them."""
+    n, scores = X.shape[0], np.zeros(X.offsets.shape)
+    zeros = np.bincount(X.codes, minlength=len(scores))[:, None] - X.stored_in_batches()
+    table = sp.csc_array(X.stored, copy=True)
+    for j, (start, stop) in enumerate(zip(table.indptr[:-1], table.indptr[1:], strict=True)):
+        batch, has_zeros = X.codes[table.indices[start:stop]], zeros[:, j] > 0
+        values = np.append(table.data[start:stop] + X.offsets[batch, j], X.offsets[has_zeros, j])
+        sizes = np.append(np.ones(stop - start), zeros[has_zeros, j])
+        _, group = np.unique(values, return_inverse=True)
+        size = np.bincount(group, weights=sizes)
+        found = ndtri((np.cumsum(size) - 0.5 * size) / n)[group]  # equal ones share their mean rank
+        scores[has_zeros, j] = found[stop - start :]
+        table.data[start:stop] = found[: stop - start] - scores[batch, j]
+    return SparseInBatches(sp.csr_array(table), scores, X.codes)
 
 
 def _scores_of_rows(rows: np.ndarray, of_half_ranks: np.ndarray) -> np.ndarray:
@@ -67,20 +87,31 @@ def _scores_of_rows(rows: np.ndarray, of_half_ranks: np.ndarray) -> np.ndarray:
 
 
 def permuted(X: Any, rng: np.random.Generator) -> Any:
-    """Return X with every column permuted on its own: the same columns without any dependence."""
+    """Return X with every column permuted on its own: the same columns without any dependence.
+
+    A sparse table that is shifted within batches is permuted within them: it stays sparse.
+    """
     X = gathered(X)
     n, d = X.shape
     if not is_sparse(X):
         dense = rng.permuted(to_numpy(X), axis=0)
         return dense if isinstance(X, np.ndarray) else like(dense, X)
-    table = sp.csc_array(X, copy=True)
+    batched = isinstance(X, SparseInBatches)
+    table = sp.csc_array(X.stored if batched else X, copy=True)
     for first in range(0, d, step := max(1, BLOCK_ELEMENTS // n)):  # as the dense table
-        rows = np.broadcast_to(np.arange(n)[:, None], (n, min(step, d - first)))
-        moved_to = np.argsort(rng.permuted(rows, axis=0), axis=0)
+        shape = (n, min(step, d - first))
+        if batched:  # the rows of a batch, in an order by chance, take the places of its rows
+            moved_to = np.empty(shape, dtype=np.intp)
+            order = np.argsort(X.codes[:, None] + rng.random(shape), axis=0)
+            moved_to[np.argsort(X.codes, kind="stable")] = order
+        else:
+            rows = np.broadcast_to(np.arange(n)[:, None], shape)
+            moved_to = np.argsort(rng.permuted(rows, axis=0), axis=0)
         for column, places in enumerate(moved_to.T, start=first):
             entries = slice(table.indptr[column], table.indptr[column + 1])
             table.indices[entries] = places[table.indices[entries]]
-    return sp.csr_array(table)
+    found = sp.csr_array(table)
+    return SparseInBatches(found, X.offsets, X.codes) if batched else found
 
 
 def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -151,6 +182,12 @@ class RotatedCopies:
         return found
 
 
+def stored_entries(X: Any) -> np.ndarray:
+    """Return how many entries of every column a sparse table stores."""
+    stored = X.stored if isinstance(X, SparseInBatches) else X
+    return np.bincount(sp.coo_array(stored).col, minlength=X.shape[1])
+
+
 def dense_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns that vary, with mean 0 and variance 1, and their deviations (largest 1).
 
@@ -160,7 +197,7 @@ def dense_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     X = gathered(X)
     if is_sparse(X) and X.shape[1] > defaults.MOST_DENSE_COLUMNS:
-        filled = np.bincount(sp.coo_array(X).col, minlength=X.shape[1])
+        filled = stored_entries(X)
         kept = np.sort(np.argsort(-filled, kind="stable")[: defaults.MOST_DENSE_COLUMNS])
         X = pick_columns(X, kept)
     operator = as_operator(X, scale="std")

@@ -54,7 +54,7 @@ OTHERS = {
     *("numpy.dtype", "scipy.sparse._csr.csr_array", "scipy.sparse._csc.csc_array"),
     *("sklearn.model_selection._split.KFold", "sklearn.model_selection._split.ShuffleSplit"),
     "sklearn.model_selection._split._CVIterableWrapper",
-    "featsieve.io.selection_model.SelectionModel",
+    *("featsieve.io.selection_model.SelectionModel", "featsieve.arrays.batches.Batches"),
 }
 # Fitted attributes with an entry for every feature: kinds of their values, dimensions.
 PER_FEATURE = {

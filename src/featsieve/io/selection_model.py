@@ -131,13 +131,15 @@ class SelectionModel:
             return type(table)(self.transform(table.to_pandas()))
         return self._columns(table, self.selected)
 
-    def predict(self, table: Any) -> np.ndarray:
+    def predict(self, table: Any, *, batch: Any = None) -> np.ndarray:
         """Return the cluster of every row, if the selector can tell the clusters of new rows.
 
         Parameters
         ----------
         table : Dataset, pandas.DataFrame or polars.DataFrame
             As in :meth:`transform`.
+        batch : array-like of shape (n_rows,), default=None
+            Batch of every row, if the selector was fitted with batches.
 
         Returns
         -------
@@ -174,7 +176,7 @@ class SelectionModel:
         )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return predictor.predict(whole)
+            return predictor.predict(whole, **({} if batch is None else {"batch": batch}))
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled, or say which do not fit."""

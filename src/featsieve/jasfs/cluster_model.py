@@ -21,11 +21,12 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.base import ConstrainedSelector
+from featsieve.criteria.batches import within_batches
 from featsieve.hypotheses.pool import Pool
 from featsieve.solvers.certificate import Certificate, certify
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
-from featsieve.validation import warn
+from featsieve.validation import check_batch, warn
 
 
 class ClusterModel(ClusterMixin, ConstrainedSelector):
@@ -41,7 +42,7 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
     hypothesis_weights_: np.ndarray
     _selected_scale: np.ndarray  # 1/s of the selected columns
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, batch: Any = None) -> np.ndarray:
         """Return the cluster of new rows: that of the nearest centre.
 
         Distances are those of the selected columns, scaled as in the fit. (The regression that
@@ -52,6 +53,10 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
         ----------
         X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
             The same columns as in ``fit``.
+        batch : array-like of shape (n_samples,), default=None
+            Batch of every row, if the model was fitted with batches. Rows of a batch that it knows
+            are compared inside of that; another batch counts by its own means and deviations, and
+            needs two rows at least.
 
         Returns
         -------
@@ -65,13 +70,35 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
         weights = (centers * self._selected_scale).T
         offset = centers @ mean + 0.5 * np.sum(centers**2, axis=1)
         selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
+        selected = self._inside_batches(selected, batch)
         if is_dask_array(X):
             nearest = partial(_nearest_center, weights=weights, offset=offset)
             meta = np.zeros(0, dtype=np.intp)
             return selected.map_blocks(nearest, drop_axis=1, dtype=np.intp, meta=meta)
         return _nearest_center(selected, weights, offset)
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
+    def _inside_batches(self, selected: Any, batch: Any) -> Any:
+        """Return the selected columns of new rows inside of their batches, if there are any."""
+        known = getattr(self, "batches_", None)
+        if known is None and batch is None:
+            return selected
+        if known is None:
+            raise ValueError("The model was fitted without batches: fit it with batch=... as well.")
+        if batch is None:
+            raise ValueError(
+                f"The model was fitted with {len(known.names)} batches: pass batch=..., the batch "
+                "of every row."
+            )
+        names, codes = check_batch(batch, selected.shape[0])
+        new = set(names[np.bincount(codes) == 1].tolist()) - set(known.names.tolist())
+        if new:
+            raise ValueError(
+                f"The model does not know the batch {new.pop()!r}, and one row has no "
+                "mean and deviation of its own: pass more rows of it, or fit with some."
+            )
+        return known.extended(selected, names, codes).inside(selected, codes)
+
+    def fit_predict(self, X: Any, y: Any = None, *, batch: Any = None) -> Any:
         """Fit, and return ``labels_`` in the array library of X, and on its device.
 
         The labels of a Dask array are a NumPy array, as ``labels_`` is.
@@ -82,22 +109,26 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
             The table: rows are samples.
         y : ignored
             Present for the scikit-learn convention. Labels are never used.
+        batch : array-like of shape (n_samples,), default=None
+            Batch of every row: see :meth:`fit`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        labels = self.fit(X).labels_
+        labels = self.fit(X, batch=batch).labels_
         # A copy: the array of another library may share the memory it is made from.
         return like(labels.copy(), X) if is_foreign_array(X) else labels
 
-    def certify(self, X: Any) -> Certificate:
+    def certify(self, X: Any, *, batch: Any = None) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.
 
         Parameters
         ----------
         X : array-like or scipy.sparse matrix
             The table that was fitted (joint solver).
+        batch : array-like of shape (n_samples,), default=None
+            The batches that it was fitted with.
 
         Returns
         -------
@@ -108,7 +139,7 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
         if self.solver != "joint":
             raise ValueError("A certificate needs the ridge of solver='joint'.")
         # a bound is a proof: in double precision, whatever that of the table
-        table = in_double(self._check_rows(X))
+        table = within_batches(in_double(self._check_rows(X)), batch)[0]
         operator = as_operator(table, scale=self._column_scale)
         pool = Pool(self.hypotheses_, self.hypothesis_weights_, self.coef_.shape[1])
         n_features = None

@@ -127,6 +127,11 @@ class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
         """Fit and judge every candidate on one graph, then fit the best one."""
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         check_selector(last)
+        if "batch" in params:
+            raise ValueError(
+                "LabelFreeSearchCV judges the table as it is, not inside of batches: leave batch "
+                "out, or fit the selector itself with batch and n_features_to_select='auto'."
+            )
         criterion = as_criterion(self.criterion)
         table = check_table(X, owner=type(self).__name__)
         FitProgress(type(self).__name__, self.verbose).step("counting the clusters")

@@ -9,8 +9,10 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector, estimator
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.structure import untested
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
@@ -131,19 +133,21 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
     random_state: Any = None
 
-    def _fit_all(self, X: Any) -> None:
+    def _fit_all(self, X: Any, batch: Any = None) -> None:
         """Check the table, then fit the selector to all rows and to each subsample."""
         with reporting(self):
-            checked = table = self._check_input(X)
+            given = self._check_input(X)
             self._check_parameters()
             n_selected: int | None = 1  # for now
             if not self._automatic:
                 n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
-            if table.shape[0] < 3:
+            if given.shape[0] < 3:
                 raise ValueError(
-                    f"Subsamples need at least 3 rows to draw from; X has {table.shape[0]}."
+                    f"Subsamples need at least 3 rows to draw from; X has {given.shape[0]}."
                 )
-            if hasattr(X, "columns"):
+            checked, batches = within_batches(given, batch)
+            table = checked
+            if hasattr(X, "columns") and batches is None:
                 table = X  # a data frame: the selector may want to know the names
             rng = check_random_state(self.random_state)
             # First all rows: what is wrong with parameters or table is said without subsamples.
@@ -155,6 +159,8 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
                 self._choose_count(checked)
             if self._automatic or getattr(full, "_is_tested", False):
                 self._test_structure(checked)
+            if batches is not None:
+                self._set_batches(given, batches, batch)
 
     def _fit_subsamples(self, full: Any, table: Any, rng: np.random.RandomState) -> np.ndarray:
         """Return what is selected from every subsample."""
@@ -242,7 +248,8 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
 
 def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> np.ndarray:
     """Fit the selector to some rows; return what it selects. Runs in a worker."""
-    some = take_rows(table, rows) if is_foreign_array(table) else _safe_indexing(table, rows)
+    own = is_foreign_array(table) or isinstance(table, SparseInBatches)  # scikit-learn cannot
+    some = take_rows(table, rows) if own else _safe_indexing(table, rows)
     try:
         with untested():
             return selector.fit(some).get_support()

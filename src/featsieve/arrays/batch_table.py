@@ -1,0 +1,115 @@
+"""A sparse table whose columns are shifted within batches of rows, without densifying."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+@dataclass(frozen=True, eq=False)
+class SparseInBatches:
+    """The table x_ij = s_ij + o_bj, b the batch of row i: few stored entries, few offsets.
+
+    Centring within b batches is a correction of rank b: with B the indicator of the batches,
+    X = S + BO. Rows and columns are taken as from a scipy.sparse matrix.
+
+    Parameters
+    ----------
+    stored : scipy.sparse array of shape (n_samples, n_features)
+        S, by rows or by columns, in float64.
+    offsets : ndarray of shape (n_batches, n_features)
+        O.
+    codes : int ndarray of shape (n_samples,)
+        Batch of every row.
+    """
+
+    stored: Any
+    offsets: np.ndarray
+    codes: np.ndarray
+
+    ndim = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and features."""
+        return self.stored.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the stored entries."""
+        return self.stored.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries."""
+        return self.stored.nnz
+
+    @property
+    def data(self) -> np.ndarray:
+        """Values of the stored entries."""
+        return self.stored.data
+
+    @cached_property
+    def indicator(self) -> sp.csr_array:
+        """B', of shape (n_batches, n_samples)."""
+        n = len(self.codes)
+        shape = (len(self.offsets), n)
+        return sp.csr_array((np.ones(n), (self.codes, np.arange(n))), shape=shape)
+
+    def __getitem__(self, key: Any) -> "SparseInBatches":
+        """Return rows, or (rows, columns), given as slices or indices."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        stored = self.stored if _is_all(rows) else self.stored[rows]
+        stored = stored if _is_all(columns) else stored[:, columns]
+        return SparseInBatches(stored, self.offsets[:, columns], self.codes[rows])
+
+    def __matmul__(self, W: np.ndarray) -> np.ndarray:
+        """Return X W = SW + B(OW)."""
+        return self.stored @ W + (self.offsets @ W)[self.codes]
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        """Return X'R = S'R + O'(B'R)."""
+        return self.stored.T @ R + self.offsets.T @ (self.indicator @ R)
+
+    def toarray(self) -> np.ndarray:
+        """Return the table, dense (ask for few rows or columns)."""
+        return self.stored.toarray() + self.offsets[self.codes]
+
+    def tocsc(self) -> "SparseInBatches":
+        """Return the table with S stored by columns."""
+        return SparseInBatches(self.stored.tocsc(), self.offsets, self.codes)
+
+    def astype(self, dtype: Any, copy: bool = True) -> "SparseInBatches":
+        """Return the table with S in another type."""
+        return SparseInBatches(self.stored.astype(dtype, copy=copy), self.offsets, self.codes)
+
+    def beside(self, other: "SparseInBatches") -> "SparseInBatches":
+        """Return the columns of two tables of the same rows."""
+        return SparseInBatches(
+            sp.hstack([self.stored, other.stored], format="csr"),
+            np.hstack([self.offsets, other.offsets]),
+            self.codes,
+        )
+
+    def smallest(self) -> np.ndarray:
+        """Return the smallest entry of every column."""
+        sizes = np.bincount(self.codes, minlength=len(self.offsets))[:, None]
+        has_zeros = sizes > self.stored_in_batches()
+        found = np.where(has_zeros, self.offsets, np.inf).min(axis=0)
+        stored = sp.coo_array(self.stored)
+        values = stored.data + self.offsets[self.codes[stored.row], stored.col]
+        np.minimum.at(found, stored.col, values)
+        return found
+
+    def stored_in_batches(self) -> np.ndarray:
+        """Return how many entries of every column are stored in each batch (b x d)."""
+        rows = self.stored.tocsr()
+        cells = np.repeat(self.codes, np.diff(rows.indptr)) * self.shape[1] + rows.indices
+        return np.bincount(cells, minlength=self.offsets.size).reshape(self.offsets.shape)
+
+
+def _is_all(key: Any) -> bool:
+    """Say whether all rows, or columns, are asked for."""
+    return isinstance(key, slice) and key == slice(None)
