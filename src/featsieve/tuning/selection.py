@@ -15,7 +15,7 @@ from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
     Clusters,
     best_first,
-    layers,
+    fitted_attribute,
     selected_clusters,
 )
 from featsieve.criteria.structure import StructureTest, find_structure
@@ -67,7 +67,7 @@ class Selection:
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
-        return next((getattr(s, name) for s in layers(self.selector) if hasattr(s, name)), None)
+        return fitted_attribute(self.selector, name)
 
 
 def gather(
