@@ -19,7 +19,8 @@ from featsieve import (
 from featsieve.constraints import in_positions
 from featsieve.criteria.structure import untested
 from featsieve.datasets import make_planted
-from featsieve.tuning import LabelFreeSearchCV, feature_qvalues
+from featsieve.report import write_selection_report
+from featsieve.tuning import LabelFreeSearchCV, explain, feature_qvalues
 
 PLANTED = make_planted(n_samples=90, n_features=30, n_informative=6, n_clusters=3, random_state=0)
 NAMES = [f"g{j}" for j in range(30)]
@@ -209,3 +210,20 @@ def test_a_kept_column_may_be_constant():
     sieve = jasfs(n_features_to_select=3, keep=["g4"]).fit(table)
     assert sieve.get_support()[4]
     assert np.isfinite(sieve.scores_).all()
+
+
+def test_explain_and_the_report_say_what_was_constrained(tmp_path):
+    sieve = jasfs(n_features_to_select=4, keep=["g29"], exclude=["g2"], groups=GROUPS).fit(X)
+    facts = explain(sieve, X)
+    by_name = dict(zip(facts["feature"], facts["reason"], strict=True))
+    assert by_name["g29"] == "selected: to be kept"
+    assert facts["status"][2] == "excluded"
+    assert facts["bought_with"][7] == "g8, g9"
+    assert np.isnan(facts["price"][2])
+    page = tmp_path / "report.html"
+    write_selection_report(sieve, X, page)
+    text = page.read_text(encoding="utf-8")
+    assert "to be kept" in text
+    assert "g8, g9" in text
+    plain = explain(jasfs(n_features_to_select=4, keep=["g29"]).fit(X), X)
+    assert "price" not in plain

@@ -42,6 +42,11 @@ class Offer:
         """The price of every column's unit; 1 for columns not for sale."""
         return np.where(self.for_sale, self.price[self.unit], 1.0)
 
+    @property
+    def plain(self) -> bool:
+        """Whether every column is bought for itself, at the same price."""
+        return self.budget is None and not self.blocks and bool((self.price == 1.0).all())
+
     @cached_property
     def members(self) -> list[np.ndarray]:
         """The columns of every unit."""

@@ -20,6 +20,7 @@ from featsieve.arrays.namespace import (
 from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.evaluation.checks import as_classes
+from featsieve.solvers.offer import Offer
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_table
 
@@ -80,8 +81,11 @@ def explain(
           it was computed);
         - closest_selected, correlation : the selected feature, other than itself, that correlates
           most with it, and that (signed) correlation; "" and NaN if there is none;
-        - status : "selected", "constant", "redundant" or "low score";
-        - reason : the same in a few words, such as "redundant: r=0.97 with gene_12".
+        - price, bought_with : what the feature costs, and the columns that it is selected with
+          (only with ``groups``, ``costs`` or ``budget``);
+        - status : "selected", "excluded", "constant", "redundant" or "low score";
+        - reason : the same in a few words, such as "redundant: r=0.97 with gene_12" or "selected:
+          to be kept".
 
     See Also
     --------
@@ -156,6 +160,9 @@ def explain(
 
     status = np.where(np.abs(correlation) >= redundant - rounding, "redundant", "low score")
     status = np.where(varies, status, "constant")
+    offer = next((s._offer for s in layers(selector) if getattr(s, "_offer", None)), None)
+    if offer is not None:
+        status = np.where(offer.for_sale, status, "excluded")
     status = np.where(support, "selected", status)
     reason = np.where(support & ~varies, "selected, but constant", status).tolist()
     for j, word in enumerate(reason):
@@ -163,6 +170,8 @@ def explain(
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
             reason[j] = f"low score: rank {rank[j]}"
+    for j in () if offer is None else offer.kept_columns:
+        reason[j] = f"{reason[j]}: to be kept"
     tested = _qvalues(selector, X, qvalues, d)
     return Table(
         {
@@ -178,6 +187,7 @@ def explain(
             **({} if tested is None else {"q_value": tested}),
             "closest_selected": closest_name,
             "correlation": correlation,
+            **({} if offer is None or offer.plain else _bought(offer, names)),
             "status": status,
             "reason": reason,
         }
@@ -206,6 +216,16 @@ def _find(selector: Any, name: str) -> Any:
     """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
     holder = next((inner for inner in layers(selector) if hasattr(inner, name)), None)
     return None if holder is None else np.array(getattr(holder, name))
+
+
+def _bought(offer: Offer, names: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the price of every feature, and the columns that it is bought with."""
+    others = np.full(len(names), "", dtype=object)
+    for block in offer.blocks:
+        for unit in block:
+            others[unit] = [", ".join(names[unit[unit != j]]) for j in unit]
+    price = np.where(offer.for_sale, offer.column_price, np.nan)
+    return {"price": price, "bought_with": others.astype(str)}
 
 
 def _qvalues(selector: Any, X: Any, given: bool | FeatureQValues, d: int) -> np.ndarray | None:

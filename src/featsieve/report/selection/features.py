@@ -54,7 +54,10 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "q_value": plains(facts["q_value"][order], 3) if "q_value" in facts else None,
         "closest": [None if j is None else names[j] for j in closest],
         "correlation": [None if j is None else r[i] for i, j in enumerate(closest)],
+        "price": plains(facts["price"][order], 4) if "price" in facts else None,
+        "bought_with": facts["bought_with"][order].tolist() if "bought_with" in facts else None,
         "status": facts["status"][order].tolist(),
+        "kept": [reason.endswith(": to be kept") for reason in facts["reason"][order].tolist()],
     }
 
 

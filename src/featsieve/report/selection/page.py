@@ -196,6 +196,10 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Closest selected", text, (name or "" for name in rows["closest"]), "w")
         texts = (_written(r, ".2f") for r in rows["correlation"])
         add("r", "Correlation with that feature", texts, "n")
+    if rows.get("price") is not None:
+        add("Price", "Of all that it is bought with", map(readable, rows["price"]), "n")
+    if any(rows.get("bought_with") or ()):
+        add("With", "Columns that are selected together with it", rows["bought_with"], "w")
     texts = (reason(summary, i) for i in range(len(rows["name"])))
     add("Why", "Why it was selected or not", texts, "w")
     return columns
@@ -205,6 +209,10 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     """Return why a listed feature was selected or not, in a few words."""
     rows, clusters = summary["features"], summary["clusters"]
     status, cluster, share = rows["status"][i], rows["cluster"][i], rows["eta_squared"][i]
+    if rows.get("kept") and rows["kept"][i]:
+        return "to be kept"
+    if status == "excluded":
+        return "was to be left out"
     if status == "redundant":
         return f"repeats {rows['closest'][i]} (r = {rows['correlation'][i]:.2f})"
     if status == "constant":
