@@ -203,7 +203,7 @@ def select_genes(
     found = read_expression(X, counts=counts, totals=totals)
     if found.doubt:
         warn(found.doubt)
-    in_batches = {} if batch is None else {"batch": batch}
+    in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
     fitted = sieve.fit(found.X, **in_batches)
     structure = _check_clusters(fitted, found.X, in_batches)
     q_values = getattr(fitted, "qvalues_", None)

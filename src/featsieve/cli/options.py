@@ -1,7 +1,7 @@
 """Arguments and options that several commands share, and how their words are read.
 
-`Reading` and `Choosing` are groups: a command that takes one has all of its options, and hands it
-on as a whole. A new option of reading or of selecting is a field there, and nothing else here.
+`Reading`, `Looking`, `Choosing` and `Constraining` are groups: a command that takes one has all of
+its options, and hands it on as a whole. A new option is a field there, and nothing else here.
 """
 
 import inspect
@@ -113,8 +113,8 @@ class Reading:
 
 
 @dataclass
-class Choosing:
-    """How features are selected: parameters of `featsieve.workflow.select_features`."""
+class Looking:
+    """How a table is looked at: parameters of `featsieve.workflow.select_features`."""
 
     n_clusters: Annotated[
         Any,
@@ -123,17 +123,6 @@ class Choosing:
             parser=read_count,
             metavar="auto|K",
             help="How many clusters of samples to look for.",
-        ),
-    ] = "auto"
-    n_features: Annotated[
-        Any,
-        typer.Option(
-            "--features",
-            parser=read_count,
-            metavar="auto|significant|K|SHARE",
-            help="How many features: a count, a share such as 0.1, what suffices to show the "
-            "clusters (JASFS finds it for all methods of a comparison), or all that go with them "
-            "at q <= 0.05 (JASFS; it takes some forty fits).",
         ),
     ] = "auto"
     standardize: Annotated[
@@ -152,6 +141,24 @@ class Choosing:
             show_default=False,
         ),
     ] = None
+    random_state: Seed = 0
+
+
+@dataclass
+class Choosing(Looking):
+    """How features are selected: further parameters of `featsieve.workflow.select_features`."""
+
+    n_features: Annotated[
+        Any,
+        typer.Option(
+            "--features",
+            parser=read_count,
+            metavar="auto|significant|K|SHARE",
+            help="How many features: a count, a share such as 0.1, what suffices to show the "
+            "clusters (JASFS finds it for all methods of a comparison), or all that go with them "
+            "at q <= 0.05 (JASFS; it takes some forty fits).",
+        ),
+    ] = "auto"
     n_subsamples: Annotated[
         int | None,
         typer.Option(
@@ -161,7 +168,6 @@ class Choosing:
             "[default: 10, or 0 for tables of more than 20 million values].",
         ),
     ] = None
-    random_state: Seed = 0
 
 
 @dataclass
@@ -184,7 +190,7 @@ class Constraining:
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Features that are selected together or not at all: columns `feature` and `group`.",
+            help="Features that are selected together or not at all: columns `feature`, `group`.",
         ),
     ] = None
     costs: Annotated[

@@ -16,7 +16,7 @@ KINDS = {
     "logs": f"logarithms (none below 0, not whole, none above {LARGEST_LOG:g})",
     "scaled": "scaled values (some below 0)",
     "binary": "present or absent (0 and 1)",
-    "linear": f"neither counts nor logarithms (none below 0, not whole, some above {LARGEST_LOG:g})",
+    "linear": f"neither counts nor logarithms (none below 0, not whole, above {LARGEST_LOG:g})",
 }
 
 
@@ -128,7 +128,7 @@ def check_totals(totals: np.ndarray) -> None:
 def normalized(X: Any, totals: np.ndarray, target: float) -> Any:
     """Return log(1 + x target / total) of every row; X stays as it is."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
-    scale = (target / totals).astype(dtype)
+    scale: Any = (target / totals).astype(dtype)
     if not is_sparse(X):
         scaled = np.asarray(X, dtype=dtype) * scale[:, None]
         return np.log1p(scaled, out=scaled)

@@ -142,9 +142,7 @@ def read_table(
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    request = Request(
-        label_column, id_column, batch_column, drop, bool(drop_text), columns, header
-    )
+    request = Request(label_column, id_column, batch_column, drop, bool(drop_text), columns, header)
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):
         if trusted:

@@ -191,7 +191,7 @@ def select_features(
         budget=budget,
     )
     X, batch = prepared.X, prepared.table.batch
-    in_batches = {} if batch is None else {"batch": np.asarray(batch)}
+    in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
     numbers = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
     settings = {"random_state": random_state, **prepared.constraints}
     with warnings.catch_warnings(record=True) as caught:

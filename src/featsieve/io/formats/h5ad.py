@@ -28,7 +28,7 @@ BLOCK = 2**23
 
 
 def read(path: Path, request: Request) -> Dataset:
-    """Return ``X`` with the names in ``var`` and ``obs``; label, id and batch column are of ``obs``."""
+    """Return ``X`` with the names in ``var`` and ``obs``, of which label, id and batch are."""
     with open_hdf5(path, "Reading a .h5ad file") as file:
         if "X" not in file:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
