@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.constraints import in_positions
 from featsieve.io.counts import row_totals
 from featsieve.validation import did_you_mean
+from featsieve.workflow.constraints import place_constraints
 
 # Blocks of rows that are read from a file have about so many entries (32 MiB of float64).
 BLOCK_ELEMENTS = 2**22
@@ -69,7 +69,7 @@ def find_constraints(adata: Any, mask: np.ndarray, given: Mapping[str, Any]) -> 
         if isinstance(given[part], str) and given[part] in adata.var.columns:
             flags = adata.var[given[part]]
             given[part] = flags.to_numpy() if flags.dtype == bool else given[part]
-    found = in_positions(adata.var_names, given)
+    found = place_constraints(adata.var_names.tolist(), given)
     if mask.all():
         return found
     place = np.cumsum(mask) - 1

@@ -1,13 +1,24 @@
-"""Constraints of a selection from files, and what a budget is there in place of."""
+"""Constraints of a selection: checked, from files, and a budget in place of a number."""
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from featsieve.constraints import in_positions, make_offer
 from featsieve.io.guard import read_small
 from featsieve.io.names import find_columns
+
+
+def place_constraints(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constraints in positions, for a table without names, and refuse what cannot be met.
+
+    Errors name columns, which the fit knows by their positions only.
+    """
+    found = in_positions(names, given)
+    make_offer(len(names), names, **found)
+    return found
 
 
 def count_or_budget(n_features: Any, budget: float | None, *, name: str = "n_features") -> Any:

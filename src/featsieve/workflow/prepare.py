@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.constraints import in_positions
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.counts import read_expression
 from featsieve.io.dataset import as_table
@@ -20,7 +19,7 @@ from featsieve.io.names import check_unique
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_option, check_range, refuse_text
 from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
-from featsieve.workflow.constraints import count_or_budget
+from featsieve.workflow.constraints import count_or_budget, place_constraints
 from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
@@ -112,7 +111,7 @@ def prepare_table(
         centre=centre,
         scale=scale,
         target=target,
-        constraints=in_positions(names, constraints),
+        constraints=place_constraints(names, constraints),
         notes=tuple(notes),
     )
 
