@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from featsieve.report.panel import panel_figures, panel_methods, render_panel
 from featsieve.report.selection.page import render_selection, write_selection_report
 from featsieve.report.selection.summary import summarize_selection
 
@@ -10,9 +9,6 @@ if TYPE_CHECKING:
     from featsieve.report.bench.page import write_bench_report
 
 __all__ = [
-    "panel_figures",
-    "panel_methods",
-    "render_panel",
     "render_selection",
     "summarize_selection",
     "write_bench_report",

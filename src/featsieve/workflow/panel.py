@@ -16,7 +16,7 @@ from featsieve.io.names import shorten
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
-from featsieve.report import panel_figures, panel_methods, render_panel
+from featsieve.report.panel import panel_figures, panel_methods, render_panel
 from featsieve.tables import Table
 from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import summarize
@@ -163,9 +163,38 @@ def save_panel(
     command: str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Path]:
-    """Write a panel as a folder; return its files by name.
+    """Write a panel as a folder: a page, tables, figures and a methods section.
 
-    A folder with other files in it is refused, and one with a panel unless ``overwrite``.
+    Parameters
+    ----------
+    panel : Panel
+        From `make_panel`.
+    folder : str or path
+        Made if it is not there. A folder with other files in it is refused.
+    source : str or path, optional
+        The file that the table came from, for the page.
+    command : str, optional
+        The command that made it, likewise.
+    overwrite : bool, default=False
+        Whether a panel that is there is replaced.
+
+    Returns
+    -------
+    dict of str to Path
+        The files by their names: "index.html", "panel.csv", "curve.csv", "cells.csv", "methods.md"
+        and the figures.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from featsieve.datasets import make_planted
+    >>> from featsieve.workflow import make_panel, save_panel
+    >>> X = make_planted(60, 20, n_informative=5, n_clusters=3, signal=3.0, random_state=0).X
+    >>> panel = make_panel(X, n_genes=5, n_clusters=3)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     files = save_panel(panel, f"{home}/panel")
+    >>> "index.html" in files and "panel.csv" in files
+    True
     """
     check_libraries()
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
