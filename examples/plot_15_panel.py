@@ -10,13 +10,13 @@ nobody knows the types yet?
 # Simulated counts of 400 cells of seven types, 600 genes; each type has 20 markers. The cells are
 # read to different depths. The types are used to judge only.
 
-import anndata
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
+import anndata
 from featsieve.anndata import select_genes
 from featsieve.datasets import make_cells
 

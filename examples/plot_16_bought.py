@@ -10,13 +10,13 @@ another kit.
 # Simulated counts of seven types. In the second batch a third of the genes is read three times as
 # often: without care, the largest difference between cells is the kit.
 
-import anndata
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
+import anndata
 from featsieve.anndata import select_genes
 from featsieve.datasets import make_cells
 
