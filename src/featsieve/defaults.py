@@ -399,14 +399,6 @@ FROZEN_LABELS = 1e6
 # Chosen on: no data: the value of the public NDFS programs.
 LABEL_SOFTENING = 0.2
 
-# anndata ------------------------------------------------------------------------------------------
-
-# Whole numbers are called raw counts, with a warning, where the totals of the cells at the 95th
-# percentile are this many times those at the 5th; so many entries are looked at.
-# Chosen on: not recorded. (Normalised cells have equal totals.)
-COUNTS_UNEVEN = 2.0
-COUNTS_ENTRIES = 100_000
-
 # workflow -----------------------------------------------------------------------------------------
 
 # Selections are repeated this many times on this share of the rows; not at all where the table has

@@ -10,6 +10,9 @@ from featsieve.anndata import select_genes
 from featsieve.datasets import make_planted
 from featsieve.tuning import feature_qvalues
 
+# Parts of so small a table need not show clusters: test_structure.py is about that.
+pytestmark = pytest.mark.filterwarnings("ignore::featsieve.criteria.structure.NoStructureWarning")
+
 PLANTED = make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
 # Like expression: no negative values, many zeros, single precision.
 EXPRESSION = np.where(PLANTED.X > 0.3, PLANTED.X, 0.0).astype(np.float32)
@@ -33,7 +36,7 @@ def expected(X=EXPRESSION, **settings):
 
 def assert_holds(adata, sieve):
     """What is in the object is what the estimator says."""
-    np.testing.assert_array_equal(adata.var["selected"], sieve.support_)
+    np.testing.assert_array_equal(adata.var["featsieve_selected"], sieve.support_)
     np.testing.assert_allclose(adata.var["featsieve_score"], sieve.scores_, rtol=1e-6)
     np.testing.assert_array_equal(adata.var["featsieve_rank"], sieve.ranking_)
     np.testing.assert_array_equal(adata.obs["featsieve_cluster"].astype(int), sieve.labels_)
@@ -45,7 +48,7 @@ def test_the_object_holds_what_the_estimator_finds(kind):
     before = adata.X.copy()
     assert select_genes(adata, n_genes=8, n_clusters=3) is None
     assert_holds(adata, expected(KINDS[kind](EXPRESSION)))
-    assert adata.var["selected"].dtype == bool
+    assert adata.var["featsieve_selected"].dtype == bool
     assert adata.obs["featsieve_cluster"].dtype == pd.CategoricalDtype(["0", "1", "2"])
     assert adata.X.dtype == np.float32
     same = (before != adata.X).nnz == 0 if sp.issparse(before) else np.array_equal(before, adata.X)
@@ -78,7 +81,7 @@ def test_what_anndata_cannot_do_with_files_is_said_before_the_work(tmp_path):
         select_genes(view, n_genes=8, n_clusters=3)
     frame = select_genes(view, n_genes=8, n_clusters=3, inplace=False)
     np.testing.assert_array_equal(
-        frame["selected"], expected(sp.csr_matrix(EXPRESSION)[:50]).support_
+        frame["featsieve_selected"], expected(sp.csr_matrix(EXPRESSION)[:50]).support_
     )
     backed.file.close()
 
@@ -102,9 +105,9 @@ def test_only_some_genes_are_looked_at():
     adata.var["wanted"] = mask
     select_genes(adata, n_genes=6, n_clusters=3, mask_var="wanted")
     sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(sp.csr_matrix(EXPRESSION[:, mask]))
-    np.testing.assert_array_equal(adata.var["selected"][mask], sieve.support_)
+    np.testing.assert_array_equal(adata.var["featsieve_selected"][mask], sieve.support_)
     np.testing.assert_array_equal(adata.var["featsieve_rank"][mask], sieve.ranking_)
-    assert not adata.var["selected"][~mask].any()
+    assert not adata.var["featsieve_selected"][~mask].any()
     assert adata.var["featsieve_score"][~mask].isna().all()
     assert adata.var["featsieve_rank"][~mask].isna().all()
     assert adata.uns["featsieve"]["mask_var"] == "wanted"
@@ -118,7 +121,7 @@ def test_the_other_genes_are_dropped():
     chosen = expected(sp.csr_matrix(EXPRESSION)).support_
     assert list(adata.var_names) == [f"gene{j}" for j in np.flatnonzero(chosen)]
     np.testing.assert_array_equal(adata.X.toarray(), EXPRESSION[:, chosen])
-    assert adata.var["selected"].all()
+    assert adata.var["featsieve_selected"].all()
     assert adata.obsm["X_pca"].shape == (80, 2)
 
 
@@ -127,10 +130,10 @@ def test_several_selections_stand_side_by_side():
     select_genes(adata, n_genes=8, n_clusters=3)
     select_genes(adata, n_genes=5, selector="laplacianscore", key_added="smooth")
     assert set(adata.var) == {
-        "selected", "featsieve_score", "featsieve_rank",
+        "featsieve_selected", "featsieve_score", "featsieve_rank",
         "smooth_selected", "smooth_score", "smooth_rank",
     }  # fmt: skip
-    assert set(adata.obs) == {"featsieve_cluster"}
+    assert set(adata.obs) == {"featsieve_cluster", "featsieve_certainty"}
     assert {name: adata.uns[name]["selector"] for name in adata.uns} == {
         "featsieve": "JASFS",
         "smooth": "LaplacianScore",
@@ -140,7 +143,7 @@ def test_several_selections_stand_side_by_side():
     )
     # the clusters of an earlier selection are not those of this one
     select_genes(adata, n_genes=5, selector="LaplacianScore")
-    assert "featsieve_cluster" not in adata.obs
+    assert not set(adata.obs)
 
 
 def test_views_are_copied_by_the_user():
@@ -156,21 +159,21 @@ def test_views_are_copied_by_the_user():
 def test_a_data_frame_instead_and_a_number_that_is_found():
     adata = make()
     frame = select_genes(adata, n_clusters=3, inplace=False)
-    assert list(frame.columns) == ["selected", "featsieve_score", "featsieve_rank"]
+    assert list(frame.columns) == ["featsieve_selected", "featsieve_score", "featsieve_rank"]
     assert list(frame.index) == list(adata.var_names)
     np.testing.assert_array_equal(
-        frame["selected"], JASFS(3, random_state=0).fit(EXPRESSION).support_
+        frame["featsieve_selected"], JASFS(3, random_state=0).fit(EXPRESSION).support_
     )
     assert adata.var.shape[1] == adata.obs.shape[1] == len(adata.uns) == 0
     few = select_genes(adata, n_clusters=3, inplace=False, subset=True)
-    pd.testing.assert_frame_equal(few, frame[frame["selected"]])
+    pd.testing.assert_frame_equal(few, frame[frame["featsieve_selected"]])
 
 
 @pytest.mark.parametrize("name", ["MCFS", "SPEC", "MaxVariance"])
 def test_methods_by_name(name):
     adata = make("csr")
     select_genes(adata, n_genes=0.1, selector=name, n_clusters=3)
-    assert adata.var["selected"].sum() == 6
+    assert adata.var["featsieve_selected"].sum() == 6
     assert sorted(adata.var["featsieve_rank"]) == list(range(1, 61))
     assert adata.uns["featsieve"]["selector"] == name
 
@@ -227,12 +230,12 @@ def test_q_values_on_request():
     adata, mask = make(), PLANTED.informative | (np.arange(60) >= 10)
     sieve = JASFS(3, n_features_to_select="significant", init=PLANTED.labels, random_state=0)
     select_genes(adata, selector=sieve, mask_var=mask)
-    np.testing.assert_array_equal(adata.var["featsieve_qvalue"][mask], sieve.qvalues_)
-    assert adata.var["featsieve_qvalue"][~mask].isna().all()
-    np.testing.assert_array_equal(adata.var["selected"], adata.var["featsieve_qvalue"] <= 0.05)
+    np.testing.assert_array_equal(adata.var["featsieve_q"][mask], sieve.qvalues_)
+    assert adata.var["featsieve_q"][~mask].isna().all()
+    np.testing.assert_array_equal(adata.var["featsieve_selected"], adata.var["featsieve_q"] <= 0.05)
     plain = JASFS(3, n_features_to_select=8, init=PLANTED.labels, random_state=0)
     frame = select_genes(adata, selector=plain, qvalues=True, inplace=False)
     expected = feature_qvalues(plain, EXPRESSION, random_state=0).qvalues
-    np.testing.assert_array_equal(frame["featsieve_qvalue"], expected)
+    np.testing.assert_array_equal(frame["featsieve_q"], expected)
     select_genes(adata, selector=plain)
-    assert "featsieve_qvalue" not in adata.var  # those of another selection are gone
+    assert "featsieve_q" not in adata.var  # those of another selection are gone

@@ -5,7 +5,7 @@ import pytest
 import anndata
 from featsieve import AUFS, JASFS, AutoSelector, StabilitySelection
 from featsieve.anndata import select_genes
-from featsieve.anndata.genes import storable
+from featsieve.anndata.record import storable
 from featsieve.datasets import make_planted
 
 PLANTED = make_planted(60, 40, n_informative=8, n_clusters=3, signal=3.0, random_state=0)

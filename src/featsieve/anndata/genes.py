@@ -3,22 +3,27 @@
 Importing this does not import anndata: that comes with the object that is passed in.
 """
 
-from collections.abc import Mapping
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from featsieve import defaults
-from featsieve.arrays.namespace import is_sparse
-from featsieve.criteria.selected_clusters import layers
+from featsieve.anndata.expression import (
+    batches,
+    cell_totals,
+    expression,
+    find_constraints,
+    gene_mask,
+)
+from featsieve.anndata.record import about_fit, check_own, gene_columns, write_columns
+from featsieve.criteria.selected_clusters import fitted_attribute
+from featsieve.criteria.structure import StructureTest, warn_without_structure
+from featsieve.io.counts import read_expression
 from featsieve.tuning import feature_qvalues
 from featsieve.validation import check_finite, check_selector, warn
+from featsieve.workflow.constraints import count_or_budget
 from featsieve.workflow.methods import find_method, make_selector
 
-# Blocks of rows that are read from a file have about so many entries (32 MiB of float64).
-BLOCK_ELEMENTS = 2**22
 # Settings that belong to a method given by its name; an estimator has its own.
 DEFAULTS = {"n_features": "auto", "n_clusters": "auto", "random_state": 0, "verbose": 0}
 
@@ -30,7 +35,14 @@ def select_genes(
     n_clusters: int | str = "auto",
     selector: Any = "JASFS",
     layer: str | None = None,
+    counts: bool | None = None,
     mask_var: Any = None,
+    batch_key: str | None = None,
+    keep: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    costs: Any = None,
+    budget: float | None = None,
     key_added: str | None = None,
     subset: bool = False,
     inplace: bool = True,
@@ -40,8 +52,8 @@ def select_genes(
 ) -> Any:
     """Select the genes that carry the clusters of the cells, without labels.
 
-    The conventions are those of ``scanpy.pp.highly_variable_genes``. Expression should be
-    normalised and log-transformed; there is a warning where it looks like counts.
+    The conventions are those of ``scanpy.pp.highly_variable_genes``. Raw counts, logarithms and
+    scaled values are told apart; counts are normalised here, and ``adata.X`` stays as it is.
 
     Parameters
     ----------
@@ -59,13 +71,32 @@ def select_genes(
         Name of a method of featsieve (capitals do not matter), or an estimator with settings of
         its own, such as ``JASFS(10, n_features_to_select=200, alpha=1.0)`` or a
         ``StabilitySelection``. An estimator is itself fitted, so that it can be asked further
-        questions; leave ``n_genes``, ``n_clusters``, ``random_state`` and ``verbose`` out then.
+        questions; leave ``n_genes``, ``n_clusters``, the constraints, ``random_state`` and
+        ``verbose`` out then.
     layer : str or None, default=None
         Take ``adata.layers[layer]`` instead of ``adata.X``.
+    counts : bool or None, default=None
+        Whether the values are raw counts. They are brought to the median total of all cells, over
+        all genes, then log(1 + x) is taken. None finds out: whole numbers, none below 0 and some
+        above 1, are counts. All else is used as it is.
     mask_var : str, array of bool or None, default=None
         Look at these genes only: the name of a column of ``adata.var``, or one value per gene.
+    batch_key : str or None, default=None
+        Column of ``adata.obs`` with the batch of every cell (a plate, a donor, a species): the
+        clusters inside of batches count.
+    keep, exclude : names of genes, patterns, mask, or column of ``adata.var``, default=None
+        Genes that are selected in any case (they count, the others complement them), and genes
+        that are never selected (``exclude=["MT-*", "RP[SL]*"]``), though they take part in finding
+        clusters. The name of a column with True and False stands for its genes.
+    groups : mapping or list, default=None
+        Genes that are selected together or not at all, and count as one: ``{"name": genes}``.
+    costs : mapping or sequence of floats, default=None
+        Prices of genes or groups by name; others cost 1.
+    budget : float or None, default=None
+        What the selected genes may cost together, in place of ``n_genes``.
     key_added : str or None, default=None
-        A name for this selection, where there are to be several: all names below begin with it.
+        A name for this selection, where there are to be several: all names below begin with it in
+        the place of "featsieve".
     subset : bool, default=False
         Whether to keep the selected genes only.
     inplace : bool, default=True
@@ -82,23 +113,36 @@ def select_genes(
     -------
     None or pandas.DataFrame
         With ``inplace=False``, the columns of ``adata.var`` below. Otherwise they are in the
-        object (names with ``key_added="mine"`` in brackets):
+        object:
 
-        ``adata.var["selected"]`` (``"mine_selected"``)
-            Whether the gene is selected; ``scanpy.pp.pca(adata, mask_var="selected")`` takes it.
-        ``adata.var["featsieve_score"]`` (``"mine_score"``)
+        ``adata.var["featsieve_selected"]``
+            Whether the gene is selected; ``scanpy.pp.pca(adata, mask_var="featsieve_selected")``
+            takes it.
+        ``adata.var["featsieve_score"]``
             What it is worth, in the units of the method; NaN for genes outside of ``mask_var``.
-        ``adata.var["featsieve_rank"]`` (``"mine_rank"``)
+        ``adata.var["featsieve_rank"]``
             1 for the best; NaN likewise.
-        ``adata.var["featsieve_qvalue"]`` (``"mine_qvalue"``)
+        ``adata.var["featsieve_q"]``
             False discovery rate at which the gene goes with the clusters, where that was computed;
             NaN likewise.
-        ``adata.obs["featsieve_cluster"]`` (``"mine_cluster"``)
-            Cluster of every cell, as a categorical, if the method finds any.
-        ``adata.uns["featsieve"]`` (``"mine"``)
-            Method, parameters and versions: all of it can be written to a file. Where a number was
-            to be found, ``["structure"]`` says whether there are clusters (verdict, p-values and
-            sentence, as :func:`featsieve.structure_test`); there is a warning where not.
+        ``adata.obs["featsieve_cluster"]``, ``adata.obs["featsieve_certainty"]``
+            Cluster of every cell, as a categorical, and the share of it with which other views of
+            the table put the cell together, if the method finds any.
+        ``adata.uns["featsieve"]``
+            What a methods section needs: kind of the values and what was done to them, method,
+            parameters (the seed is one), versions, numbers of cells, genes and clusters and whether
+            these were given or found, structure (verdict, p-values and sentence, as
+            :func:`featsieve.structure_test`), mean certainty, batches, constraints. All of it can
+            be written to a file.
+
+        Columns of these names that were not written here are never replaced: that is an error.
+
+    Warns
+    -----
+    NoStructureWarning
+        Where the cells show no clusters, also if the numbers were given.
+    UserWarning
+        Where the clusters are doubtful, or values look neither like counts nor like logarithms.
 
     See Also
     --------
@@ -108,22 +152,23 @@ def select_genes(
     Notes
     -----
     What is written into a backed object is in memory until the object is written. Genes that do not
-    vary come last. With tens of thousands of genes most of the time goes into genes that tell
-    nothing: a rough choice before this one, as ``mask_var="highly_variable"``, saves it.
+    vary, as those without counts, come last. With tens of thousands of genes most of the time goes
+    into genes that tell nothing: a rough choice before this one, as ``mask_var="highly_variable"``,
+    saves it.
 
     Examples
     --------
     >>> import anndata
     >>> from featsieve.anndata import select_genes
-    >>> from featsieve.datasets import make_planted
-    >>> planted = make_planted(n_samples=120, n_features=200, n_informative=10, random_state=0)
-    >>> adata = anndata.AnnData(planted.X)
-    >>> select_genes(adata, n_genes=10, n_clusters=4)
-    >>> int(adata.var["selected"].sum()), adata.obs["featsieve_cluster"].nunique()
-    (10, 4)
-    >>> bool((adata.var["selected"] == planted.informative).all())
-    True
-    >>> select_genes(adata, n_genes=5, n_clusters=4, key_added="few")
+    >>> from featsieve.datasets import make_cells
+    >>> cells = make_cells(200, 300, n_markers=10, smallest_marker_mean=0.3, random_state=0)
+    >>> adata = anndata.AnnData(cells.X)  # raw counts
+    >>> select_genes(adata, n_genes=20, n_clusters=7, exclude=["0", "1"])
+    >>> int(adata.var["featsieve_selected"].sum()), adata.obs["featsieve_cluster"].nunique()
+    (20, 7)
+    >>> adata.uns["featsieve"]["values"], adata.uns["featsieve"]["structure"]["verdict"]
+    ('counts', 'clusters')
+    >>> select_genes(adata, n_genes=5, n_clusters=7, key_added="few")
     >>> adata.uns["few"]["selector"], int(adata.var["few_selected"].sum())
     ('JASFS', 5)
     """
@@ -138,47 +183,64 @@ def select_genes(
             f"anndata cannot change {what} in place: copy it first, with adata = adata.copy() (of "
             "a file adata.to_memory()), or pass inplace=False and use the columns that come back."
         )
-    mask = _gene_mask(adata, mask_var)
+    prefix = "featsieve" if key_added is None else key_added
+    if inplace:
+        check_own(adata, prefix)
+    mask, batch = gene_mask(adata, mask_var), batches(adata, batch_key)
+    given = {"keep": keep, "exclude": exclude, "groups": groups, "costs": costs, "budget": budget}
     sieve = _estimator(
         selector,
         n_features=n_genes,
         n_clusters=n_clusters,
         random_state=random_state,
         verbose=verbose,
+        **find_constraints(adata, mask, given),
     )
-    X = _expression(adata, layer, mask)
-    check_finite(X, owner="select_genes", names=adata.var_names.to_numpy()[mask])
-    _warn_of_counts(X)
-    fitted = sieve.fit(X)
+    names = adata.var_names.to_numpy()[mask]
+    X = expression(adata, layer, mask)
+    check_finite(X, owner="select_genes", names=names)
+    totals = None if mask.all() else lambda: cell_totals(adata, layer)
+    found = read_expression(X, counts=counts, totals=totals)
+    if found.doubt:
+        warn(found.doubt)
+    in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
+    fitted = sieve.fit(found.X, **in_batches)
+    structure = _check_clusters(fitted, found.X, in_batches)
     q_values = getattr(fitted, "qvalues_", None)
     if qvalues and q_values is None:
-        tested = feature_qvalues(fitted, X, verbose=verbose, random_state=random_state)
+        tested = feature_qvalues(
+            fitted, found.X, verbose=verbose, random_state=random_state, **in_batches
+        )
         q_values = tested.qvalues
 
-    prefix = "featsieve" if key_added is None else key_added
-    selected = "selected" if key_added is None else f"{key_added}_selected"
-    facts = {"score": fitted.scores_, "rank": fitted.ranking_, "qvalue": q_values}
-    frame = _gene_columns(adata.var_names, fitted.get_support(), mask, facts, selected, prefix)
+    facts = {
+        "selected": fitted.get_support(),
+        "score": fitted.scores_,
+        "rank": fitted.ranking_,
+        "q": q_values,
+    }
+    frame = gene_columns(adata.var_names, mask, prefix, facts)
+    selected = frame[f"{prefix}_selected"]
     if not inplace:
-        return frame[frame[selected]] if subset else frame
-    adata.var.drop(columns=f"{prefix}_qvalue", errors="ignore", inplace=True)  # of another one
-    for name, column in frame.items():
-        adata.var[name] = column.to_numpy()
-    _write_clusters(adata, fitted, f"{prefix}_cluster")
-    about = {"layer": layer or "X", **_about_fit(fitted)}
+        return frame[selected] if subset else frame
+    about = {"layer": layer or "X"} | about_fit(fitted, found, names, structure=structure)
     if mask_var is not None:
         about["mask_var"] = mask_var if isinstance(mask_var, str) else "an array"
+    if batch_key is not None:
+        about["batch_key"] = batch_key
+    write_columns(adata, prefix, frame, fitted)
     adata.uns[prefix] = about
     if subset:
-        adata._inplace_subset_var(frame[selected].to_numpy())
+        adata._inplace_subset_var(selected.to_numpy())
     return None
 
 
 def _estimator(selector: Any, **given: Any) -> Any:
     """Return the estimator to fit: one with the given settings, or the user's own."""
     if isinstance(selector, str):
-        return make_selector(find_method(selector), **given)
-    changed = [name for name, default in DEFAULTS.items() if given[name] != default]
+        number = count_or_budget(given.pop("n_features"), given.get("budget"), name="n_genes")
+        return make_selector(find_method(selector), n_features=number, **given)
+    changed = [n for n, value in given.items() if n not in DEFAULTS or value != DEFAULTS[n]]
     if changed:
         raise ValueError(
             f"selector is an estimator with settings of its own: leave "
@@ -188,130 +250,19 @@ def _estimator(selector: Any, **given: Any) -> Any:
     return selector
 
 
-def _gene_columns(
-    names: Any,
-    support: np.ndarray,
-    mask: np.ndarray,
-    facts: dict[str, np.ndarray | None],
-    selected: str,
-    prefix: str,
-) -> Any:
-    """Return the selection and what is known of every gene as a data frame."""
-    import pandas as pd  # comes with anndata
+def _check_clusters(fitted: Any, X: Any, in_batches: dict[str, Any]) -> StructureTest | None:
+    """Return whether there are clusters, and warn where there are none, or doubtful ones.
 
-    frame = pd.DataFrame({selected: np.zeros(len(mask), dtype=bool)}, index=names)
-    frame.loc[mask, selected] = support
-    for part, values in facts.items():
-        if values is None:
-            continue
-        column = np.full(len(mask), np.nan)
-        column[mask] = values
-        frame[f"{prefix}_{part}"] = column
-    return frame
-
-
-def _write_clusters(adata: Any, fitted: Any, name: str) -> None:
-    """Write the clusters of the cells, or remove those of an earlier selection."""
-    import pandas as pd
-
-    labels = getattr(fitted, "labels_", None)
-    if labels is None:
-        adata.obs.drop(columns=name, errors="ignore", inplace=True)
-        return
-    clusters = [str(value) for value in np.unique(labels)]
-    adata.obs[name] = pd.Categorical([str(value) for value in labels], categories=clusters)
-
-
-def _about_fit(fitted: Any) -> dict[str, Any]:
-    """Return how a selection was made, in types that a .h5ad file can hold."""
-    import featsieve  # which holds this module
-
-    about: dict[str, Any] = {
-        "selector": type(fitted).__name__,
-        "params": storable(fitted.get_params()),
-        "n_genes": int(fitted.n_features_selected_),
-        "versions": {
-            "featsieve": featsieve.__version__,
-            **{name: version(name) for name in ("anndata", "numpy", "scikit-learn", "scipy")},
-        },
-    }
-    if hasattr(fitted, "n_clusters_"):
-        about["n_clusters"] = int(fitted.n_clusters_)
-    for inside in layers(fitted):
-        if (found := getattr(inside, "structure_", None)) is not None:
-            named = ("verdict", "p_permuted", "p_rotated", "sentence")
-            about["structure"] = {name: getattr(found, name) for name in named}
-    return about
-
-
-def storable(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as numbers and words; None is left out, all else is described."""
-    plain = (bool, int, float, str)
-    return {
-        name: value if isinstance(value, plain) else repr(value)
-        for name, value in params.items()
-        if value is not None
-    }
-
-
-def _gene_mask(adata: Any, mask_var: Any) -> np.ndarray:
-    """Return which genes to look at."""
-    if mask_var is None:
-        return np.ones(adata.n_vars, dtype=bool)
-    if isinstance(mask_var, str):
-        if mask_var not in adata.var.columns:
-            held = ", ".join(map(str, adata.var.columns)) or "none"
-            raise ValueError(f"adata.var has no column {mask_var!r}; its columns are: {held}.")
-        mask_var = adata.var[mask_var]
-    mask = np.asarray(mask_var)
-    if mask.dtype != bool or mask.shape != (adata.n_vars,):
-        raise ValueError(
-            f"mask_var must hold True or False for each of the {adata.n_vars} genes; got "
-            f"{mask.dtype} of shape {mask.shape}."
-        )
-    if not mask.any():
-        raise ValueError("mask_var leaves no gene: it is False for all of them.")
-    return mask
-
-
-def _expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
-    """Return the chosen genes of X or of a layer: an array or a sparse matrix, in memory."""
-    if layer is not None and layer not in adata.layers:
-        held = ", ".join(map(str, adata.layers)) or "none"
-        raise ValueError(f"adata has no layer {layer!r}; its layers are: {held}.")
-    stored = adata.X if layer is None else adata.layers[layer]
-    if stored is None:
-        raise ValueError("adata.X is empty: name one of its layers with layer=.")
-    columns = slice(None) if mask.all() else np.flatnonzero(mask)
-    if isinstance(stored, np.ndarray) or is_sparse(stored):
-        stored = stored if is_sparse(stored) else np.asarray(stored)
-        return stored if mask.all() else stored[:, columns]
-    if not adata.isbacked or layer is not None:
-        raise TypeError(
-            f"{'adata.X' if layer is None else f'layer {layer!r}'} is a {type(stored).__name__}, "
-            "which is not in memory here: load it first with adata = adata.to_memory()."
-        )
-    if getattr(stored, "format", None) == "csc":
-        return stored[:, columns]
-    # Of the rows only the chosen columns are kept, block by block.
-    step = max(1, BLOCK_ELEMENTS // adata.n_vars)
-    blocks = [stored[i : i + step][:, columns] for i in range(0, adata.n_obs, step)]
-    return sp.vstack(blocks, format="csr") if is_sparse(blocks[0]) else np.concatenate(blocks)
-
-
-def _warn_of_counts(X: Any) -> None:
-    """Warn where values are whole numbers and cells have very different totals."""
-    values = X.data if is_sparse(X) else X
-    some = np.ravel(values[:: max(1, values.size // defaults.COUNTS_ENTRIES)])
-    if len(some) == 0 or some.max() <= 1 or some.min() < 0 or (some != np.round(some)).any():
-        return
-    totals = np.asarray(X.sum(axis=1)).reshape(-1)
-    low, high = np.quantile(totals, [0.05, 0.95])
-    if high > defaults.COUNTS_UNEVEN * max(low, 1.0):
+    A fit whose numbers were given has not asked. The test looks at a few hundred cells at most.
+    """
+    structure = fitted_attribute(fitted, "structure_")
+    if structure is None and not in_batches:
+        structure = warn_without_structure(X)
+    certainty = fitted_attribute(fitted, "sample_certainty_")
+    if certainty is not None and np.mean(certainty) < defaults.REPORT_DOUBTFUL_CERTAINTY:
         warn(
-            "The values look like raw counts: they are whole numbers, and the totals of the cells "
-            f"go from {low:.0f} to {high:.0f} (5th to 95th percentile). Cells would be told apart "
-            "by how deeply they were sequenced. Normalise and log-transform first, for example "
-            "with scanpy.pp.normalize_total(adata) and scanpy.pp.log1p(adata), or name a layer "
-            "that is."
+            "The clusters are doubtful: different views of the table put a cell together with only "
+            f"{np.mean(certainty):.0%} of its cluster. Genes that carry doubtful clusters are "
+            "doubtful, too: try fewer clusters (n_clusters), or more cells."
         )
+    return structure

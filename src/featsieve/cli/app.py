@@ -12,7 +12,7 @@ from featsieve.cli.console import stoppable
 from featsieve.cli.options import spread_groups
 
 # Each is a module of this folder, with a function (or a group of commands) of its name.
-COMMANDS = ("select", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
+COMMANDS = ("select", "panel", "apply", "inspect", "compare", "report", "demo", "doctor", "bench")
 SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,

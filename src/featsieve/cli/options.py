@@ -1,7 +1,7 @@
 """Arguments and options that several commands share, and how their words are read.
 
-`Reading` and `Choosing` are groups: a command that takes one has all of its options, and hands it
-on as a whole. A new option of reading or of selecting is a field there, and nothing else here.
+`Reading`, `Looking`, `Choosing` and `Constraining` are groups: a command that takes one has all of
+its options, and hands it on as a whole. A new option is a field there, and nothing else here.
 """
 
 import inspect
@@ -113,8 +113,8 @@ class Reading:
 
 
 @dataclass
-class Choosing:
-    """How features are selected: parameters of `featsieve.workflow.select_features`."""
+class Looking:
+    """How a table is looked at: parameters of `featsieve.workflow.select_features`."""
 
     n_clusters: Annotated[
         Any,
@@ -125,6 +125,29 @@ class Choosing:
             help="How many clusters of samples to look for.",
         ),
     ] = "auto"
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
+    ] = False
+    impute: Annotated[
+        str | None,
+        typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
+    ] = None
+    counts: Annotated[
+        bool | None,
+        typer.Option(
+            "--counts/--no-counts",
+            help="Whether the values are raw counts: rows are brought to their median total, then "
+            "log(1 + x) is taken [default: where a .h5ad file holds whole numbers].",
+            show_default=False,
+        ),
+    ] = None
+    random_state: Seed = 0
+
+
+@dataclass
+class Choosing(Looking):
+    """How features are selected: further parameters of `featsieve.workflow.select_features`."""
+
     n_features: Annotated[
         Any,
         typer.Option(
@@ -136,13 +159,6 @@ class Choosing:
             "at q <= 0.05 (JASFS; it takes some forty fits).",
         ),
     ] = "auto"
-    standardize: Annotated[
-        bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
-    ] = False
-    impute: Annotated[
-        str | None,
-        typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
-    ] = None
     n_subsamples: Annotated[
         int | None,
         typer.Option(
@@ -152,7 +168,64 @@ class Choosing:
             "[default: 10, or 0 for tables of more than 20 million values].",
         ),
     ] = None
-    random_state: Seed = 0
+
+
+@dataclass
+class Constraining:
+    """What may be selected, and inside of which batches."""
+
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Features that are selected in any case: names or patterns such as 'HLA-*'; can "
+            "be given several times.",
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Features that are never selected, likewise."),
+    ] = None
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Features that are selected together or not at all: columns `feature`, `group`.",
+        ),
+    ] = None
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Prices: columns `feature` (or the name of a group) and `price`; others cost 1.",
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SUM", help="What the features may cost together, in place of their number."
+        ),
+    ] = None
+    batch_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "
+            "clusters inside of batches count.",
+        ),
+    ] = None
+
+    def read(self) -> dict[str, Any]:
+        """Return the constraints, those in files read."""
+        from featsieve.workflow.constraints import read_costs, read_groups, split_names
+
+        return {
+            "keep": split_names(self.keep),
+            "exclude": split_names(self.exclude),
+            "groups": None if self.groups is None else read_groups(self.groups),
+            "costs": None if self.costs is None else read_costs(self.costs),
+            "budget": self.budget,
+        }
 
 
 def spread_groups(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -31,6 +31,7 @@ def select(
     ] = "jasfs",
     reading: options.Reading,
     choosing: options.Choosing,
+    constraining: options.Constraining,
     image: Annotated[
         Any,
         typer.Option(
@@ -68,6 +69,8 @@ def select(
 
     Example: `featsieve select survey.tsv.gz -o results --drop-text --impute median --features 20`
 
+    Example: `featsieve select cells.h5ad -o results --features 100 --exclude 'MT-*,RP[SL]*'`
+
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
     from featsieve.io.results import result_folder
@@ -81,13 +84,18 @@ def select(
         raise ValueError(
             f"The results would replace the table {table}: name another folder with -o."
         )
-    names = plan_files(table)
+    names, constraints = plan_files(table), constraining.read()
     with progress_line(quiet=as_json) as progress:
-        data = reading.read(table, progress)
+        data = reading.read(table, progress, batch_column=constraining.batch_column)
         check_shape(image, data.X.shape[1])
         with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
             run = select_features(
-                data, method=method, qvalues=qvalues, progress=progress, **vars(choosing)
+                data,
+                method=method,
+                qvalues=qvalues,
+                progress=progress,
+                **vars(choosing),
+                **constraints,
             )
             progress("writing")
             summary = write_files(

@@ -37,6 +37,11 @@ def layers(selector: Any) -> Iterator[Any]:
         selector = getattr(selector, "selector_", None)
 
 
+def fitted_attribute(selector: Any, name: str) -> Any:
+    """Return an attribute of the selector, or of the one inside it; None if neither has it."""
+    return next((getattr(s, name) for s in layers(selector) if hasattr(s, name)), None)
+
+
 def best_first(support: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Return the indices of the selected features in the order of their ranks."""
     chosen = np.flatnonzero(support)

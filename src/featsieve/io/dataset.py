@@ -40,8 +40,12 @@ class Dataset:
     dropped : tuple of str
         Columns of the file that were left out, because that was asked for or because they hold
         no numbers.
-    id_name, label_name : str or None
-        What the file calls the names of the samples, and the classes.
+    id_name, label_name, batch_name : str or None
+        What the file calls the names of the samples, the classes, and the batches.
+    batch : list of str, or None
+        Batch of every sample: a plate, a donor, a species.
+    cells : bool
+        Whether it is expression, cells x genes of an AnnData file, which may be raw counts.
 
     Examples
     --------
@@ -64,6 +68,9 @@ class Dataset:
     dropped: tuple[str, ...] = ()
     id_name: str | None = None
     label_name: str | None = None
+    batch: list[str] | None = None
+    batch_name: str | None = None
+    cells: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -157,6 +164,8 @@ def make_dataset(
     sample_names: list[str] | None = None,
     id_name: str | None = None,
     label_name: str | None = None,
+    batch: list[Any] | None = None,
+    batch_name: str | None = None,
     **fields: Any,
 ) -> Dataset:
     """Return the data set, still without a name, that the content of a file makes; checked."""
@@ -172,6 +181,14 @@ def make_dataset(
         check_unique(feature_names)
     if sample_names is not None and len(sample_names) != n:
         raise TableError(f"there are {len(sample_names)} names of samples for {n} samples")
+    if batch is not None:
+        missing = sum(one is None or one != one or not str(one).strip() for one in batch)
+        if missing or len(batch) != n:
+            raise TableError(
+                f"the batch of {missing or abs(n - len(batch))} of {n} samples is missing: name "
+                "it, or leave these samples out"
+            )
+        batch = [str(one) for one in batch]
     return Dataset(
         name="",
         X=X,
@@ -181,6 +198,8 @@ def make_dataset(
         class_names=classes,
         id_name=None if sample_names is None else id_name,
         label_name=None if y is None else label_name,
+        batch=batch,
+        batch_name=batch_name,
         **fields,
     )
 
@@ -214,7 +233,8 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     y = parts["y"]
     if y is not None and (y.dtype.kind != "i" or y.shape != X.shape[:1]):
         raise TableError("the process that read it returned a damaged answer")
-    for name, length in (("feature_names", X.shape[1]), ("sample_names", X.shape[0])):
+    n, d = X.shape
+    for name, length in (("feature_names", d), ("sample_names", n), ("batch", n)):
         if parts[name] is not None and len(parts[name]) != length:
             raise TableError("the process that read it returned a damaged answer")
     return Dataset(**{**parts, "dropped": tuple(map(str, parts["dropped"])), "X": X})

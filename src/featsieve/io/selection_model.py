@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.io.counts import check_totals, normalized, row_totals
 from featsieve.io.dataset import Dataset, subset
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
@@ -38,6 +39,10 @@ class SelectionModel:
         What the selector's columns had been reduced by, and then divided by.
     id_name, label_name : str or None, default=None
         The columns with names of samples and with classes, as the file called them.
+    batch_name : str or None, default=None
+        The column with the batches that it was fitted inside of.
+    target : float or None, default=None
+        The table held counts: rows were brought to this total, then log(1 + x) was taken.
     method : str or None, default=None
         What the method is called, for people.
 
@@ -72,6 +77,8 @@ class SelectionModel:
     scale: Any = field(default=None, kw_only=True)
     id_name: str | None = field(default=None, kw_only=True)
     label_name: str | None = field(default=None, kw_only=True)
+    batch_name: str | None = field(default=None, kw_only=True)
+    target: float | None = field(default=None, kw_only=True)
     method: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -137,9 +144,11 @@ class SelectionModel:
         Parameters
         ----------
         table : Dataset, pandas.DataFrame or polars.DataFrame
-            As in :meth:`transform`.
-        batch : array-like of shape (n_rows,), default=None
-            Batch of every row, if the selector was fitted with batches.
+            As in :meth:`transform`. A model of counts (``target``) needs all columns of the fit,
+            for the totals of the rows.
+        batch : array-like of shape (n_rows,), optional
+            Batch of every row, if the model was fitted inside of batches; by default that of a
+            Dataset.
 
         Returns
         -------
@@ -160,10 +169,14 @@ class SelectionModel:
                 "sklearn.cluster.KMeans."
             )
         needed = np.flatnonzero(predictor.support_)
-        names = [self.feature_names[int(j)] for j in needed]
-        columns = self._columns(table.to_pandas() if hasattr(table, "to_pandas") else table, names)
-        X: Any = columns.X if isinstance(columns, Dataset) else columns.to_numpy(np.float64)
-        check_finite(X, owner=type(self).__name__, names=np.asarray(names))
+        table = table.to_pandas() if hasattr(table, "to_pandas") else table
+        X = self._values(table, [self.feature_names[int(j)] for j in needed])
+        if self.target is not None:
+            totals = row_totals(self._values(table, self.feature_names))
+            check_totals(totals)
+            X = normalized(X, totals, self.target)
+        if batch is None and isinstance(table, Dataset):
+            batch = table.batch
         if self.centre is not None:
             X = (X.toarray() if is_sparse(X) else X) - self.centre[needed]
         if self.scale is not None:
@@ -177,6 +190,13 @@ class SelectionModel:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             return predictor.predict(whole, **({} if batch is None else {"batch": batch}))
+
+    def _values(self, table: Any, names: Sequence[str]) -> Any:
+        """Return columns of a table by name as finite numbers."""
+        columns = self._columns(table, names)
+        X: Any = columns.X if isinstance(columns, Dataset) else columns.to_numpy(np.float64)
+        check_finite(X, owner=type(self).__name__, names=np.asarray(names))
+        return X
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name, filled, or say which do not fit."""
@@ -193,8 +213,9 @@ class SelectionModel:
             places = find_columns(names, present)
         except ColumnError as error:
             raise type(error)(
-                f"The table does not fit the model: {error}. It needs the {len(self.selected)} "
-                "selected columns, by their names."
+                f"The table does not fit the model: {error}. It needs the {len(names)} "
+                f"{'columns of the fit' if names is self.feature_names else 'selected columns'}, "
+                "by their names."
             ) from error
         fill = self.fill
         if fill is not None:

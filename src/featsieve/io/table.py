@@ -53,6 +53,7 @@ def read_table(
     *,
     label_column: str | None = None,
     id_column: str | None = None,
+    batch_column: str | None = None,
     drop: Iterable[str] | None = None,
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
@@ -87,6 +88,9 @@ def read_table(
     id_column : str, optional
         What holds the names of the samples: a column or variable, as for ``label_column``. Left
         out of the features.
+    batch_column : str, optional
+        What holds the batch of every sample (a plate, a donor): a column or variable likewise. Left
+        out of the features; a missing one is an error.
     drop : iterable of str, optional
         Names of features to leave out.
     drop_text : bool, default=False
@@ -138,7 +142,7 @@ def read_table(
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    request = Request(label_column, id_column, drop, bool(drop_text), columns, header)
+    request = Request(label_column, id_column, batch_column, drop, bool(drop_text), columns, header)
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):
         if trusted:

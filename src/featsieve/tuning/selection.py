@@ -15,7 +15,7 @@ from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
     Clusters,
     best_first,
-    layers,
+    fitted_attribute,
     selected_clusters,
 )
 from featsieve.criteria.structure import StructureTest, find_structure
@@ -35,6 +35,7 @@ class Selection:
     sample_names: list[str] | None
     clusters: Clusters | None
     facts: Table
+    in_batches: bool = False
 
     @cached_property
     def chosen(self) -> np.ndarray:
@@ -63,11 +64,14 @@ class Selection:
     @cached_property
     def structure(self) -> StructureTest | None:
         """Whether there are clusters: what the fit has found, or what is found now."""
-        return self.fitted("structure_") or find_structure(self.X)
+        known = self.fitted("structure_")
+        if known is not None or self.in_batches:  # X as it is would show the batches
+            return known
+        return find_structure(self.X)
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
-        return next((getattr(s, name) for s in layers(self.selector) if hasattr(s, name)), None)
+        return fitted_attribute(self.selector, name)
 
 
 def gather(
@@ -78,6 +82,7 @@ def gather(
     sample_names: Any = None,
     n_clusters: int | None = None,
     qvalues: bool | FeatureQValues = False,
+    in_batches: bool = False,
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
@@ -115,6 +120,7 @@ def gather(
         else _texts("sample_names", sample_names, n, "row"),
         clusters=clusters,
         facts=facts,
+        in_batches=in_batches,
     )
 
 

@@ -10,6 +10,14 @@ Nothing here prints.
 """
 
 from featsieve.workflow.outputs import save_run
+from featsieve.workflow.panel import Panel, make_panel, save_panel
 from featsieve.workflow.select import SelectionRun, select_features
 
-__all__ = ["SelectionRun", "save_run", "select_features"]
+__all__ = [
+    "Panel",
+    "SelectionRun",
+    "make_panel",
+    "save_panel",
+    "save_run",
+    "select_features",
+]

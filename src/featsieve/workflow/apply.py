@@ -39,7 +39,7 @@ def apply_model(
             f"{model.method} cannot tell the clusters of other rows: leave out --clusters, or "
             "select the features with --method jasfs."
         )
-    read, notes = read_new(model, path), []
+    read, notes = read_new(model, path, predict=predict), []
     missing = by_column(count_where(read.X, np.isnan), read.names)
     if missing and model.fill is None:
         raise ValueError(
@@ -57,8 +57,13 @@ def apply_model(
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
 
-def read_new(model: SelectionModel, path: Path) -> Dataset:
-    """Read what a model needs of a table, with names and classes of the samples where they are."""
+def read_new(model: SelectionModel, path: Path, *, predict: bool = False) -> Dataset:
+    """Read what a model needs of a table, with names and classes of the samples where they are.
+
+    To predict it may need batches, and all columns for the totals of counts.
+    """
+    columns = model.feature_names if predict and model.target is not None else model.selected
+    batch = model.batch_name if predict else None
     # Columns that had names have them still, be they numbers.
     header = None if named_or_places(model.feature_names) is None else True
     who, kind = model.id_name, model.label_name
@@ -66,13 +71,14 @@ def read_new(model: SelectionModel, path: Path) -> Dataset:
     for names, classes in dict.fromkeys([(who, kind), (who, None), (None, kind), (None, None)]):
         roles: dict[str, Any] = {"id_column": names, "label_column": classes}
         try:
-            return read_table(path, columns=model.selected, header=header, **roles)
+            return read_table(path, columns=columns, header=header, batch_column=batch, **roles)
         except ColumnError as error:
             failure = error
     if isinstance(failure, MissingColumnError):
-        k = counted(len(model.selected), "column")
+        k = counted(len(columns), "column")
+        which = "of the fit, for the totals of its counts" if columns is not model.selected else ""
         raise MissingColumnError(
-            f"{failure} A table for this model must have the {k} that were selected, under the "
-            "same names."
+            f"{failure} A table for this model must have the {k} {which or 'that were selected'}, "
+            f"under the same names{'' if batch is None else f', and the batches ({batch!r})'}."
         ) from failure
     raise failure

@@ -87,6 +87,7 @@ def repeat_selection(
     X: Any,
     n_subsamples: int,
     *,
+    batch: Any = None,
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> Repeats:
@@ -106,7 +107,8 @@ def repeat_selection(
         try:
             with catch_warnings():
                 simplefilter("ignore")  # the fit to all rows has reported the same
-                selections.append(again.fit(X[rows]).get_support())
+                inside = {} if batch is None else {"batch": np.asarray(batch)[rows]}
+                selections.append(again.fit(X[rows], **inside).get_support())
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))
     text = f"{len(failures)} of the {n_subsamples} fits to subsamples failed and do not count"

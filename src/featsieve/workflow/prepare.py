@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from sklearn.utils import check_array
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset, read_table
+from featsieve.io.counts import read_expression
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_option, check_range, refuse_text
 from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
+from featsieve.workflow.constraints import count_or_budget, place_constraints
 from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
@@ -35,6 +37,8 @@ class Prepared:
     fill: np.ndarray | None = None  # medians that gaps were filled with
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
+    target: float | None = None  # total that the counts of every row were brought to
+    constraints: dict[str, Any] = field(default_factory=dict)  # in positions of columns
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
 
@@ -45,8 +49,10 @@ def prepare_table(
     n_features: int | float | str = "auto",
     standardize: bool = False,
     impute: str | None = None,
+    counts: bool | None = None,
     n_subsamples: int | None = None,
     random_state: int = 0,
+    **constraints: Any,
 ) -> Prepared:
     """Make a table ready for a selector; raise ValueError for one that cannot be used.
 
@@ -81,15 +87,32 @@ def prepare_table(
     if impute is not None:
         fill, filled = _filled(table.X, missing, names)
         table = replace(table, X=filled)
-    X, centre, scale = _standardized(table.X) if standardize else (table.X, None, None)
-    notes = _notes(table, names)
+    X, target, said = table.X, None, []
+    if table.cells if counts is None else counts:
+        found = read_expression(X, counts=counts)
+        X, target = found.X, found.target
+        said = [Note(text, "values") for text in (found.sentence, found.doubt) if text]
+    centre, scale = None, None
+    if standardize:
+        X, centre, scale = _standardized(X)
+    notes = _notes(table, names) + said
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))
-    counts = check_counts(n_clusters, n_features, X.shape)
-    n_subsamples = check_subsamples(n_subsamples, X)
+    n_features = count_or_budget(n_features, constraints.get("budget"))
+    numbers = check_counts(n_clusters, n_features, X.shape)
     return Prepared(
-        table, X, *counts, n_subsamples, random_state, fill, centre, scale, tuple(notes)
+        table,
+        X,
+        *numbers,
+        check_subsamples(n_subsamples, X),
+        random_state,
+        fill=fill,
+        centre=centre,
+        scale=scale,
+        target=target,
+        constraints=place_constraints(names, constraints),
+        notes=tuple(notes),
     )
 
 

@@ -103,6 +103,12 @@ def select_features(
     n_features: int | float | str = "auto",
     standardize: bool = False,
     impute: str | None = None,
+    counts: bool | None = None,
+    keep: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    costs: Any = None,
+    budget: float | None = None,
     n_subsamples: int | None = None,
     qvalues: bool | None = None,
     random_state: int = 0,
@@ -113,7 +119,8 @@ def select_features(
     Parameters
     ----------
     table : Dataset, path, data frame or array
-        Rows are samples. Classes that come with it are used to judge, never to select.
+        Rows are samples. Classes that come with it are used to judge, never to select. Where it
+        has batches (``read_table(..., batch_column=...)``), the clusters inside of these count.
     method : str, default="jasfs"
         A selector of featsieve by its name; upper and lower case do not matter.
     n_clusters : int or "auto", default="auto"
@@ -126,6 +133,18 @@ def select_features(
         themselves where they need it.
     impute : {"median"}, optional
         Fill missing values, which are refused otherwise.
+    counts : bool, optional
+        Whether the values are raw counts: rows are brought to their median total, then log(1 + x)
+        is taken. By default whole numbers of an AnnData file are counts.
+    keep, exclude : names or patterns of columns, optional
+        Columns that are selected in any case (they count, the others complement them), and columns
+        that are never selected, though they take part in finding clusters.
+    groups : mapping, optional
+        Columns that are selected together or not at all, and count as one: ``{"name": columns}``.
+    costs : mapping, optional
+        Prices of columns or groups by name; others cost 1.
+    budget : float, optional
+        What the selected columns may cost together, in place of ``n_features``.
     n_subsamples : int, optional
         Times that the selection is repeated on 80 % of the rows, with the same numbers of clusters
         and features, to see what comes back. By default 10, or 0 for more than 2e7 elements.
@@ -162,27 +181,40 @@ def select_features(
         n_features=n_features,
         standardize=standardize,
         impute=impute,
+        counts=counts,
         n_subsamples=n_subsamples,
         random_state=random_state,
+        keep=keep,
+        exclude=exclude,
+        groups=groups,
+        costs=costs,
+        budget=budget,
     )
-    X = prepared.X
-    counts = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
+    X, batch = prepared.X, prepared.table.batch
+    in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
+    numbers = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
+    settings = {"random_state": random_state, **prepared.constraints}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         progress(f"looking for features with {kind.__name__}")
-        selector = make_selector(kind, random_state=random_state, **counts)
+        selector = make_selector(kind, **numbers, **settings)
         start = time.perf_counter()
-        selector.fit(X)
+        selector.fit(X, **in_batches)
         seconds = time.perf_counter() - start
         repeats = repeat_selection(
-            selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
+            selector,
+            X,
+            prepared.n_subsamples,
+            batch=batch,
+            random_state=random_state,
+            progress=progress,
         )
         tested: Any = False
         if qvalues is None:
             qvalues = _can_test(selector, X, prepared)
         if qvalues and not hasattr(selector, "qvalues_"):
             progress("testing the features (q-values), by many fits")
-            tested = feature_qvalues(selector, X, random_state=random_state)
+            tested = feature_qvalues(selector, X, random_state=random_state, **in_batches)
         progress("explaining")
         found = gather(
             selector,
@@ -191,6 +223,7 @@ def select_features(
             sample_names=prepared.table.sample_names,
             n_clusters=None if isinstance(n_clusters, str) else n_clusters,
             qvalues=tested,
+            in_batches=batch is not None,
         )
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency
@@ -201,14 +234,18 @@ def select_features(
     model = SelectionModel.from_selector(
         selector,
         about.names,
-        **{part: getattr(prepared, part) for part in ("fill", "centre", "scale")},
+        **{part: getattr(prepared, part) for part in ("fill", "centre", "scale", "target")},
         id_name=about.id_name,
         label_name=about.label_name,
+        batch_name=about.batch_name,
         method=kind.__name__,
     )
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
     own = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
+    explained = found.fitted("batch_report_")
+    if explained is not None:
+        own = (Note(explained.sentence, "batch"), *own)
     others = (Note(str(w.message), w.category.__name__) for w in caught if w in told.values())
     return SelectionRun(
         prepared,
@@ -241,6 +278,8 @@ def _labels(found: Selection) -> np.ndarray:
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
     """Say so if the clusters were found in distances that a few columns decide by their units."""
+    if prepared.target is not None:  # logarithms of counts have one unit
+        return ()
     families = getattr(selector, "init_", {"family": ["none"], "weight": [1.0]})
     if families["family"][int(np.argmax(families["weight"]))] != "raw":
         return ()

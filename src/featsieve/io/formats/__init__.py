@@ -50,13 +50,14 @@ class Request:
 
     label_column: str | None = None
     id_column: str | None = None
+    batch_column: str | None = None
     drop: Any = ()
     drop_text: bool = False
     columns: Any = None
     header: bool | None = None  # whether the first line of a text file names the columns
 
     def __post_init__(self) -> None:
-        for parameter in ("label_column", "id_column"):
+        for parameter in ("label_column", "id_column", "batch_column"):
             if not isinstance(getattr(self, parameter), str | None):
                 raise TypeError(
                     f"{parameter} must be the name of a column; got {getattr(self, parameter)!r}."
@@ -65,6 +66,11 @@ class Request:
             raise ValueError(
                 f"column {self.id_column!r} cannot hold the classes (label_column) and the names "
                 "of the samples (id_column) at once: name two columns, or leave one of them out."
+            )
+        if self.batch_column is not None and self.batch_column in self.roles[:-1]:
+            raise ValueError(
+                f"column {self.batch_column!r} cannot hold the batches (batch_column) and the "
+                "classes or names of the samples as well: name another column, or leave one out."
             )
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
@@ -77,7 +83,8 @@ class Request:
     @property
     def roles(self) -> tuple[str, ...]:
         """Columns that are asked for and are not features."""
-        return tuple(name for name in (self.label_column, self.id_column) if name is not None)
+        named = (self.label_column, self.id_column, self.batch_column)
+        return tuple(name for name in named if name is not None)
 
 
 def _names(parameter: str, values: Any) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from featsieve.io.names import (
     shown,
 )
 
-LABEL = "label"  # the classes, where the table does not say what they are called
+# The classes and the batches, where the table does not say what they are called.
+LABEL, BATCH = "label", "batch"
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
 NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+([eE][+-]?\d+)?\s*")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -52,6 +53,7 @@ def frame_dataset(
     labels = None if request.label_column is None else _labels(frame[request.label_column])
     if request.id_column is not None:
         rows, id_name = as_text(frame[request.id_column]), request.id_column
+    batch = None if request.batch_column is None else as_text(frame[request.batch_column])
     kept = _features(list(frame.columns), request)
     if not len(frame) or not kept:
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
@@ -77,6 +79,8 @@ def frame_dataset(
         sample_names=rows,
         id_name=id_name,
         label_name=request.label_column,
+        batch=batch,
+        batch_name=request.batch_column,
         dropped=(*request.drop, *text),
     )
 
@@ -108,8 +112,9 @@ def _features(names: list[str], request: Request) -> list[str]:
     both = {*request.roles} & {*request.drop, *(request.columns or ())}
     if both:
         raise ColumnError(
-            f"{shorten(sorted(both))} cannot be named as label_column or id_column and in drop or "
-            "columns as well: label and id columns are left out of the features by themselves"
+            f"{shorten(sorted(both))} cannot be named as label_column, id_column or batch_column "
+            "and in drop or columns as well: such columns are left out of the features by "
+            "themselves"
         )
     find_columns(request.drop if request.columns is None else request.columns, names)
     if request.columns is not None:

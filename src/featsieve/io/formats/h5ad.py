@@ -28,14 +28,14 @@ BLOCK = 2**23
 
 
 def read(path: Path, request: Request) -> Dataset:
-    """Return ``X`` with the names in ``var`` and ``obs``; label and id column are of ``obs``."""
+    """Return ``X`` with the names in ``var`` and ``obs``, of which label, id and batch are."""
     with open_hdf5(path, "Reading a .h5ad file") as file:
         if "X" not in file:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
         obs, var = file.get("obs", {}), file.get("var", {})
         genes, samples = _index(var), _index(obs)
         check_unique(genes or (), fix=UNIQUE)
-        label, id_name = request.label_column, _index_name(obs)
+        label, batch, id_name = request.label_column, request.batch_column, _index_name(obs)
         if request.id_column is not None:
             id_name = request.id_column
             samples = ["" if name is None else str(name) for name in _column(obs, id_name)]
@@ -47,6 +47,9 @@ def read(path: Path, request: Request) -> Dataset:
             label_name=label,
             sample_names=samples,
             id_name=None if id_name in ("_index", "index") else id_name,
+            batch=None if batch is None else _column(obs, batch),
+            batch_name=batch,
+            cells=True,
         )
 
 

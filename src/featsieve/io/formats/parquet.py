@@ -7,6 +7,7 @@ from typing import Any
 from featsieve.io.dataset import Dataset
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
+    BATCH,
     LABEL,
     as_text,
     dense,
@@ -67,4 +68,7 @@ def write(path: Path, table: Dataset, **_: Any) -> None:
     if labels is not None:
         taken = [*table.names, frame.index.name or ""]
         frame[free_name(table.label_name, LABEL, taken)] = labels
+    if table.batch is not None:
+        taken = [*frame.columns, frame.index.name or ""]
+        frame[free_name(table.batch_name, BATCH, taken)] = table.batch
     frame.to_parquet(path, engine="pyarrow")

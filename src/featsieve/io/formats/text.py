@@ -15,6 +15,7 @@ import numpy as np
 from featsieve.io.dataset import Dataset
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
+    BATCH,
     DECIMAL_COMMA,
     LABEL,
     dense,
@@ -280,6 +281,8 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
     frame = frame.astype({header[j]: "Int64" for j in np.flatnonzero(whole)})
     if labels is not None:
         frame[free_name(table.label_name, LABEL, header)] = labels
+    if table.batch is not None:
+        frame[free_name(table.batch_name, BATCH, frame.columns)] = table.batch
     if samples is None and all(map(is_number, frame.columns)):
         samples = [str(i) for i in range(len(frame))]  # or the header would read as data
     if samples is not None:

@@ -58,6 +58,8 @@ def _dataset(names: list[str], load: Callable[[str], Any], request: Request) -> 
         label_name=labels,
         sample_names=None if samples is None else _text(load(samples)),
         id_name=request.id_column,
+        batch=None if request.batch_column is None else _text(load(request.batch_column)),
+        batch_name=request.batch_column,
     )
 
 

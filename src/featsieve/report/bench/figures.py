@@ -1,63 +1,27 @@
-"""The figures of a benchmark report: average ranks and curves.
+"""The figures of a benchmark report: average ranks and curves."""
 
-Figures are drawn in two placeholder colours. In the SVG they become variables, dark on a light
-page and light on a dark one.
-"""
-
-import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import cycle
 from typing import Any
 
 from featsieve.report.bench.scores import METRICS
 from featsieve.report.bench.summary import Track
+from featsieve.report.figures import COLOURS, FAINT, INK, draw
 from featsieve.report.page import Figure
 
-INK, FAINT = "#010203", "#040506"
 PANEL = (4.4, 3.1)  # inches
-_THEMES = {
-    INK: ("--ink", "#1f2328", "#e6e9ee"),
-    FAINT: ("--faint", "#d5dae1", "#3a414b"),
-}
-# Neighbours can be told apart with colour-blind eyes; the markers do the rest.
-_COLOURS = ("#56b4e9", "#009e73", "#cc79a7", "#e69f00", "#999933", "#6f8f72", "#7f74e8", "#b5793c")
 _MARKERS = "vs^DPpHX<>h"
 _CONTROLS = (("_", (0, (1, 1.2))), ("x", (0, (4, 2))), ("+", (0, (6, 2, 1, 2))))
 # What the comparison is about stands out: JASFS, and the paper's own algorithm.
 _JASFS, _PUBLISHED = ("#d55e00", "o"), ("#1f83c6", "*")
-
-_RC: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "featsieve",
-    "font.family": "sans-serif",
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.8,
-    "axes.grid": True,
-    "grid.linewidth": 0.6,
-    "grid.color": FAINT,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-}
-
 
 Styles = Mapping[str, dict[str, Any]]  # arguments of matplotlib's plot
 
 
 def method_styles(methods: Iterable[Any]) -> dict[str, dict[str, Any]]:
     """Give each method its colour, marker and line, the same in all figures."""
-    looks = zip(cycle(_COLOURS), cycle(_MARKERS), strict=False)
+    looks = zip(cycle(COLOURS), cycle(_MARKERS), strict=False)
     control_looks = cycle(_CONTROLS)
     styles = {}
     for fact in methods:
@@ -74,31 +38,6 @@ def method_styles(methods: Iterable[Any]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def _draw(paint: Callable[[Any], None], width: float, height: float, **how: Any) -> str:
-    """Let a function paint on axes, and return an SVG element whose ink follows the theme."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure as Canvas
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install 'featsieve[report]'.") from error
-    buffer = io.StringIO()
-    with matplotlib.rc_context(_RC):
-        figure = Canvas(figsize=(width, height), layout="constrained")
-        paint(figure.add_subplot(**how))
-        metadata = {"Date": None, "Creator": None}
-        figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :].strip()
-    light = dark = ""
-    for placeholder, (name, on_light, on_dark) in _THEMES.items():
-        text = text.replace(placeholder, f"var({name})")
-        light += f"{name}:{on_light};"
-        dark += f"{name}:{on_dark};"
-    theme = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    end = text.index(">") + 1
-    return f"{text[:end]}<style>{theme}</style>{text[end:]}"
-
-
 def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Draw the line and marker of each method, for a key beside the figures."""
 
@@ -108,7 +47,7 @@ def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], .
         axes.set(xlim=(0, 2), ylim=(-1, 1))
 
     place = (0, 0, 1, 1)
-    return tuple((n, _draw(partial(paint, name=n), 0.5, 0.2, position=place)) for n in names)
+    return tuple((n, draw(partial(paint, name=n), 0.5, 0.2, position=place)) for n in names)
 
 
 def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> Figure:
@@ -126,7 +65,7 @@ def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> F
     highest = curves.max()
     caption = f"Highest over all numbers: {highest.idxmax()}, {highest.max():.1f} %."
     title = f"{word} against the number of features, {dataset}"
-    return Figure(title, caption, _draw(paint, *PANEL))
+    return Figure(title, caption, draw(paint, *PANEL))
 
 
 def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
@@ -168,4 +107,4 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         f"p = {ranks.iman_davenport_p:.2g})."
     )
     title = f"Average ranks by {word}, {track.name} track"
-    return Figure(title, caption, _draw(paint, 5.0, 1.4 + 0.26 * k))
+    return Figure(title, caption, draw(paint, 5.0, 1.4 + 0.26 * k))

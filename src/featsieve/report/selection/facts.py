@@ -73,6 +73,9 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
         return facts | {"how": "criterion", "equivalent": curve["equivalent"]}
     if hasattr(selector, "selection_frequency_") and asked is None:
         return facts | {"how": "frequency", "asked": plain(selector.threshold)}
+    budget = getattr(selector, "budget", None)
+    if budget is not None:
+        return facts | {"how": "budget", "asked": plain(budget)}
     if isinstance(asked, Integral):
         return facts | {"how": "count", "asked": int(asked)}
     if isinstance(asked, Real):

@@ -117,6 +117,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
         return "All were kept that go with the clusters by their q-values."
     if how == "count":
         return f"The number, {asked}, was asked for."
+    if how == "budget":
+        return f"The number is what a budget of {asked:g} buys."
     if how == "share":
         return f"The number was asked for, as {asked:.3g} of all features."
     if how == "price" and asked:

@@ -1,0 +1,98 @@
+"""``featsieve panel``: genes for the bench, as a folder with a page, tables and figures."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from featsieve.cli import options
+from featsieve.cli.console import output, plain_table, progress_line, text_grid
+
+MOST_GENES = 10
+
+
+def panel(
+    context: typer.Context,
+    table: options.TableFile,
+    output_folder: Annotated[
+        Path | None,
+        options.output_option("FOLDER", "Folder of the panel [default: NAME-panel, here]."),
+    ] = None,
+    *,
+    n_genes: Annotated[
+        Any,
+        typer.Option(
+            "--genes",
+            parser=options.read_count,
+            metavar="auto|significant|K|SHARE",
+            help="How many genes (or other features): a count, a share, the fewest that show the "
+            "clusters, or all that go with them at q <= 0.05.",
+        ),
+    ] = "auto",
+    reading: options.Reading,
+    looking: options.Looking,
+    constraining: options.Constraining,
+    qvalues: Annotated[
+        bool, typer.Option("--qvalues", help="Test every gene, by some forty fits.")
+    ] = False,
+    force: options.Force = False,
+) -> None:
+    """Select a panel of genes, and write what it takes to choose, buy and publish it.
+
+    Into FOLDER go: `index.html` (open it in a browser: all of it), `panel.csv` (a row per gene:
+    which cluster it tells, how many cells express it there and elsewhere, the gene of the panel
+    that is most like it), `curve.csv` (what each next gene adds), `cells.csv` (cluster of every
+    cell), `methods.md` (a paragraph for the paper) and the figures as `.svg`. Genes are in the
+    order of the path: the first k are a good panel of k.
+
+    Raw counts of `.h5ad` files are normalised. With `--label-column` the page says how well known
+    types are kept; the selection never sees them.
+
+    Example: `featsieve panel cells.h5ad --genes 150 --exclude 'MT-*,RP[SL]*' -o panel`
+
+    Example: `featsieve panel cells.h5ad --keep CD3E,CD19 --costs prices.csv --budget 200 -o panel`
+    """
+    from featsieve.io.results import result_folder
+    from featsieve.workflow.panel import (
+        KNOWN,
+        check_libraries,
+        make_panel,
+        panel_folder,
+        write_panel,
+    )
+
+    constraints = constraining.read()  # mistakes are found before a large table is read
+    check_libraries()
+    with progress_line() as progress:
+        data = reading.read(table, progress, batch_column=constraining.batch_column)
+        folder = output_folder or panel_folder(table, data)
+        if table.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"The panel would replace the table {table}: name another folder.")
+        with result_folder(folder, names=KNOWN, overwrite=force) as unfinished:
+            made = make_panel(
+                data,
+                n_genes=n_genes,
+                qvalues=qvalues,
+                progress=progress,
+                **vars(looking),
+                **constraints,
+            )
+            progress("drawing and writing")
+            write_panel(made, unfinished, source=table, command=context.obj)
+    console, genes = output(), made.genes
+    rows = [
+        [
+            str(genes["rank"][i]),
+            genes["gene"][i],
+            f"{genes['tells_cluster'][i]}, {genes['side'][i]}",
+        ]
+        for i in range(min(genes.n_rows, MOST_GENES))
+    ]
+    console.print(plain_table(["rank", "gene", "tells cluster"], rows, left=["gene"]))
+    if genes.n_rows > MOST_GENES:
+        console.print(f"and {genes.n_rows - MOST_GENES:,} more in panel.csv")
+    notes = [("-", str(note)) for note in made.run.notes]
+    console.print(text_grid(notes, gap=1) if notes else "")
+    typer.echo(f"Open in a browser   {folder / 'index.html'}")
+    typer.echo(f"For the bench       {folder / 'panel.csv'}")
+    typer.echo(f"For the paper       {folder / 'methods.md'}")

@@ -1,0 +1,151 @@
+"""Expression of genes: raw counts told from logarithms and scaled values, and normalised."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.sparsefuncs import inplace_row_scale
+
+from featsieve.arrays.namespace import is_sparse
+
+# Logarithms (base 2 or e) of what an unsigned number of 32 bits can count are below this.
+LARGEST_LOG = 32.0
+KINDS = {
+    "counts": "raw counts (whole numbers, none below 0)",
+    "logs": f"logarithms (none below 0, not whole, none above {LARGEST_LOG:g})",
+    "scaled": "scaled values (some below 0)",
+    "binary": "present or absent (0 and 1)",
+    "linear": f"neither counts nor logarithms (none below 0, not whole, above {LARGEST_LOG:g})",
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A table of expression, ready to be looked at, and what was done to it.
+
+    Attributes
+    ----------
+    X : array or sparse matrix
+        The table as it was, or the logarithms of normalised counts; sparse counts stay sparse.
+    kind : str
+        What the values were, a key of ``KINDS``.
+    target : float or None
+        The total that counts of every cell were brought to: the median of all cells.
+    """
+
+    X: Any
+    kind: str
+    target: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What was found and done, for a methods section."""
+        done = "they were used as they are"
+        if self.target is not None:
+            done = (
+                "every cell was scaled to the median total of all cells "
+                f"({self.target:,.6g} counts), then log(1 + x) was taken"
+            )
+        return f"The values are {KINDS[self.kind]}; {done}."
+
+    @property
+    def doubt(self) -> str:
+        """What is odd about the values, nothing where all is well."""
+        if self.kind != "linear" or self.target is not None:
+            return ""
+        return (
+            "The values look normalised but are no logarithms (the largest is "
+            f"{float(self.X.max()):,.6g}): a few genes of high expression count for most. Take "
+            "logarithms first, or let it be done (counts=True; on the command line --counts)."
+        )
+
+
+def read_expression(
+    X: Any,
+    *,
+    counts: bool | None = None,
+    totals: Callable[[], np.ndarray] | None = None,
+) -> Expression:
+    """Return a finite table of expression with its counts normalised.
+
+    ``counts`` says whether the values are counts, None finds out. ``totals`` returns those of the
+    cells, if X has not all genes.
+    """
+    kind = kind_of(X)
+    if counts is None and kind == "scaled" and _all_whole(X):
+        raise ValueError(
+            f"The values are whole numbers, {_n_negative(X):,} of them below 0, which no counts "
+            "are: correct them, or say that they are no counts (counts=False; on the command line "
+            "--no-counts) and use them as they are."
+        )
+    if counts and kind == "scaled":
+        raise ValueError(
+            f"{_n_negative(X):,} values are below 0, which no counts are: name the layer (or the "
+            "file) that holds the counts, or leave counts=True (--counts) out."
+        )
+    if not (kind == "counts" if counts is None else counts):
+        return Expression(X, kind)
+    sums = row_totals(X) if totals is None else totals()
+    check_totals(sums)
+    target = float(np.median(sums))
+    return Expression(normalized(X, sums, target), kind, target)
+
+
+def kind_of(X: Any) -> str:
+    """Say what the values of a finite table are."""
+    if X.dtype == bool:
+        return "binary"
+    values = X.data if is_sparse(X) else X
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if low < 0.0:
+        return "scaled"
+    if _all_whole(X):
+        return "counts" if high > 1.0 else "binary"
+    return "logs" if high <= LARGEST_LOG else "linear"
+
+
+def row_totals(X: Any) -> np.ndarray:
+    """Return the totals of the rows."""
+    return np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
+
+
+def check_totals(totals: np.ndarray) -> None:
+    """Refuse cells without counts."""
+    empty = int((totals == 0.0).sum())
+    if empty:
+        raise ValueError(
+            f"{empty:,} of {len(totals):,} cells have no counts at all, and cannot be normalised: "
+            "leave them out first (in Python adata = adata[adata.X.sum(axis=1) > 0].copy())."
+        )
+    if not np.isfinite(totals).all():
+        raise ValueError(
+            "Totals of cells are not finite: genes that are not looked at have NaN or infinite "
+            "values. Correct them, or leave these genes out of the object."
+        )
+
+
+def normalized(X: Any, totals: np.ndarray, target: float) -> Any:
+    """Return log(1 + x target / total) of every row; X stays as it is."""
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    scale: Any = (target / totals).astype(dtype)
+    if not is_sparse(X):
+        scaled = np.asarray(X, dtype=dtype) * scale[:, None]
+        return np.log1p(scaled, out=scaled)
+    X = (X if X.format in ("csr", "csc") else X.tocsr()).astype(dtype, copy=True)
+    inplace_row_scale(X, scale)
+    np.log1p(X.data, out=X.data)
+    return X
+
+
+def _all_whole(X: Any) -> bool:
+    """Say whether all values are whole numbers."""
+    if X.dtype.kind in "iub":
+        return True
+    values = X.data if is_sparse(X) else X
+    return bool(np.array_equal(values, np.rint(values)))
+
+
+def _n_negative(X: Any) -> int:
+    """Return how many values are below zero."""
+    return int(((X.data if is_sparse(X) else X) < 0).sum())

@@ -1,0 +1,77 @@
+"""Constraints of a selection: checked, from files, and a budget in place of a number."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from featsieve.constraints import in_positions, make_offer
+from featsieve.io.guard import read_small
+from featsieve.io.names import find_columns
+
+
+def place_constraints(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constraints in positions, for a table without names, and refuse what cannot be met.
+
+    Errors name columns, which the fit knows by their positions only.
+    """
+    found = in_positions(names, given)
+    make_offer(len(names), names, **found)
+    return found
+
+
+def count_or_budget(n_features: Any, budget: float | None, *, name: str = "n_features") -> Any:
+    """Return the number of features to ask for: none beside a budget, which is spent."""
+    if budget is None:
+        return n_features
+    if not (isinstance(n_features, str) and n_features == "auto"):
+        raise ValueError(
+            f"A budget is there in place of a number of features: leave one of the two out ({name} "
+            "or budget; on the command line --features, --genes or --budget)."
+        )
+    return None
+
+
+def split_names(words: Iterable[str] | None) -> list[str] | None:
+    """Return the names in words that may hold several, separated by commas."""
+    names = [name.strip() for word in words or () for name in word.split(",")]
+    return [name for name in names if name] or None
+
+
+def read_groups(path: Path) -> dict[str, list[str]]:
+    """Return the features of every group in a file with the columns feature and group."""
+    groups: dict[str, list[str]] = {}
+    for feature, group in _pairs(path, ("feature", "group")):
+        groups.setdefault(group, []).append(feature)
+    return groups
+
+
+def read_costs(path: Path) -> dict[str, float]:
+    """Return the prices in a file with the columns feature (or the name of a group) and price."""
+    prices: dict[str, float] = {}
+    for feature, price in _pairs(path, ("feature", "price")):
+        try:
+            number = float(price)
+        except ValueError:
+            raise ValueError(f"{path}: the price of {feature!r} is no number: {price!r}.") from None
+        if prices.setdefault(feature, number) != number:
+            raise ValueError(f"{path}: {feature!r} has two prices: leave one of them out.")
+    return prices
+
+
+def _pairs(path: Path, columns: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return two columns of a small text file, without rows that lack the second."""
+    text = read_small(path, what=f"table with the columns {' and '.join(columns)}")
+    rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(row)]
+    try:
+        first, second = find_columns(columns, [name.strip() for name in rows[0]] if rows else [])
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: {error}; it needs a first line '{','.join(columns)}' and a line for each."
+        ) from error
+    short = next((row for row in rows if len(row) <= max(first, second)), None)
+    if short is not None:
+        raise ValueError(f"{path}: the line {','.join(short)!r} has too few cells.")
+    pairs = [(row[first].strip(), row[second].strip()) for row in rows[1:]]
+    return [pair for pair in pairs if pair[1]]
