@@ -125,12 +125,16 @@ def test_batches_reach_the_fit_complete_or_not_at_all():
     class Recorded(JASFS):
         def fit(self, X, y=None, *, batch=None):
             self.seen = batch
-            return super().fit(X)
+            return super().fit(X, batch=batch)
 
     sieve, adata = Recorded(3, n_features_to_select=8, random_state=0), make()
     select_genes(adata, selector=sieve, batch_key="donor")
     assert sieve.seen.tolist() == ["a", "b", "c"] * 40
-    assert adata.uns["featsieve"]["batch_key"] == "donor"
+    about = adata.uns["featsieve"]
+    assert about["batch_key"] == "donor"
+    assert about["batch"]["n_batches"] == 3
+    assert about["batch"]["after"] < 0.1
+    assert about["structure"]["verdict"] == "clusters"
     adata.obs.loc["c3", "donor"] = None
     with pytest.raises(ValueError, match="missing for 1 of 120 cells: leave these cells out"):
         select_genes(adata, **FEW, batch_key="donor")

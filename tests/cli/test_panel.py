@@ -127,15 +127,16 @@ def test_batches_are_no_features_and_reach_the_fit(call, people, tmp_path, monke
 
     def recorded(self, X, y=None, *, batch=None):
         seen.append((X.shape[1], batch))
-        return fit(self, X)
+        return fit(self, X, batch=batch)
 
     monkeypatch.setattr(JASFS, "fit", recorded)
     people = people.assign(plate=["x", "y", "z"] * 30)
     people.to_csv(tmp_path / "people.csv", index=False)
     arguments = ("select", tmp_path / "people.csv", *SMALL, "--features", "6", "--subsamples", "2",
                  "--drop", "who", "--drop", "kind", "--batch-column", "plate")  # fmt: skip
-    code, _, told = call(*arguments, "-o", tmp_path / "out")
+    code, said, told = call(*arguments, "-o", tmp_path / "out")
     assert code == 0, told
+    assert "The 3 batches share" in said
     assert [columns for columns, _ in seen] == [50, 50, 50]
     assert seen[0][1].tolist() == ["x", "y", "z"] * 30
     assert {len(batch) for _, batch in seen[1:]} == {72}

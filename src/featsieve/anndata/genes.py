@@ -16,6 +16,7 @@ from featsieve.anndata.expression import (
     gene_mask,
 )
 from featsieve.anndata.record import about_fit, check_own, gene_columns, write_columns
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.criteria.structure import StructureTest, warn_without_structure
 from featsieve.io.counts import read_expression
@@ -205,7 +206,7 @@ def select_genes(
         warn(found.doubt)
     in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
     fitted = sieve.fit(found.X, **in_batches)
-    structure = _check_clusters(fitted, found.X, in_batches)
+    structure = _check_clusters(fitted, found.X, batch)
     q_values = getattr(fitted, "qvalues_", None)
     if qvalues and q_values is None:
         tested = feature_qvalues(
@@ -250,14 +251,14 @@ def _estimator(selector: Any, **given: Any) -> Any:
     return selector
 
 
-def _check_clusters(fitted: Any, X: Any, in_batches: dict[str, Any]) -> StructureTest | None:
+def _check_clusters(fitted: Any, X: Any, batch: Any) -> StructureTest | None:
     """Return whether there are clusters, and warn where there are none, or doubtful ones.
 
     A fit whose numbers were given has not asked. The test looks at a few hundred cells at most.
     """
     structure = fitted_attribute(fitted, "structure_")
-    if structure is None and not in_batches:
-        structure = warn_without_structure(X)
+    if structure is None:
+        structure = warn_without_structure(within_batches(X, batch)[0])
     certainty = fitted_attribute(fitted, "sample_certainty_")
     if certainty is not None and np.mean(certainty) < defaults.REPORT_DOUBTFUL_CERTAINTY:
         warn(

@@ -11,6 +11,7 @@ import numpy as np
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
     Clusters,
@@ -35,7 +36,7 @@ class Selection:
     sample_names: list[str] | None
     clusters: Clusters | None
     facts: Table
-    in_batches: bool = False
+    batch: Any = None
 
     @cached_property
     def chosen(self) -> np.ndarray:
@@ -65,9 +66,7 @@ class Selection:
     def structure(self) -> StructureTest | None:
         """Whether there are clusters: what the fit has found, or what is found now."""
         known = self.fitted("structure_")
-        if known is not None or self.in_batches:  # X as it is would show the batches
-            return known
-        return find_structure(self.X)
+        return known or find_structure(within_batches(self.X, self.batch)[0])
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
@@ -82,7 +81,7 @@ def gather(
     sample_names: Any = None,
     n_clusters: int | None = None,
     qvalues: bool | FeatureQValues = False,
-    in_batches: bool = False,
+    batch: Any = None,
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
@@ -120,7 +119,7 @@ def gather(
         else _texts("sample_names", sample_names, n, "row"),
         clusters=clusters,
         facts=facts,
-        in_batches=in_batches,
+        batch=batch,
     )
 
 

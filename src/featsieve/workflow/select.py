@@ -223,7 +223,7 @@ def select_features(
             sample_names=prepared.table.sample_names,
             n_clusters=None if isinstance(n_clusters, str) else n_clusters,
             qvalues=tested,
-            in_batches=batch is not None,
+            **in_batches,
         )
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency

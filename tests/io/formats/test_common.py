@@ -115,7 +115,7 @@ def test_what_is_wrong_is_named(frame, column, message):
         (Request(columns=("d", "e", "a")), "there is no column 'd', 'e'; columns are"),
         (Request(columns=("a", "kind")), "not numbers: 'kind'; turn them into numbers$"),
         (Request(label_column="kind", drop=("kind",)), "'kind' cannot be named as label_column"),
-        (Request(id_column="a", columns=("a",)), "'a' cannot be named as label_column or id_col"),
+        (Request(id_column="a", columns=("a",)), "'a' cannot be named as label_column, id_col"),
         (Request(drop=("a", "b", "c"), drop_text=True), "no column holds numbers: 'kind'"),
     ],
 )
