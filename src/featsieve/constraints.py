@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.names import did_you_mean, shown
 from featsieve.solvers.offer import ROUNDING, Offer
-from featsieve.validation import check_number, did_you_mean, shown, warn
+from featsieve.validation import check_number, warn
 
 CONSTRAINTS = ("keep", "exclude", "groups", "costs", "budget")
 WILD = "*?["

@@ -1,6 +1,5 @@
 """Checks of what a user passes in: parameters, and tables of any kind. Messages name the fix."""
 
-import difflib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -39,7 +38,6 @@ CHUNK_BYTES = 2**26
 # a float32 table is worked on in float64 if the largest entry of a column lies outside of ROOM.
 SMALLEST, LARGEST = 2.0**-200, 2.0**200
 ROOM = (2.0**-60, 2.0**40)
-LONGEST_NAME = 100  # that an error shows in full
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -169,22 +167,6 @@ def resolve_n_features(
     if not (1 <= number <= n_features if whole else 0.0 < number <= 1.0):
         raise ValueError(hint)
     return int(number) if whole else max(1, round(number * n_features))
-
-
-# Names --------------------------------------------------------------------------------------------
-
-
-def shown(name: str) -> str:
-    """Return a name in quotation marks, cut where it is long: a file can name anything."""
-    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
-
-
-def did_you_mean(name: str, present: Sequence[str]) -> str:
-    """Return the names most like one, as a question in brackets; nothing where none is."""
-    key = name.strip().casefold()
-    same = [other for other in present if other.strip().casefold() == key]
-    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
-    return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
 
 
 # Tables -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.counts import row_totals
-from featsieve.validation import did_you_mean
+from featsieve.names import did_you_mean
 from featsieve.workflow.constraints import place_constraints
 
 # Blocks of rows that are read from a file have about so many entries (32 MiB of float64).

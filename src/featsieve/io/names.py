@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from featsieve.io.guard import ColumnError, MissingColumnError
-from featsieve.validation import did_you_mean, shown
+from featsieve.names import did_you_mean, shown
 
 MOST_NAMES = 8  # that an error lists
 MOST_HINTS = 3  # that get a "did you mean"

@@ -10,7 +10,8 @@ import numpy as np
 from featsieve import defaults, selectors
 from featsieve.criteria.automatic import with_found_numbers
 from featsieve.evaluation import Stability, selection_stability
-from featsieve.validation import check_number, did_you_mean, resolve_n_features
+from featsieve.names import did_you_mean
+from featsieve.validation import check_number, resolve_n_features
 from featsieve.workflow.messages import Note, ProgressCallback, silent
 
 DEFAULT_METHOD = "JASFS"

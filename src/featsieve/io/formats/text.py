@@ -32,7 +32,7 @@ from featsieve.io.guard import (
 )
 from featsieve.io.names import check_unique, find_columns, is_number, place_names
 from featsieve.io.optional import load_optional
-from featsieve.validation import shown
+from featsieve.names import shown
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}

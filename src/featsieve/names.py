@@ -1,0 +1,19 @@
+"""Names in messages: cut where they are long, and those that were probably meant."""
+
+import difflib
+from collections.abc import Sequence
+
+LONGEST_NAME = 100  # that an error shows in full
+
+
+def shown(name: str) -> str:
+    """Return a name in quotation marks, cut where it is long: a file can name anything."""
+    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
+
+
+def did_you_mean(name: str, present: Sequence[str]) -> str:
+    """Return the names most like one, as a question in brackets; nothing where none is."""
+    key = name.strip().casefold()
+    same = [other for other in present if other.strip().casefold() == key]
+    close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
+    return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
