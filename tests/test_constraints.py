@@ -36,6 +36,7 @@ def jasfs(**settings) -> JASFS:
     return JASFS(3, random_state=0, **settings)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", selectors.__all__)
 def test_every_selector_keeps_leaves_out_and_buys_together(name):
     kind = getattr(featsieve, name)
@@ -52,6 +53,7 @@ def test_every_selector_keeps_leaves_out_and_buys_together(name):
     assert sieve.n_features_selected_ == len(names)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", selectors.__all__)
 def test_every_selector_spends_the_budget(name):
     costs = dict(zip(NAMES, np.linspace(0.5, 4.0, 30), strict=True))
