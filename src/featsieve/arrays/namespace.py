@@ -243,17 +243,13 @@ def minus_outer(A: Array, column: Array, row: Array) -> Array:
 
 def sums_by_group(values: Array, groups: Array, count: int) -> Array:
     """Return the sums of the rows of ``values`` (n x r) by group 0..count-1, as (count x r)."""
-    if isinstance(values, np.ndarray):
-        n = len(groups)
-        member = sp.csr_array(
-            (np.ones(n, dtype=values.dtype), np.asarray(groups), np.arange(n + 1)),
-            shape=(n, count),
-        )
-        return member.T @ values
     if array_api_compat.is_torch_array(values):
         sums = values.new_zeros((count, values.shape[1]))
         return sums.index_add_(0, groups, values)
-    return like(sums_by_group(to_numpy(values), to_numpy(groups), count), values)
+    n = values.shape[0]
+    ones = np.ones(n, dtype=np.float32 if is_single(values) else np.float64)
+    member = sp.csr_array((ones, to_numpy(groups), np.arange(n + 1)), shape=(n, count))
+    return sparse_product(sp.csr_array(member.T), values)(values)
 
 
 def counts(cells: Array, count: int, *, weights: Array | None = None) -> np.ndarray:
