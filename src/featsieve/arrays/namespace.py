@@ -153,6 +153,11 @@ def to_numpy(array: Array) -> np.ndarray:
         return np.from_dlpack(namespace_of(array).asarray(array, copy=True))
 
 
+def hosted(array: Array) -> Array:
+    """Return an array of another library as NumPy's if it is on the host; all else as it is."""
+    return to_numpy(array) if is_foreign_array(array) and on_host(array) else array
+
+
 def as_numpy(values: Any) -> np.ndarray:
     """Return what a user passed in, an array of any library or a list, as a NumPy array."""
     return to_numpy(values) if is_foreign_array(values) else np.asarray(values)
