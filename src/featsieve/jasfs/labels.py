@@ -40,7 +40,8 @@ from featsieve.hypotheses.families import (
 )
 from featsieve.hypotheses.pool import Pool
 from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
-from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.jasfs.problem import summed
+from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
 
 
@@ -261,15 +262,14 @@ def best_features(operator: DataOperator, pool: Pool, settings: Settings) -> np.
     """
     target = operator.place(pool.target(most=2 * pool.n_clusters))
     ridge = settings.ridge * mean_column_norm(operator)
-    regression = RowSparseRegression(operator, target, ridge=ridge)
     length = max(defaults.SECOND_SIZES)
     kept = np.arange(operator.shape[1])
     most = defaults.SCREENED_PER_FEATURE * length
     if len(kept) > most and operator.sparse is None:  # sparse columns are cheap, and stay sparse
-        alone = row_squares(regression.correlation()) / (ridge + operator.column_norms())
+        alone = row_squares(operator.rmatmul(target)) / (ridge + operator.column_norms())
         kept = np.sort(stable_order(to_numpy(alone))[:most])
-        table = as_operator(operator.columns(operator.place(kept)), scale="none")
-        regression = RowSparseRegression(table, target, ridge=ridge)
+        operator = as_operator(operator.columns(operator.place(kept)), scale="none")
+    regression = summed(operator, to_numpy(operator.rmatmul(target)), ridge=ridge)
     path = path_through(regression, NONE, length=length)
     return kept[np.asarray(path.order, dtype=np.intp)]
 
