@@ -20,6 +20,7 @@ from featsieve.arrays.namespace import (
     is_foreign_array,
     is_single,
     like,
+    minus_outer,
     on_host,
     pick_columns,
     sparse_product,
@@ -158,3 +159,18 @@ def test_gradients_are_left_behind():
     plain = torch.ones(3)
     assert without_gradient(plain) is plain
     assert not is_dense(torch.eye(3).to_sparse())
+
+
+@pytest.mark.parametrize("elements", [2**15, 60, 7])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_outer_products_are_subtracted_in_place_where_columns_are_contiguous(
+    elements, order, monkeypatch
+):
+    monkeypatch.setattr(namespace, "OUTER_ELEMENTS", elements)
+    rng = np.random.default_rng(0)
+    A = np.asarray(rng.standard_normal((20, 9)), order=order)
+    column, row = rng.standard_normal(40)[::2], rng.standard_normal(9)
+    expected = A - np.outer(column, row)
+    found = minus_outer(A, column, row)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    assert (found is A) is (order == "F")

@@ -10,10 +10,12 @@ from sklearn.neighbors import NearestNeighbors
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import distances, heat_kernel_graph, nearest_neighbours
 from featsieve.graphs.distances import (
     Distances,
     EuclideanDistances,
+    GivenDistances,
     PointDistances,
     hat_distances,
 )
@@ -105,10 +107,9 @@ TABLES = {
 }
 
 
-def both(X, **settings):
-    """Return the operators of a table on the host and on another device."""
-    there = array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
-    return as_operator(X, **settings), as_operator(there, **settings)
+def elsewhere(X):
+    """Return a table on another device."""
+    return array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -116,10 +117,33 @@ def both(X, **settings):
 def test_the_neighbours_of_the_host(name, rows, monkeypatch):
     monkeypatch.setattr(distances, "FEWEST_ROWS", rows)
     monkeypatch.setattr(distances, "DEVICE_ELEMENTS", 1)
-    host, device = both(TABLES[name])
+    host, device = as_operator(TABLES[name]), as_operator(elsewhere(TABLES[name]))
     expected = nearest_neighbours(EuclideanDistances(host), 5)
     found = nearest_neighbours(EuclideanDistances(device), 5)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
     graphs = (heat_kernel_graph(operator).toarray() for operator in (device, host))
     np.testing.assert_allclose(*graphs, atol=1e-12)  # the mean distance sums over all blocks
+
+
+KINDS = {
+    "points": (PointDistances, lambda X: X),
+    "angles": (hat_distances, lambda X: X @ np.eye(X.shape[1], defaults.FEW_DIRECTIONS)),
+    "products": (GivenDistances, lambda X: X @ X.T),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", TABLES)
+def test_distances_of_points_and_products_are_those_of_the_host(kind, name):
+    distances_of, prepared = KINDS[kind]
+    samples = prepared(TABLES[name])
+    host, device = distances_of(samples), distances_of(elsewhere(samples))
+    everything = host(0, len(samples))
+    np.testing.assert_allclose(to_numpy(device(0, len(samples))), everything, atol=1e-12)
+    np.testing.assert_array_equal(*(nearest_neighbours(found, 3)[0] for found in (device, host)))
+    rows = np.arange(0, len(samples), 2)
+    among = device.among(rows)(0, len(rows))
+    np.testing.assert_allclose(to_numpy(among), everything[np.ix_(rows, rows)], atol=1e-12)
+    nearest = everything[np.arange(len(samples)), rows[device.nearest(rows)]]
+    np.testing.assert_allclose(nearest, everything[:, rows].min(axis=1), atol=1e-12)

@@ -8,7 +8,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from featsieve.arrays.namespace import Array, device_of, namespace_of, to_numpy
+from featsieve.arrays.namespace import Array, device_of, namespace_of
 
 # Columns are independent if the eigenvalues of their Gram matrix differ by no more than this.
 INDEPENDENT = 1e-11
@@ -29,13 +29,13 @@ def solve_shifted(A: Array, shift: Array, B: Array) -> Array:
     return xp.linalg.solve(A + eye * xp.clip(shift, min=floor), B)
 
 
-def inverse_shifted(A: Array, shift: float) -> np.ndarray:
-    """Return (A + shift I)^(-1) of a positive semidefinite A, on the host."""
+def inverse_shifted(A: Array, shift: float) -> Array:
+    """Return (A + shift I)^(-1) of a positive semidefinite A."""
     xp = namespace_of(A)
     eye = xp.eye(A.shape[0], dtype=xp.float64, device=device_of(A))
     shifted = xp.astype(A, xp.float64) + shift * eye
     if not isinstance(shifted, np.ndarray):
-        return to_numpy(xp.linalg.inv(shifted))
+        return xp.linalg.inv(shifted)
     factor, failed = lapack.dpotrf(shifted, lower=True)  # half of the time of a general inverse
     if failed:
         return np.linalg.inv(shifted)

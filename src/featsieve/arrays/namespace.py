@@ -155,6 +155,11 @@ def to_numpy(array: Array) -> np.ndarray:
         return np.from_dlpack(namespace_of(array).asarray(array, copy=True))
 
 
+def hosted(array: Array) -> Array:
+    """Return an array of another library as NumPy's if it is on the host; all else as it is."""
+    return to_numpy(array) if is_foreign_array(array) and on_host(array) else array
+
+
 def as_numpy(values: Any) -> np.ndarray:
     """Return what a user passed in, an array of any library or a list, as a NumPy array."""
     return to_numpy(values) if is_foreign_array(values) else np.asarray(values)
@@ -245,17 +250,13 @@ def minus_outer(A: Array, column: Array, row: Array) -> Array:
 
 def sums_by_group(values: Array, groups: Array, count: int) -> Array:
     """Return the sums of the rows of ``values`` (n x r) by group 0..count-1, as (count x r)."""
-    if isinstance(values, np.ndarray):
-        n = len(groups)
-        member = sp.csr_array(
-            (np.ones(n, dtype=values.dtype), np.asarray(groups), np.arange(n + 1)),
-            shape=(n, count),
-        )
-        return member.T @ values
     if array_api_compat.is_torch_array(values):
         sums = values.new_zeros((count, values.shape[1]))
         return sums.index_add_(0, groups, values)
-    return like(sums_by_group(to_numpy(values), to_numpy(groups), count), values)
+    n = values.shape[0]
+    ones = np.ones(n, dtype=np.float32 if is_single(values) else np.float64)
+    member = sp.csr_array((ones, to_numpy(groups), np.arange(n + 1)), shape=(n, count))
+    return sparse_product(sp.csr_array(member.T), values)(values)
 
 
 def counts(cells: Array, count: int, *, weights: Array | None = None) -> np.ndarray:

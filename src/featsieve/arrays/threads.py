@@ -43,10 +43,14 @@ def one_thread(if_: bool = True) -> Iterator[None]:
         yield
 
 
-def run_all(tasks: Sequence[Callable[[], T]], *, n_jobs: int = 1) -> list[T]:
-    """Return the results of independent tasks, whose products take one thread each."""
-    if n_jobs == 1 or len(tasks) == 1:
-        return [task() for task in tasks]
+def run_all(tasks: Sequence[Callable[[], T]], *, n_jobs: int = 1, on_host: bool = True) -> list[T]:
+    """Return the results of independent tasks, whose products take one thread each.
+
+    A device works on one thing at a time, and torch may not start two: its tasks follow each other.
+    """
+    if n_jobs == 1 or len(tasks) == 1 or not on_host:
+        with one_thread(not on_host):
+            return [task() for task in tasks]
     join = partial(setattr, _shared, "turn", Lock())
     with one_thread(), ThreadPoolExecutor(n_jobs, initializer=join) as pool:
         return list(pool.map(lambda task: task(), tasks))

@@ -8,12 +8,26 @@ is left to a handful of entries per row.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.namespace import Array, entries_of, smallest_of_rows, to_numpy
+from featsieve.arrays.namespace import (
+    Array,
+    device_of,
+    entries_of,
+    hosted,
+    in_double,
+    like,
+    namespace_of,
+    pick_columns,
+    row_squares,
+    take_rows,
+    to_numpy,
+)
+from featsieve.graphs.landmarks import smallest
 
 # Elements of a block of the distance matrix that may exist at one time (8 MiB of float64), and of
 # one on another device (512 MiB),
@@ -37,30 +51,38 @@ class Distances(ABC):
     """Squared distances between samples; ``rounding`` holds the error of those of every sample."""
 
     rounding: np.ndarray
+    on_host = True  # whether the samples are
 
     @abstractmethod
-    def __call__(self, start: int, stop: int) -> np.ndarray:
-        """Return the distances of samples start..stop to all samples, as a new array."""
-
-    @property
-    def block_rows(self) -> int:
-        """How many rows of the distance matrix make a block."""
-        return max(FEWEST_ROWS, BLOCK_ELEMENTS // len(self.rounding))
+    def __call__(self, start: int, stop: int) -> Array:
+        """Return the distances of samples start..stop to all, as a new array beside the samples."""
 
     def candidates(self, start: int, stop: int, *, k: int) -> Pairs:
-        """Return all pairs of samples start..stop and what may be among their k nearest others."""
+        """Return all pairs of samples start..stop and what may be among their k nearest others.
+
+        Distances on a device stay there, and few come back.
+        """
         block = self(start, stop)
-        forget_diagonal(block, start)
-        minima, bound = upper_bounds(block, k)
-        limit = bound + tie_width(bound, self.rounding[start:stop])
-        rows, columns = entries_below(block, minima, limit)
-        return rows, columns, block[rows, columns]
+        if self.on_host:
+            forget_diagonal(block, start)
+            minima, bound = upper_bounds(block, k)
+            limit = bound + tie_width(bound, self.rounding[start:stop])
+            rows, columns = entries_below(block, minima, limit)
+            return rows, columns, block[rows, columns]
+        xp, device, n = namespace_of(block), device_of(block), block.shape[1]
+        own = xp.arange(start, stop, device=device)[:, None] == xp.arange(n, device=device)[None, :]
+        block = xp.where(own, xp.full_like(block, xp.inf), block)
+        last = smallest(block, k)[1][:, -1]
+        limit = last + (like(self.rounding[start:stop], block) + ROUNDING["float64"] * last)
+        rows, columns = xp.nonzero(block <= limit[:, None])
+        squares = xp.take(xp.reshape(block, (-1,)), rows * n + columns)
+        return to_numpy(rows), to_numpy(columns), to_numpy(squares)
 
 
-def forget_diagonal(block: np.ndarray, start: int, value: float = np.inf) -> None:
-    """Set the distances of samples to themselves in a block that begins with sample ``start``."""
+def forget_diagonal(block: np.ndarray, start: int) -> None:
+    """Let samples be far from themselves in a block that begins with sample ``start``."""
     own = np.arange(len(block))
-    block[own, start + own] = value
+    block[own, start + own] = np.inf
 
 
 def tie_width(last: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -68,41 +90,82 @@ def tie_width(last: np.ndarray, error: np.ndarray) -> np.ndarray:
     return error + ROUNDING["float64"] * np.maximum(last, 0.0)
 
 
-class PointDistances(Distances):
-    """Between the rows of an array: looked at in single precision first."""
+class GivenDistances(Distances):
+    """Between samples whose inner products P (n x n) are known."""
 
-    def __init__(self, points: np.ndarray, squares: np.ndarray | None = None) -> None:
-        self.points = points
-        self.squares = _squared_lengths(points) if squares is None else squares
+    def __init__(self, samples: Array, squares: np.ndarray | None = None) -> None:
+        self.samples = hosted(samples)
+        self.on_host = isinstance(self.samples, np.ndarray)
+        self.squares = self._squares() if squares is None else squares  # always on the host
         self.rounding = ROUNDING["float64"] * self.squares
-        n, r = points.shape
         self.unit = float(self.squares.max()) or 1.0
-        # ||y||^2 - 2 x'y = (-2x, -2)'(y, -||y||^2/2): one product, quicker with samples in columns.
-        self.rough = np.empty((r + 1, n), dtype=np.float32)
-        np.multiply(points.T, self.unit**-0.5, out=self.rough[:r], casting="same_kind")
-        self.rough[r] = -0.5 * self.squares / self.unit
-        length = np.sqrt(self.squares / self.unit)
-        # Sums of r + 1 rounded products of rounded numbers, all of size up to 2 |x| + 1.
-        self.rough_error = (r + 8) * float(np.finfo(np.float32).eps) * (2.0 * length + 1.0)
 
-    def __call__(self, start: int, stop: int) -> np.ndarray:
+    def _squares(self) -> np.ndarray:
+        return to_numpy(namespace_of(self.samples).linalg.diagonal(self.samples))
+
+    def __call__(self, start: int, stop: int) -> Array:
         """Return the distances of samples start..stop to all samples."""
-        points = self.points.astype(np.float64, copy=False)
-        products = points[start:stop] @ points.T
-        return _distances_of_products(products, self.squares[start:stop], self.squares)
+        squares = like(self.squares, self.samples)
+        products = self.products(np.arange(start, stop))
+        return _distances_of_products(products, squares[start:stop], squares)
+
+    def products(self, rows: np.ndarray) -> Array:
+        """Return the products of some samples with all, as a new array."""
+        return take_rows(self.samples, rows)
+
+    def among(self, rows: np.ndarray) -> "GivenDistances":
+        """Return the distances between some of the samples."""
+        return GivenDistances(pick_columns(self.products(rows), rows))
+
+    def nearest(self, rows: np.ndarray) -> np.ndarray:
+        """Return which of some samples (its place in ``rows``) is nearest to every sample."""
+        squares, products = like(self.squares[rows], self.samples), self.products(rows)
+        less_own = squares[:, None] - 2.0 * products
+        found = np.array(to_numpy(namespace_of(products).argmin(less_own, axis=0)))
+        found[rows] = np.arange(len(rows))  # of samples that coincide, each is its own
+        return found
+
+
+class PointDistances(GivenDistances):
+    """Between the rows of an array: on the host looked at in single precision first."""
+
+    def _squares(self) -> np.ndarray:
+        if self.on_host:
+            return np.einsum("ij,ij->i", self.samples, self.samples, dtype=np.float64)
+        return to_numpy(row_squares(in_double(self.samples)))
+
+    @cached_property
+    def rough(self) -> np.ndarray:
+        """The samples in columns, in single precision, above less half of their squared lengths.
+
+        ||y||^2 - 2 x'y = (-2x, -2)'(y, -||y||^2/2): one product, quicker with samples in columns.
+        """
+        n, r = self.samples.shape
+        rough = np.empty((r + 1, n), dtype=np.float32)
+        np.multiply(self.samples.T, self.unit**-0.5, out=rough[:r], casting="same_kind")
+        rough[r] = -0.5 * self.squares / self.unit
+        return rough
+
+    def products(self, rows: np.ndarray) -> Array:
+        """Return the products of some samples with all."""
+        points = in_double(self.samples)
+        return take_rows(points, rows) @ points.T
 
     def candidates(self, start: int, stop: int, *, k: int) -> Pairs:
         """Return what single precision leaves in question, in double precision."""
+        if not self.on_host:
+            return super().candidates(start, stop, k=k)
         samples = self.rough[:, start:stop] * np.float32(-2.0)
         samples[-1] = -2.0
         block = samples.T @ self.rough  # the distances, less the sample's own squared length
         forget_diagonal(block, start)
         minima, bound = upper_bounds(block, k)
-        # Twice the error: of the entry, and of the bound that it is compared with.
         own = self.squares[start:stop] / self.unit
+        # Sums of rounded products of rounded numbers, all of size up to 2 |x| + 1.
+        error = (len(samples) + 7) * float(np.finfo(np.float32).eps) * (2.0 * np.sqrt(own) + 1.0)
         bound = bound + own
         limit = bound + tie_width(bound, self.rounding[start:stop] / self.unit)
-        limit = limit - own + 2.0 * self.rough_error[start:stop]
+        limit = limit - own + 2.0 * error  # that of the entry, and of the bound
         if np.count_nonzero(minima <= limit[:, None]) > MOST_CANDIDATES * minima.size:
             return super().candidates(start, stop, k=k)
         rows, columns = entries_below(block, minima, limit)
@@ -110,10 +173,12 @@ class PointDistances(Distances):
 
     def among(self, rows: np.ndarray) -> "PointDistances":
         """Return the distances between some of the samples."""
-        return PointDistances(self.points[rows], self.squares[rows])
+        return PointDistances(take_rows(self.samples, rows), self.squares[rows])
 
     def nearest(self, rows: np.ndarray) -> np.ndarray:
         """Return which of some samples (its place in ``rows``) is nearest to every sample."""
+        if not self.on_host:
+            return super().nearest(rows)
         n, chosen = len(self.squares), self.rough[:, rows] * np.float32(-2.0)  # lengths last
         others, nearest = np.setdiff1d(np.arange(n), rows), np.empty(n, dtype=np.intp)
         nearest[rows] = np.arange(len(rows))  # of samples that coincide, each is its own
@@ -127,49 +192,28 @@ class PointDistances(Distances):
     def _of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Return the distances of the samples i to the samples j, pair by pair."""
         found = np.empty(len(i))
-        step = max(1, BLOCK_ELEMENTS // max(1, self.points.shape[1]))
+        step = max(1, BLOCK_ELEMENTS // max(1, self.samples.shape[1]))
         for start in range(0, len(i), step):
             a, b = i[start : start + step], j[start : start + step]
-            left, right = self.points[a], self.points[b]
+            left, right = self.samples[a], self.samples[b]
             products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
             found[start : start + step] = self.squares[a] + self.squares[b] - 2.0 * products
         return np.maximum(found, 0.0, out=found)
 
 
-class GivenDistances(Distances):
-    """Between samples whose inner products P (n x n) are known."""
-
-    def __init__(self, products: np.ndarray) -> None:
-        self.products, self.squares = products, products.diagonal().copy()
-        self.rounding = ROUNDING["float64"] * self.squares
-
-    def among(self, rows: np.ndarray) -> "GivenDistances":
-        """Return the distances between some of the samples."""
-        return GivenDistances(self.products[np.ix_(rows, rows)])
-
-    def nearest(self, rows: np.ndarray) -> np.ndarray:
-        """Return which of some samples (its place in ``rows``) is nearest to every sample."""
-        found = (self.squares[rows] - 2.0 * self.products[:, rows]).argmin(axis=1)
-        found[rows] = np.arange(len(rows))
-        return found
-
-    def __call__(self, start: int, stop: int) -> np.ndarray:
-        """Return the distances of samples start..stop to all samples."""
-        products = self.products[start:stop].copy()
-        return _distances_of_products(products, self.squares[start:stop], self.squares)
-
-
-def hat_distances(E: np.ndarray) -> PointDistances:
+def hat_distances(E: Array) -> PointDistances:
     """Return the distances between samples in hat coordinates.
 
     D_ij = 2 - 2 cos(e_i, e_j), which is robust to outlying samples; in fewer dimensions than
     ``defaults.FEW_DIRECTIONS`` the angle alone forgets too much, and D_ij = ||e_i - e_j||^2.
     """
-    squares = _squared_lengths(E)
+    found = PointDistances(E)
     if E.shape[1] < defaults.FEW_DIRECTIONS:
-        return PointDistances(E, squares)
-    length = np.sqrt(np.where(squares > 0.0, squares, 1.0)).astype(E.dtype, copy=False)
-    return PointDistances(E / length[:, None], np.ones(len(E)))
+        return found
+    E, squares = found.samples, found.squares
+    length = like(np.sqrt(np.where(squares > 0.0, squares, 1.0)), E)
+    length = namespace_of(E).astype(length, E.dtype, copy=False)
+    return PointDistances(E / length[:, None], np.ones(len(squares)))
 
 
 class EuclideanDistances(Distances):
@@ -177,41 +221,14 @@ class EuclideanDistances(Distances):
 
     def __init__(self, operator: DataOperator) -> None:
         self.operator = operator.centred()  # or the origin costs digits
-        self.squares = to_numpy(self.operator.row_norms())
-        self.rounding = ROUNDING[self.operator.product_precision] * self.squares
+        self.squares = hosted(self.operator.row_norms())
+        self.rounding = ROUNDING[self.operator.product_precision] * to_numpy(self.squares)
+        self.on_host = operator.on_host
 
-    def __call__(self, start: int, stop: int) -> np.ndarray:
+    def __call__(self, start: int, stop: int) -> Array:
         """Return the distances of samples start..stop to all samples."""
-        products = to_numpy(self.operator.row_products(start, stop))
+        products = hosted(self.operator.row_products(start, stop))
         return _distances_of_products(products, self.squares[start:stop], self.squares)
-
-    def on_device(self, start: int, stop: int) -> Array:
-        """Return the same, where the table is."""
-        lengths = self.operator.row_norms()
-        products = self.operator.row_products(start, stop)
-        squares = lengths[start:stop, None] + lengths[None, :] - 2.0 * products
-        return self.operator.xp.clip(squares, min=0.0)
-
-    @property
-    def block_rows(self) -> int:
-        """How many rows of the distance matrix make a block, where the table is."""
-        return block_rows(self.operator)
-
-    def candidates(self, start: int, stop: int, *, k: int) -> Pairs:
-        """Return the pairs in question: distances on a device stay there, and few come back."""
-        if self.operator.on_host:
-            return super().candidates(start, stop, k=k)
-        block = self.on_device(start, stop)
-        xp, device = self.operator.xp, self.operator.device
-        n = block.shape[1]
-        own = xp.arange(start, stop, device=device)[:, None] == xp.arange(n, device=device)[None, :]
-        block = xp.where(own, xp.full_like(block, xp.inf), block)
-        last = smallest_of_rows(block, k)[1][:, -1]
-        error = xp.asarray(self.rounding[start:stop], device=device)
-        limit = last + (error + ROUNDING["float64"] * last)
-        rows, columns = xp.nonzero(block <= limit[:, None])
-        squares = xp.take(xp.reshape(block, (-1,)), rows * n + columns)
-        return to_numpy(rows), to_numpy(columns), to_numpy(squares)
 
 
 class SummedDistances(EuclideanDistances):
@@ -219,16 +236,10 @@ class SummedDistances(EuclideanDistances):
 
     total = 0.0
 
-    def __call__(self, start: int, stop: int) -> np.ndarray:
+    def __call__(self, start: int, stop: int) -> Array:
         """Return the distances of samples start..stop to all samples."""
         block = super().__call__(start, stop)
-        forget_diagonal(block, start, 0.0)
-        self.total += float(np.sqrt(block).sum())
-        return block
-
-    def on_device(self, start: int, stop: int) -> Array:
-        """Return the same, where the table is."""
-        block, xp = super().on_device(start, stop), self.operator.xp
+        xp = namespace_of(block)
         diagonal = xp.linalg.diagonal(block, offset=start)
         self.total += float(xp.sum(xp.sqrt(block)) - xp.sum(xp.sqrt(diagonal)))
         return block
@@ -239,10 +250,9 @@ class SummedDistances(EuclideanDistances):
         return self.total / len(self.rounding) ** 2 or 1.0
 
 
-def block_rows(operator: DataOperator) -> int:
-    """Return how many rows of an n x n matrix make a block, where the table of an operator is."""
-    elements = BLOCK_ELEMENTS if operator.on_host else DEVICE_ELEMENTS
-    return max(FEWEST_ROWS, elements // operator.shape[0])
+def block_rows(n: int, *, on_host: bool) -> int:
+    """Return how many rows of an n x n matrix make a block, where it is."""
+    return max(FEWEST_ROWS, (BLOCK_ELEMENTS if on_host else DEVICE_ELEMENTS) // n)
 
 
 def entries_by_blocks(
@@ -250,7 +260,8 @@ def entries_by_blocks(
 ) -> np.ndarray:
     """Return the entries (i, j) of the n x n matrix whose rows ``block(start, stop)`` returns."""
     i, j = pairs
-    n, step = operator.shape[0], block_rows(operator)
+    n = operator.shape[0]
+    step = block_rows(n, on_host=operator.on_host)
     order = np.argsort(i, kind="stable")
     found = np.empty(len(i))
     for start in range(0, n, step):
@@ -261,21 +272,16 @@ def entries_by_blocks(
     return found
 
 
-def _squared_lengths(points: np.ndarray) -> np.ndarray:
-    """Return the squared lengths of the rows, in float64."""
-    return np.einsum("ij,ij->i", points, points, dtype=np.float64)
-
-
-def _distances_of_products(
-    products: np.ndarray, rows: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
+def _distances_of_products(products: Array, rows: Array, columns: Array) -> Array:
     """Return ||x||^2 + ||y||^2 - 2 x'y, not negative, in the place of the products x'y."""
-    if products.dtype != np.float64 or not products.flags.writeable:
-        products = products.astype(np.float64)
+    if isinstance(products, np.ndarray):
+        products = np.require(products, np.float64, "W")
     products *= -2.0
-    products += columns
+    products += columns[None, :]
     products += rows[:, None]
-    return np.maximum(products, 0.0, out=products)
+    if isinstance(products, np.ndarray):
+        return np.maximum(products, 0.0, out=products)
+    return namespace_of(products).clip(products, min=0.0)
 
 
 # Nearest neighbours -------------------------------------------------------------------------------
@@ -298,7 +304,7 @@ def nearest_neighbours(distances: Distances, n_neighbors: int) -> tuple[np.ndarr
     n = len(distances.rounding)
     k = min(n_neighbors, n - 1)
     indices, squares = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-    step = distances.block_rows
+    step = block_rows(n, on_host=distances.on_host)
     for start in range(0, n, step):
         stop = min(start + step, n)
         rows, columns, found = distances.candidates(start, stop, k=k)

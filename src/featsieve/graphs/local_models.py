@@ -111,9 +111,7 @@ def local_predictors(
     t = distances.mean
     k = indices.shape[1]
     pairs = np.repeat(indices, k, axis=1).ravel(), np.tile(indices, k).ravel()
-    squared = EuclideanDistances(operator)
-    block = squared if operator.on_host else squared.on_device
-    among = entries_by_blocks(operator, block, pairs)
+    among = entries_by_blocks(operator, EuclideanDistances(operator), pairs)
     among[pairs[0] == pairs[1]] = 0.0  # exactly: the kernel of a sample with itself is 1
     among = among.reshape(n, k, k)
     K = np.exp(-among / (2.0 * t * t)) + ridge * np.eye(k)

@@ -15,7 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.namespace import pick_columns, take_rows, to_numpy
+from featsieve.arrays.namespace import Array, pick_columns, take_rows, to_numpy
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.kmeans import kmeans
 from featsieve.hypotheses.pool import Pool, agreement
@@ -86,6 +86,7 @@ def first_hypotheses(
     """
     c, k = n_clusters, n_neighbors
     hats = HatFamily(c, k, shrinkage, scale)
+    beside = partial(run_all, n_jobs=n_jobs, on_host=operator.on_host)
     ranks, chance, *splits = rng.spawn(3 + n_splits)  # of splits, the first is of all columns
 
     def by_ranks() -> Labels:
@@ -99,10 +100,10 @@ def first_hypotheses(
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
         shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
         tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
-        return [one for labels in run_all(tasks, n_jobs=n_jobs) for one in labels]
+        return [one for labels in beside(tasks) for one in labels]
 
     tasks = hats.tasks(X, operator, splits) if views is None else hats.view_tasks(views, splits[0])
-    of_ranks, on_permuted, *found = run_all([by_ranks, by_chance, *tasks], n_jobs=n_jobs)
+    of_ranks, on_permuted, *found = beside([by_ranks, by_chance, *tasks])
     hat = [one for labels in found for one in labels]
     belief = Belief()
     belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
@@ -319,7 +320,7 @@ def second_sizes(n_columns: int) -> list[int]:
 
 
 def second_hypotheses(
-    columns: Callable[[int], np.ndarray],
+    columns: Callable[[int], Array],
     n_columns: int,
     n_clusters: int,
     rng: np.random.Generator,
@@ -327,6 +328,7 @@ def second_hypotheses(
     n_neighbors: int = 5,
     shrinkage: float = 1.0,
     n_jobs: int = 1,
+    on_host: bool = True,
 ) -> Pool:
     """Return hypotheses that look at the selected columns alone.
 
@@ -342,12 +344,12 @@ def second_hypotheses(
         for factor, k in zip(defaults.SECOND_SHRINKAGE, links, strict=True):
             views.append((hat_view(table, c, shrinkage=factor * shrinkage, gram=gram), k))
         found = [view.cuts_of_some(c, rng, k)[0] for view, k in views]
-        return [*found, kmeans(chosen, c, rng)]
+        return [*found, kmeans(to_numpy(chosen), c, rng)]
 
     sizes = second_sizes(n_columns)
     tasks = [partial(look, *pair) for pair in zip(sizes, rng.spawn(len(sizes)), strict=True)]
-    found = [one for labels in run_all(tasks, n_jobs=n_jobs) for one in labels]
-    return Pool.of(found, n_clusters)
+    found = run_all(tasks, n_jobs=n_jobs, on_host=on_host)
+    return Pool.of([one for labels in found for one in labels], n_clusters)
 
 
 def table_labels(X: Any, n_clusters: int, *, random_state: np.random.RandomState) -> np.ndarray:

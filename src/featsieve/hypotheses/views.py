@@ -14,7 +14,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.namespace import Array, hosted, to_numpy
 from featsieve.arrays.threads import in_turn
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.coordinates import (
@@ -40,7 +40,7 @@ ROUGH = 1e-3
 class View:
     """Distances of the samples, and directions that link the parts of a graph in pieces."""
 
-    distances: PointDistances | GivenDistances
+    distances: GivenDistances
     bridge: Callable[[], np.ndarray]
 
     def cuts_of_some(
@@ -96,15 +96,14 @@ def hat_view(
     """
     gram = wide_gram(operator) if gram is None else gram
     if gram is None:
-        E = to_numpy(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
-        return View(hat_distances(E), lambda: unit_rows(E))
-    n, m = operator.shape[0], shrinkage * mean_energy(operator)
-    P = -m * inverse_shifted(gram, m)
-    P[np.diag_indices(n)] += 1.0
+        E = hosted(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
+        return View(hat_distances(E), lambda: to_numpy(unit_rows(E)))
+    xp, n, m = operator.xp, operator.shape[0], shrinkage * mean_energy(operator)
+    P = xp.eye(n, dtype=xp.float64, device=operator.device) - m * inverse_shifted(gram, m)
     if n > defaults.FEW_DIRECTIONS:  # as hat_distances
-        length = np.sqrt(np.maximum(P.diagonal(), 1e-300))
-        P = P / length[:, None] / length
-    return View(GivenDistances(P), lambda: _factor(P))
+        length = xp.sqrt(xp.clip(xp.linalg.diagonal(P), min=1e-300))
+        P = P / length[:, None] / length[None, :]
+    return View(GivenDistances(P), lambda: _factor(to_numpy(P)))
 
 
 @dataclass(frozen=True)
@@ -116,6 +115,7 @@ class HatMetrics:
     """
 
     directions: list[np.ndarray]
+    place: Callable[[np.ndarray], Array]  # beside the table
 
     @classmethod
     def of(
@@ -134,13 +134,14 @@ class HatMetrics:
         directions = partial(
             hat_directions, operator, shrinkage=shrinkage, n_directions=2 * n_clusters
         )
-        return cls([directions(columns=half) for half in halves(operator, rng, n_splits)])
+        found = [directions(columns=half) for half in halves(operator, rng, n_splits)]
+        return cls(found, operator.place)
 
     def views(self, product: Callable[[np.ndarray], np.ndarray]) -> list[View]:
         """Return the views of samples, given what multiplies them by a matrix."""
         ends = np.cumsum([A.shape[1] for A in self.directions])[:-1]
         points = np.split(product(np.hstack(self.directions)), ends, axis=1)
-        return [View(hat_distances(E), partial(unit_rows, E)) for E in points]
+        return [View(hat_distances(self.place(E)), partial(unit_rows, E)) for E in points]
 
 
 def halves(operator: DataOperator, rng: np.random.Generator, n_splits: int) -> Iterator[np.ndarray]:
@@ -169,9 +170,10 @@ def _rows_of_product(part: DataOperator, rows: np.ndarray, A: np.ndarray) -> np.
     return product(local, A)
 
 
-def plain_view(points: np.ndarray) -> View:
+def plain_view(points: Array) -> View:
     """Return the view in Euclidean distances, of points about the origin."""
-    return View(PointDistances(points), lambda: points / max(np.linalg.norm(points), 1e-300))
+    host = partial(to_numpy, points)
+    return View(PointDistances(points), lambda: host() / max(np.linalg.norm(host()), 1e-300))
 
 
 def _factor(P: np.ndarray) -> np.ndarray:

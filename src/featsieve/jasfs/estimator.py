@@ -399,9 +399,6 @@ class JASFS(ClusterModel):
 
     def _n_threads(self, operator: DataOperator) -> int:
         """Return how many hypotheses are formed at once: small ones are not worth a thread."""
-        many = operator.shape[0] > defaults.N_LANDMARKS  # some rows come to the host
-        if not operator.on_host and not many:
-            return 1  # a device works on one thing at a time, and torch may not start two
         if self.n_jobs is not None:
             return int(effective_n_jobs(self.n_jobs))
         return n_threads() if operator.shape[0] >= FEWEST_THREADED else 1
@@ -415,7 +412,7 @@ class JASFS(ClusterModel):
                 f"of them; the table has {n}. Set refine_labels=False, or fit a sample of the rows."
             )
         E = hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * self.n_clusters_)
-        return self_tuning_graph(hat_distances(to_numpy(E)), n_neighbors=self.n_neighbors)
+        return self_tuning_graph(hat_distances(E), n_neighbors=self.n_neighbors)
 
     def _begin(self, X: Any) -> tuple[Problem, Found, int]:
         """Return the start of a fit that has yet to check X, and how many columns vary."""

@@ -17,7 +17,7 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     Array,
-    is_sparse,
+    hosted,
     row_squares,
     stable_order,
     take_rows,
@@ -40,7 +40,8 @@ from featsieve.hypotheses.families import (
 )
 from featsieve.hypotheses.pool import Pool
 from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
-from featsieve.solvers.row_sparse import RowSparseRegression, mean_column_norm
+from featsieve.jasfs.problem import summed
+from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
 
 
@@ -93,8 +94,7 @@ def find_labels(
     if n <= count:
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
-    some = take_rows(X, rows)
-    some = some if is_sparse(some) else to_numpy(some)  # few: the host is good enough
+    some = hosted(take_rows(X, rows))
     small = as_operator(some, scale=settings.scale)
     first, metrics = None, None
     if settings.several:
@@ -110,7 +110,7 @@ def find_labels(
         fewest = max(defaults.N_CELLS, defaults.LANDMARKS_PER_CLUSTER * c)
         centres = np.sort(rng.choice(rows, min(count, fewest), replace=False))
         means = cells(operator, centres, settings, support)
-        small = as_operator(means, scale=settings.scale)
+        small = as_operator(hosted(operator.place(means)), scale=settings.scale)
         if first is not None and metrics is not None:
             first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
         found = few_samples(means, small, settings, rng, first=first, order=support)
@@ -137,7 +137,8 @@ def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) ->
     family = HatFamily(
         settings.n_clusters, settings.n_neighbors, settings.shrinkage, settings.scale
     )
-    found = run_all(family.view_tasks(views, rng), n_jobs=settings.n_jobs)
+    on_host = views[0].distances.on_host
+    found = run_all(family.view_tasks(views, rng), n_jobs=settings.n_jobs, on_host=on_host)
     return Pool.of([one for labels in found for one in labels], settings.n_clusters)
 
 
@@ -203,14 +204,14 @@ def few_samples(
             labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
-    root, stages, everything = np.sqrt(operator.shape[0]), [pool], pool
+    root, stages, everything = float(np.sqrt(operator.shape[0])), [pool], pool
     n_varying = int(to_numpy(operator.varies).sum())
     while len(stages) < defaults.MOST_STAGES:
         if order is None:
             order = best_features(operator, everything, settings)
 
-        def columns(count: int, order: np.ndarray = order) -> np.ndarray:
-            return to_numpy(operator.columns(operator.place(order[:count]))) * root
+        def columns(count: int, order: np.ndarray = order) -> Array:
+            return hosted(operator.columns(operator.place(order[:count]))) * root
 
         found = second_hypotheses(
             columns,
@@ -220,6 +221,7 @@ def few_samples(
             n_neighbors=k,
             shrinkage=settings.shrinkage,
             n_jobs=settings.n_jobs,
+            on_host=operator.on_host,
         )
         rises = found.agreement() > stages[-1].agreement()
         stages.append(found)
@@ -261,15 +263,14 @@ def best_features(operator: DataOperator, pool: Pool, settings: Settings) -> np.
     """
     target = operator.place(pool.target(most=2 * pool.n_clusters))
     ridge = settings.ridge * mean_column_norm(operator)
-    regression = RowSparseRegression(operator, target, ridge=ridge)
     length = max(defaults.SECOND_SIZES)
     kept = np.arange(operator.shape[1])
     most = defaults.SCREENED_PER_FEATURE * length
     if len(kept) > most and operator.sparse is None:  # sparse columns are cheap, and stay sparse
-        alone = row_squares(regression.correlation()) / (ridge + operator.column_norms())
+        alone = row_squares(operator.rmatmul(target)) / (ridge + operator.column_norms())
         kept = np.sort(stable_order(to_numpy(alone))[:most])
-        table = as_operator(operator.columns(operator.place(kept)), scale="none")
-        regression = RowSparseRegression(table, target, ridge=ridge)
+        operator = as_operator(operator.columns(operator.place(kept)), scale="none")
+    regression = summed(operator, to_numpy(operator.rmatmul(target)), ridge=ridge)
     path = path_through(regression, NONE, length=length)
     return kept[np.asarray(path.order, dtype=np.intp)]
 
@@ -318,7 +319,7 @@ class Links:
                 energy, V = np.linalg.eigh(chosen.T @ chosen)
                 kept = energy > 1e-10 * energy[-1]
                 directions = V[:, kept] / np.sqrt(energy[kept] + settings.shrinkage * energy.mean())
-                distances = hat_distances(chosen @ directions)
+                distances = hat_distances(operator.place(chosen @ directions))
                 found = graph_of_neighbours(*nearest_neighbours(distances, settings.n_neighbors))
             accuracy = vote_accuracy(found, labels)
             if accuracy > most:

@@ -10,6 +10,7 @@ with S eliminated and the entropy taken relative to the nearest-neighbour graph 
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -56,14 +57,8 @@ class Problem:
             return RowSparseRegression(operator, operator.place(pool.target()), **terms)
         sums, sizes = cluster_sums(operator, pool)
         scale = np.sqrt(pool.weights[:, None] / sizes).ravel()
-        columns = gram_columns(operator)
-        return SummedRegression(
-            columns,
-            sums=columns.place(sums * scale),
-            total=pool.n_clusters - 1.0,
-            gram_of=lambda support: columns_gram(operator, support),
-            **terms,
-        )
+        gram_of = partial(columns_gram, operator)
+        return summed(operator, sums * scale, total=pool.n_clusters - 1.0, gram_of=gram_of, **terms)
 
     def value(self, pool: Pool, support: np.ndarray) -> float:
         """Return J at the best W and S for the hypotheses and a support."""
@@ -96,19 +91,20 @@ def cluster_sums(operator: DataOperator, pool: Pool) -> tuple[np.ndarray, np.nda
 
     def compute() -> tuple[np.ndarray, np.ndarray]:
         parts = operator.parts()
-        rows = parts.scatter(np.ascontiguousarray(pool.labels.T))
-        sums = parts.total(sums_by_cluster, rows, shared=(c,))
-        return sums, np.stack([np.bincount(labels, minlength=c) for labels in pool.labels])
+        rows = parts.scatter(np.ascontiguousarray(pool.labels.T, dtype=np.int32))
+        sums, sizes = parts.total(sums_by_cluster, rows, shared=(c,))
+        return sums, sizes.reshape(-1, c)
 
     return operator.once(("cluster sums", pool), compute)
 
 
-def sums_by_cluster(part: DataOperator, labels: Array, n_clusters: int) -> Array:
-    """Return a part's share of Z'[M_1 .. M_m]."""
+def sums_by_cluster(part: DataOperator, labels: Array, n_clusters: int) -> tuple[Array, Array]:
+    """Return a part's share of Z'[M_1 .. M_m], and of the sizes of the clusters."""
     xp = part.xp
     clusters = xp.arange(n_clusters, dtype=labels.dtype, device=part.device)
     member = xp.astype(labels[:, :, None] == clusters[None, None, :], xp.float64)
-    return part.rmatmul(xp.reshape(member, (part.shape[0], -1)))
+    member = xp.reshape(member, (part.shape[0], -1))
+    return part.rmatmul(member), xp.sum(member, axis=0)
 
 
 def gram_columns(operator: DataOperator) -> Any:
@@ -117,6 +113,12 @@ def gram_columns(operator: DataOperator) -> Any:
     if operator.on_host or d > min(n, LARGEST_GRAM):  # a search through samples needs the table
         return operator
     return operator.once("column gram", lambda: ColumnGram(operator))
+
+
+def summed(operator: DataOperator, sums: np.ndarray, **terms: Any) -> SummedRegression:
+    """Return the problem of a W-step for Z'Y = ``sums``."""
+    columns = gram_columns(operator)
+    return SummedRegression(columns, sums=columns.place(sums), **terms)
 
 
 def columns_gram(operator: DataOperator, support: Array) -> Array:
