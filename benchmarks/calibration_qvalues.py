@@ -154,6 +154,8 @@ def main() -> None:
     planted = in_parallel(of_planted, of_some, jobs=arguments.jobs, kept=arguments.kept)
     lines = noise_table(noise) if noise else []
     lines += ["", *planted_table(planted)] if planted else []
+    left_out = [kind for kind in kinds if kind not in arguments.kinds]
+    lines += ["", f"Not looked at: {', '.join(left_out)}."] if left_out else []
     finish(arguments.output, "Calibration of q-values", __doc__, lines)
 
 
