@@ -82,8 +82,9 @@ def in_positions(names: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("costs"), Mapping):
         places = {name: j for j, name in enumerate(names)}
         known = {*places, *found.get("groups", {})}
-        for name in found["costs"]:
+        for name, price in found["costs"].items():
             _check_known("costs", name, known)
+            _check_price(name, price)
         groups = found.get("groups", {})
         found["costs"] = {
             name if name in groups else places.get(name, name): price

@@ -118,7 +118,7 @@ def select_genes(
 
         ``adata.var["featsieve_selected"]``
             Whether the gene is selected; ``scanpy.pp.pca(adata, mask_var="featsieve_selected")``
-            takes it.
+            takes it (normalise counts before: ``adata.X`` is as it was).
         ``adata.var["featsieve_score"]``
             What it is worth, in the units of the method; NaN for genes outside of ``mask_var``.
         ``adata.var["featsieve_rank"]``

@@ -78,7 +78,7 @@ def panel(
                 **constraints,
             )
             progress("drawing and writing")
-            write_panel(made, unfinished, source=table, command=context.obj)
+            _, words = write_panel(made, unfinished, source=table, command=context.obj)
     console, genes = output(), made.genes
     rows = [
         [
@@ -91,7 +91,7 @@ def panel(
     console.print(plain_table(["rank", "gene", "tells cluster"], rows, left=["gene"]))
     if genes.n_rows > MOST_GENES:
         console.print(f"and {genes.n_rows - MOST_GENES:,} more in panel.csv")
-    notes = [("-", str(note)) for note in made.run.notes]
+    notes = [("-", text) for text in (*words, *map(str, made.run.notes))]
     console.print(text_grid(notes, gap=1) if notes else "")
     typer.echo(f"Open in a browser   {folder / 'index.html'}")
     typer.echo(f"For the bench       {folder / 'panel.csv'}")

@@ -65,9 +65,11 @@ class BatchReport:
         if self.n_batches == 1:
             return "All rows are of one batch, which tells nothing about their clusters."
         return (
+            "Columns were centred and scaled within batches. "
             f"The {self.n_batches} batches share {self.after:.0%} of their information with the "
             f"{self.n_clusters} clusters (normalised mutual information); they share "
-            f"{self.before:.0%} with those of the table before it was corrected for batches."
+            f"{self.before:.0%} with those of the table as it was. If that is because batches are "
+            "groups of interest themselves, these groups were taken out."
         )
 
     def summary(self) -> dict[str, Any]:

@@ -52,6 +52,11 @@ class Expression:
     @property
     def doubt(self) -> str:
         """What is odd about the values, nothing where all is well."""
+        if self.kind == "logs" and self.target is not None:
+            return (
+                "The values look like logarithms already, and logarithms of them were taken: leave "
+                "counts=True (--counts) out if they are."
+            )
         if self.kind != "linear" or self.target is not None:
             return ""
         return (

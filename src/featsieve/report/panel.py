@@ -192,7 +192,7 @@ def _plain(text: str) -> str:
 
 
 def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Return the methods section of a panel as Markdown, with every number and version."""
+    """Return the methods section of a panel as Markdown, with its numbers and versions."""
     method, versions = summary["method"], summary["reproduce"]["versions"]
     structure, caveats = summary["structure"], summary["caveats"]
     what, *words = summary["words"]
@@ -205,7 +205,7 @@ def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
         "Genes are ordered by forward selection from the clusters that were found: the first k are "
         "the panel of k genes."
     )
-    said += _kept_types(summary)
+    said += kept_types(summary)
     listed = ", ".join(f"{name} {number}" for name, number in versions.items())
     done = f"Settings: `{' '.join(facts['settings'].split())}`. Versions: {listed}."
     if method["seed"] is not None:
@@ -215,7 +215,7 @@ def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     return f"# Methods\n\n{' '.join(said)}\n\n{done}{mind}\n"
 
 
-def _kept_types(summary: Mapping[str, Any]) -> list[str]:
+def kept_types(summary: Mapping[str, Any]) -> list[str]:
     """Say how well known types are kept, which judge only."""
     rows = {row["kind"]: row for row in (summary["evaluation"] or {}).get("rows", ())}
     if not rows:
@@ -252,7 +252,8 @@ def render_panel(
 
     what, *words = summary["words"]
     caveats = tuple(each["text"] for each in summary["caveats"])
-    kept = _kept_types(summary)
+    kept = kept_types(summary)
+    own = methods.removeprefix("# Methods\n\n")  # the section has the title
     order = (
         "The order is that of the path: the first k genes are a good panel of k, so that a shorter "
         "one needs no other computation."
@@ -263,7 +264,12 @@ def render_panel(
         Section("clusters", "What they tell", (), drawn("dots", "matrix")),
         Section("maps", "All genes and the panel", (), drawn("maps")),
         Section("mind", "Mind that", (), (Points(caveats),)),
-        Section("methods", "Methods", ("For a paper; also in methods.md.",), (Code(methods),)),
+        Section(
+            "methods",
+            "Methods",
+            ("For a paper; also in methods.md.",),
+            (Code(own),),
+        ),
     ]
     sections = [one for one in sections if one.blocks and one.blocks != (Points(()),)]
     about = summary["table"]

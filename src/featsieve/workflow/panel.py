@@ -12,11 +12,10 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.constraints import CONSTRAINTS
 from featsieve.datasets import Dataset
 from featsieve.io.files import write_text
-from featsieve.io.names import shorten
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
-from featsieve.report.panel import panel_figures, panel_methods, render_panel
+from featsieve.report.panel import kept_types, panel_figures, panel_methods, render_panel
 from featsieve.tables import Table
 from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import summarize
@@ -198,7 +197,7 @@ def save_panel(
     """
     check_libraries()
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
-        written = write_panel(panel, unfinished, source=source, command=command)
+        written, _ = write_panel(panel, unfinished, source=source, command=command)
     return {name: Path(folder) / name for name in written}
 
 
@@ -208,8 +207,11 @@ def check_libraries() -> None:
         load_optional(library, "Writing a panel", extra="report")
 
 
-def write_panel(panel: Panel, folder: Path, **about: Any) -> list[str]:
-    """Write the files of a panel into a folder that is there; return their names."""
+def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], list[str]]:
+    """Write the files of a panel into a folder that is there; return their names, and the answer.
+
+    That is a few sentences: clusters, verdict, and how well known types are kept.
+    """
     summary = summarize(panel.run, **about)
     facts = {
         "settings": repr(clone(panel.run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
@@ -225,7 +227,8 @@ def write_panel(panel: Panel, folder: Path, **about: Any) -> list[str]:
     for name, drawn in figures.items():
         write_text(folder / f"{name}.svg", drawn.file)
     write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
-    return [*PAGES, *TABLES, *(f"{name}.svg" for name in figures)]
+    files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures)]
+    return files, [*summary["words"][1:-1], *kept_types(summary)]
 
 
 def constraint_sentences(run: SelectionRun) -> list[str]:
@@ -234,7 +237,7 @@ def constraint_sentences(run: SelectionRun) -> list[str]:
     said = []
     for part, words in (("keep", "kept in any case"), ("exclude", "left out")):
         if len(columns := given.get(part, ())):
-            listed = shorten([names[j] for j in columns])
+            listed = ", ".join(names[j] for j in columns)
             said.append(f"{counted(len(columns), 'gene')} to be {words}: {listed}.")
     if groups := given.get("groups"):
         said.append(f"{len(groups):,} groups of genes were bought as a whole or not at all.")
