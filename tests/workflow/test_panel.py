@@ -54,7 +54,7 @@ def test_the_folder(panel, tmp_path):
     assert "the first k genes are a good panel of k" in page
     assert "<i>" not in page
     methods = files["methods.md"].read_text(encoding="utf-8")
-    for words in ("1 gene to be kept in any case: 'g3'", "of a budget of 6", "NMI of", "Seed 0",
+    for words in ("1 gene to be kept in any case: g3", "of a budget of 6", "NMI of", "Seed 0",
                   "scikit-learn", "JASFS("):  # fmt: skip
         assert words in methods, words
     assert files["dots.svg"].read_text(encoding="utf-8").startswith("<?xml")
