@@ -12,12 +12,14 @@ import featsieve
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.base import UnsupervisedSelector
+from featsieve.constraints import CONSTRAINTS
 
 ALL_FEATURES = "AllFeatures"
 RANDOM = "RandomSelector"
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
 # alone: what a fit prints is nobody's result).
-RESERVED = ("n_clusters", "n_features_to_select", "random_state", "callback", "verbose")
+COUNTS = ("n_clusters", "n_features_to_select")
+RESERVED = (*COUNTS, "random_state", "callback", "verbose", *CONSTRAINTS)
 
 
 class AllFeatures(UnsupervisedSelector):
