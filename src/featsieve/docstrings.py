@@ -45,7 +45,7 @@ random_state : int, RandomState instance or None, default={default}
     Seeds the k-means runs of the first labels.
 keep : names, positions or mask, default={default}
     Columns that are selected in any case. They come first and count, the others complement them. A
-    name may be a pattern such as "HLA-*" (``*``, ``?`` and ``[...]`` as in file names).
+    name may be a pattern such as ``"HLA-*"`` (``*``, ``?``, ``[...]`` as in file names).
 exclude : names, positions or mask, default={default}
     Columns, or patterns, that are never selected. They still take part in finding clusters: leave
     them out of X if they should not.
