@@ -11,6 +11,7 @@ from common import table
 from gene_rules import GENES, Cells
 
 KNOWN, AUTO, RANDOM, ALL = "JASFS, c known", "JASFS, c automatic", "random genes", "all genes"
+OURS = (KNOWN, AUTO)
 FEW, MANY = 100, 1000  # genes of ours, and of the others, in the table of differences
 CLUSTERINGS = ("k-means", "Leiden")  # the first one in the table of differences
 DRAWS = 2000  # of the bootstrap
@@ -18,10 +19,12 @@ INTERVALS = f"""Differences of NMI by k-means; above zero where {FEW} genes of J
 better. Three 95 % intervals, which cover different things. "Random states": the t interval of the
 mean over random states, those of JASFS and of k-means: the luck of the algorithms alone. "Cells":
 a bootstrap over cells ({DRAWS} draws) with the clusters as they are: which cells are judged.
-"Halves" (c known): everything anew, from the choice of the genes on, on random halves of the cells:
-the mean of the differences and the t interval of a single one, since halves spread about as much as
-samples of the whole size would; and in how many JASFS is ahead. None of them says how it would be
-on another tissue or from another laboratory."""
+"Halves": everything anew, from the choice of the genes on, on random halves of the cells: the mean
+of the differences and the t interval of a single one, since halves spread about as much as samples
+of the whole size would; and in how many JASFS is ahead or behind (halves overlap: these counts are
+no test). None of them says how it would be on another tissue or from another laboratory. The last
+column is the difference by Leiden."""
+WITHOUT = """Mean of the sets, and mean without the one set (in brackets) that is best for JASFS:"""
 
 
 def bootstrap_nmi(types: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -46,9 +49,17 @@ def interval(values: Sequence[float], single: bool = False) -> tuple[float, floa
     return values.mean() - reach, values.mean() + reach
 
 
+def brief(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10.0 else f"{seconds:.2f}"
+
+
+def signed(value: float) -> str:
+    return f"{round(float(value), 1) + 0.0:+.1f}"  # -0.0 + 0.0 is 0.0
+
+
 def bounds(pair: Iterable[float]) -> str:
     low, high = pair
-    return f"[{low:+.1f}, {high:+.1f}]"
+    return f"[{signed(low)}, {signed(high)}]"
 
 
 class Results:
@@ -59,7 +70,7 @@ class Results:
         self.rules = rules
         self.rivals = rivals
         self.rows: list[dict] = []
-        self.halves: dict[str, list[dict]] = {name: [] for name in sets}
+        self.halves: dict[tuple[str, int], dict[str, float]] = {}  # by set and draw
         self.seconds: dict[tuple[str, str], list[float]] = {}
         self.clusters: dict[str, list[int]] = {name: [] for name in sets}
         self.total = dict.fromkeys((*rules, "halves"), 0.0)
@@ -73,9 +84,9 @@ class Results:
         if rule == AUTO:
             self.clusters[name].append(answer["clusters"])
 
-    def add_half(self, name: str, answer: dict) -> None:
-        """Take in the scores on a half of a set."""
-        self.halves[name].append(answer["scores"])
+    def add_half(self, name: str, draw: int, answer: dict) -> None:
+        """Take in scores on a half of a set."""
+        self.halves.setdefault((name, draw), {}).update(answer["scores"])
         self.total["halves"] += answer["total"]
 
     def plain_rows(self) -> list[dict]:
@@ -92,13 +103,14 @@ class Results:
             title = f"## {by}: NMI/ARI, mean of {len(self.sets)} sets"
             lines += [title, "", *self.mean_table(by), ""]
         lines += [f"## {FEW} genes of JASFS against {MANY} of the others", "", INTERVALS, ""]
-        lines += [*self.difference_table(), "", "## Set by set: NMI", ""]
+        lines += [*self.difference_table(), "", WITHOUT, "", *self.summary_table(), ""]
+        lines += ["## Set by set: NMI", ""]
         for name, cells in self.sets.items():
             n, d = cells.logs.shape
             about = f"{n} cells, {d} genes, {cells.n_types} types"
             if self.clusters[name]:
-                found = ", ".join(map(str, self.clusters[name]))
-                about += f'; n_clusters="auto" found {found}'
+                found = " or ".join(map(str, sorted(set(self.clusters[name]))))
+                about += f'; n_clusters="auto" finds {found}'
             lines += [f"### {name}", "", f"{about}.", "", *self.set_table(name), ""]
         return [*lines, self.closing()]
 
@@ -107,7 +119,7 @@ class Results:
         rows = []
         for rule in self.rules:
             taken = [np.mean(self.seconds[rule, s]) for s in self.sets if (rule, s) in self.seconds]
-            shown = f"{np.mean(taken):.1f}" if taken else ""
+            shown = brief(np.mean(taken)) if taken else ""
             rows.append([rule, *self.cells(rule, list(self.sets), by, ("nmi", "ari")), shown])
         return table(["rule", *(f"{count} genes" for count in GENES), "seconds"], rows)
 
@@ -144,44 +156,75 @@ class Results:
 
     def difference_table(self) -> list[str]:
         """Return how far few genes of ours are ahead of many of every other rule, set by set."""
-        head = ["set", "c", "against", "difference", "random states", "cells", "halves", "ahead"]
+        head = ["set", "c", "against", "difference", "random states", "cells", "halves"]
         rows = []
         for name in self.sets:
-            for ours, word in ((KNOWN, "known"), (AUTO, "automatic")):
+            for ours, word in zip(OURS, ("known", "automatic"), strict=True):
                 for rule in self.rivals:
-                    found = self.difference(ours, rule, name)
-                    if found is not None:
-                        anew = self.on_halves(rule, name) if ours == KNOWN else ["", ""]
-                        rows.append([name, word, rule, *found, *anew])
-        return table(head, rows)
+                    values = self.differences(ours, rule, name)
+                    if len(values) > 1:
+                        reach = bounds(interval(values)), bounds(self.over_cells(ours, rule, name))
+                        start = [name, word, rule, signed(np.mean(values)), *reach]
+                        leiden = signed(
+                            self.mean(ours, FEW, "nmi", of=name, by="Leiden")
+                            - self.mean(rule, MANY, "nmi", of=name, by="Leiden")
+                        )
+                        rows.append([*start, *self.on_halves(ours, rule, name), leiden])
+        return table([*head, "ahead", "behind", "Leiden"], rows)
 
-    def difference(self, ours: str, rule: str, name: str) -> list[str] | None:
-        """Return few genes of ours less many of a rule, with two intervals; None if not there."""
-        few = {row["state"]: row for row in self.pick(ours, FEW, of=name, by=CLUSTERINGS[0])}
+    def differences(self, ours: str, rule: str, name: str) -> list[float]:
+        """Return few genes of ours less many of another rule, for every random state."""
+        return [few["nmi"] - many["nmi"] for few, many in self.pairs(ours, rule, name)]
+
+    def pairs(self, ours: str, rule: str, name: str) -> list[tuple[dict, dict]]:
+        """Return the rows of few genes of ours and of many of another rule, state by state."""
+        few = self.pick(ours, FEW, of=name, by=CLUSTERINGS[0])
         many = {row["state"]: row for row in self.pick(rule, MANY, of=name, by=CLUSTERINGS[0])}
-        states = sorted(few.keys() & many.keys())
-        if len(states) < 2:
-            return None
-        values = [few[state]["nmi"] - many[state]["nmi"] for state in states]
+        return [(row, many[row["state"]]) for row in few if row["state"] in many]
+
+    def over_cells(self, ours: str, rule: str, name: str) -> np.ndarray:
+        """Return the bootstrap interval of the mean difference, over cells."""
         types = self.sets[name].types
         share = np.full(len(types), 1.0 / len(types))
         weights = np.random.default_rng(0).multinomial(len(types), share, size=DRAWS)
         drawn = [
-            bootstrap_nmi(types, np.array(few[state]["labels"]), weights)
-            - bootstrap_nmi(types, np.array(many[state]["labels"]), weights)
-            for state in states
+            bootstrap_nmi(types, np.array(few["labels"]), weights)
+            - bootstrap_nmi(types, np.array(many["labels"]), weights)
+            for few, many in self.pairs(ours, rule, name)
         ]
-        reach = np.quantile(np.mean(drawn, axis=0), [0.025, 0.975])
-        return [f"{np.mean(values):+.1f}", bounds(interval(values)), bounds(reach)]
+        return np.quantile(np.mean(drawn, axis=0), [0.025, 0.975])
 
-    def on_halves(self, rule: str, name: str) -> list[str]:
-        """Return the differences on halves of the cells: interval, and how often ours is ahead."""
-        anew = [scores[KNOWN] - scores[rule] for scores in self.halves[name] if rule in scores]
+    def on_halves(self, ours: str, rule: str, name: str) -> list[str]:
+        """Return mean and interval on halves of the cells, and how often ours is ahead, behind."""
+        anew = [
+            round(scores[ours] - scores[rule], 6)
+            for (of, _), scores in self.halves.items()
+            if of == name and {ours, rule} <= scores.keys()
+        ]
         if len(anew) < 2:
-            return ["", ""]
-        ahead = sum(value > 0.0 for value in anew)
+            return ["", "", ""]
         reach = bounds(interval(anew, single=True))
-        return [f"{np.mean(anew):+.1f} {reach}", f"{ahead} of {len(anew)}"]
+        signs = np.sign(anew)
+        return [f"{signed(np.mean(anew))} {reach}", str(sum(signs > 0)), str(sum(signs < 0))]
+
+    def summary_table(self) -> list[str]:
+        """Return the mean difference to every rule, and what is left without our best set."""
+        rows = []
+        for rule in self.rivals:
+            row = [rule]
+            for ours in OURS:
+                means = {
+                    s: np.mean(self.differences(ours, rule, s))
+                    for s in self.sets
+                    if self.differences(ours, rule, s)
+                }
+                best = max(means, key=means.get, default=None)
+                rest = [value for name, value in means.items() if name != best]
+                row.append(signed(np.mean(list(means.values()))) if means else "-")
+                row.append(f"{signed(np.mean(rest))} ({best})" if rest else "-")
+            rows.append(row)
+        parts = [f"{word}{end}" for word in ("c known", "c automatic") for end in ("", ", without")]
+        return table(["against", *parts], rows)
 
     def closing(self) -> str:
         """Return what was run, and for how long."""

@@ -13,7 +13,7 @@ import real_data
 from featsieve import JASFS
 
 SETS = ("sc_baron_mouse1", "sc_camp", "sc_mix5_celseq2", "sc_pollen")
-LOG10 = ("sc_pollen",)  # log10(x + 1) of expression that was normalised already
+LOG10 = ("sc_pollen",)  # stored as log10(count + 1)
 GENES = (30, 100, 300, 1000)
 LEAST_SEEN = 0.02  # of the cells express a gene that is looked at
 PRESELECTED = 2000  # genes that SCMER looks at
@@ -54,9 +54,8 @@ def load(source: str, label_key: str) -> Cells:
     """Return one of our sets by its name, or a .h5ad file."""
     if source in SETS:
         X, types = real_data.load(source)
-        if source not in LOG10:
-            return seen_genes(log_normalised(X), X, types)
-        return seen_genes(X * np.log(10.0), 10.0**X - 1.0, types)
+        counts = np.round(10.0**X - 1.0) if source in LOG10 else X
+        return seen_genes(log_normalised(counts), counts, types)
     return load_h5ad(Path(source), label_key)
 
 

@@ -11,17 +11,18 @@ n_clusters="auto" ("c automatic": nothing is told to the selection), four flavou
 highly variable genes of scanpy, the largest variance of the logs, SCMER, random genes (a draw per
 random state), and all genes. JASFS is fitted to the logs. Its ranking is a path: the first genes of
 a long fit are those of a short one, and so a fit with 300 genes gives 30 and 100 as well. Fits with
-1000 take longer; they are made for the first random state only. "Seconds" are of one core and for
-300 genes (SCMER: 100).
+1000 take longer; three of the ten random states make them. "Seconds" are of one core, to choose 300
+genes (SCMER: 100).
 
 The types are the labels that come with the sets: cell lines, by their genotypes, in
 sc_mix5_celseq2, populations that were sampled one by one in sc_pollen, and clusters that the
-authors named in sc_baron_mouse1 and sc_camp. sc_pollen comes as log10(x + 1) of expression that was
-normalised already: seurat_v3 and pearson_residuals, which ask for counts, get 10^x - 1. A file
-without counts has a dash there. SCMER is measured at 100 genes only, where it is installed: among
-the 2000 of scanpy's seurat, scaled, with its own search for the penalty that leaves about 100.
-geneBasis is written in R and is not measured. All of our sets are development sets: constants of
-featsieve/defaults.py were chosen while looking at them and others.
+authors named in sc_baron_mouse1 and sc_camp. sc_pollen is stored as log10(count + 1): the counts
+are 10^x - 1, rounded, and go the way of all counts (quality.py takes the logs as they are). Of a
+file without counts X is taken as logs, and the flavours that ask for counts have a dash. SCMER is
+measured at 100 genes only, where it is installed: among the 2000 of scanpy's seurat, scaled, with
+its own search for the penalty that leaves about 100. geneBasis is written in R and is not measured.
+All of our sets are development sets: constants of featsieve/defaults.py were chosen while looking
+at them and others.
 
 Usage: pip install -r requirements/genes.txt [scmer==0.1.3]
        [FEATSIEVE_DATA=folder] python benchmarks/genes.py [--sets sc_camp ...]
@@ -42,12 +43,12 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import gene_rules
 import real_data
 from common import finish, in_parallel, options
-from gene_page import ALL, AUTO, FEW, KNOWN, MANY, RANDOM, Results
+from gene_page import ALL, FEW, KNOWN, MANY, OURS, RANDOM, Results
 from gene_rules import FIXED, GENES, Cells
 
-RULES = (KNOWN, AUTO, *FIXED, RANDOM, ALL)
-STATES = {KNOWN: 10, AUTO: 5, RANDOM: 10}  # one case each; all others look at all in one case
-MOST_STATES = max(STATES.values())
+RULES = (*OURS, *FIXED, RANDOM, ALL)
+STATES = 10
+LONG_FITS = 3  # of the random states of JASFS go up to 1000 genes, the others to 300
 COMPONENTS = 30
 HALVES = 10
 NEEDED = ("scanpy", "skmisc", "igraph")
@@ -123,21 +124,28 @@ def judge(cells: Cells, genes: np.ndarray, states: range) -> list[dict]:
         ]
 
 
-def evaluate(source: str, label_key: str, rule: str, state: int) -> dict:
-    """Return the scores of one rule at all numbers of genes; state -1 stands for all of them."""
+def cases_of(rule: str) -> list[tuple[str, int, int]]:
+    """Return rule, random state (-1: all of them, for one selection) and most genes."""
+    if rule not in (*OURS, RANDOM):
+        return [(rule, -1, max(GENES))]
+    short = 300 if rule in OURS else max(GENES)
+    return [(rule, state, max(GENES) if state < LONG_FITS else short) for state in range(STATES)]
+
+
+def evaluate(source: str, label_key: str, rule: str, state: int, most: int) -> dict:
+    """Return the scores of one rule at all numbers of genes up to the most."""
     begun = time.process_time()
     cells = gene_rules.load(source, label_key)
     n_genes = cells.logs.shape[1]
-    counts = [count for count in GENES if count < n_genes]
-    states = range(MOST_STATES) if state < 0 else range(state, state + 1)
+    counts = [count for count in GENES if count <= most and count < n_genes]
+    states = range(STATES) if state < 0 else range(state, state + 1)
     seconds = found = None
     chosen = {}
-    if rule in (KNOWN, AUTO):
-        counts = counts if state == 0 else [count for count in counts if count <= 300]
+    if rule in OURS:
         start = time.process_time()
         n_clusters = cells.n_types if rule == KNOWN else "auto"
         sieve = gene_rules.by_jasfs(cells, n_clusters, max(counts), state)
-        seconds = None if state == 0 else time.process_time() - start
+        seconds = time.process_time() - start if max(counts) == 300 else None
         found = int(sieve.n_clusters_)
         order = np.argsort(sieve.ranking_)
         chosen = {count: order[:count] for count in counts}
@@ -169,8 +177,9 @@ def judge_half(source: str, label_key: str, rules: tuple[str, ...], draw: int) -
     cells = gene_rules.load(source, label_key).half(draw)
     scores = {}
     for rule in rules:
-        if rule == KNOWN:
-            sieve = gene_rules.by_jasfs(cells, cells.n_types, FEW, draw)
+        if rule in OURS:
+            n_clusters = cells.n_types if rule == KNOWN else "auto"
+            sieve = gene_rules.by_jasfs(cells, n_clusters, FEW, draw)
             genes = np.flatnonzero(sieve.get_support())
         elif rule == ALL:
             genes = np.arange(cells.logs.shape[1])
@@ -213,26 +222,26 @@ def main() -> None:
     rivals = [rule for rule in rules if rule in (*FIXED, ALL) and rule != "SCMER"]
     shared = {"jobs": arguments.jobs, "kept": arguments.kept}
     cases = [
-        (source, arguments.label_key, rule, state)
+        (source, arguments.label_key, *case)
         for source in sources
         for rule in rules
-        for state in (range(STATES[rule]) if rule in STATES else (-1,))
+        for case in cases_of(rule)
     ]
     answers = in_parallel(evaluate, cases, **shared)
-    n_halves = arguments.halves if KNOWN in rules else 0
     half_cases = [
-        (source, arguments.label_key, (KNOWN, *rivals), draw)
+        (source, arguments.label_key, some, draw)
         for source in sources
-        for draw in range(n_halves)
+        for some in (*((rule,) for rule in OURS if rule in rules), tuple(rivals))
+        for draw in range(arguments.halves)
     ]
     half_answers = in_parallel(judge_half, half_cases, **shared)
 
     sets = {Path(source).stem: gene_rules.load(source, arguments.label_key) for source in sources}
     results = Results(sets, rules, rivals)
-    for (source, _, rule, _), answer in zip(cases, answers, strict=True):
+    for (source, _, rule, *_), answer in zip(cases, answers, strict=True):
         results.add(Path(source).stem, rule, answer)
-    for (source, *_), answer in zip(half_cases, half_answers, strict=True):
-        results.add_half(Path(source).stem, answer)
+    for (source, *_, draw), answer in zip(half_cases, half_answers, strict=True):
+        results.add_half(Path(source).stem, draw, answer)
     finish(arguments.output, "Gene panels", __doc__, results.page(), results.plain_rows())
 
 
