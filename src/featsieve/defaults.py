@@ -210,7 +210,8 @@ LEAST_ROOM = 0.2
 # Chosen on: no data.
 SMALLEST_MODE = 0.02
 
-# Numbers of columns with several modes that the family of that name looks at.
+# Numbers of columns with several modes that the family of that name, and the structure test, look
+# at.
 # Chosen on: planted tables: more lose the clusters beside correlated columns without any.
 MODE_COLUMNS = (12, 25)
 

@@ -16,10 +16,11 @@ from featsieve.criteria.structure import (
     NoStructureWarning,
     beyond_others,
     find_structure,
+    scores_of,
     structure_test,
     untested,
 )
-from featsieve.datasets import make_planted
+from featsieve.datasets import make_catalogue_table, make_planted
 from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores
 from featsieve.tuning import suggest_n_clusters
 
@@ -220,12 +221,29 @@ def test_rotated_copies_keep_ties_and_the_leading_variances(shape):
 # The same table in other forms --------------------------------------------------------------------
 
 
-def test_units_and_tails_do_not_matter_at_all(planted, clear):
+def test_units_do_not_matter_at_all_and_tails_for_the_choice_of_columns_only(planted, clear):
     X = planted.X.copy()
-    X[:, ::3], X[:, 1::3] = np.exp(X[:, ::3]), 1e6 * X[:, 1::3] ** 3 - 5.0
+    X[:, ::3], X[:, 1::3] = 1e6 * X[:, ::3] - 5.0, 1e-4 * X[:, 1::3]
     found = structure_test(X)
     assert same(found, clear)
     np.testing.assert_array_equal(found.null_rotated, clear.null_rotated)
+    scores, modal = scores_of(X, np.random.default_rng(0))
+    X[:, ::3] = np.exp(planted.X[:, ::3])
+    stretched, other = scores_of(X, np.random.default_rng(0))
+    np.testing.assert_array_equal(stretched, scores)
+    assert (np.sort(other) == np.sort(modal)).all()
+    assert (other != modal).any()
+
+
+def test_two_valued_columns_are_looked_at_in_no_order():
+    X = (np.random.default_rng(0).random((60, 40)) < 0.4) * 1.0
+    first = [scores_of(X, np.random.default_rng(seed))[1][:12] for seed in (0, 1)]
+    assert set(first[0]) != set(first[1])
+
+
+@pytest.mark.parametrize("kind", ["60x2000", "blocks2"])
+def test_few_columns_that_fall_into_parts_show_clusters_beside_many_others(kind):
+    assert structure_test(make_catalogue_table(kind, random_state=1).X).verdict == "clusters"
 
 
 def test_any_kind_of_table_has_the_same_answer(planted):

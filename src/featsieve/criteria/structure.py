@@ -14,14 +14,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, pick_columns, take_rows
+from featsieve.arrays.namespace import is_sparse, pick_columns
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.distances import nearest_neighbours
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.hypotheses.families import components, sparse_weights
+from featsieve.hypotheses.families import components, sparse_weights, two_means_share
 from featsieve.hypotheses.pool import mutual_information
 from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, stored_entries
 from featsieve.hypotheses.views import View, hat_view, plain_view
@@ -135,7 +135,8 @@ def structure_test(
     """Test whether a table has clusters, correlated columns without groups, or nothing.
 
     The samples are grouped in several ways (neighbour graphs, k-means, sparse k-means; on all
-    columns, on halves of them, and on those that tell these groups best apart) into 2, 4 and 8.
+    columns, on halves of them, on those that tell these groups best apart, and on those whose
+    values fall most clearly into two parts) into 2, 4 and 8.
     Groups that are there are found by all of them. How far they agree is compared with two kinds
     of copies:
 
@@ -168,15 +169,18 @@ def structure_test(
 
     Notes
     -----
-    Values are ranks of the columns (normal scores), so that units and tails do not matter. The
-    rotation is that of Langsrud (2005) with the question of SigClust (Liu et al. 2008): a thin
+    Values are ranks of the columns (normal scores), so that units and tails do not matter; only
+    which columns fall into two parts is found from their own values, one column at a time. Copies
+    have the same columns, so that this choice favours none of them.
+
+    The rotation is that of Langsrud (2005) with the question of SigClust (Liu et al. 2008): a thin
     decomposition U S V' of the table, U replaced by the Q factor of a Gaussian matrix. Columns with
     ties get their own values back, and the leading directions are strengthened by what the
     correlations lose by that.
 
     A curved gradient (an arch, a ring) is called clusters: no test of this kind tells bends from
-    groups. Clusters that show in very few of many columns, or beside strong factors of no interest,
-    may be called a gradient or nothing: docs/inference.md has the rates.
+    groups. Clusters that are faint, or few rows in few columns, may be called a gradient or
+    nothing: docs/inference.md has the rates.
 
     Examples
     --------
@@ -225,11 +229,11 @@ def find_structure(
     shape, random_state = X.shape, check_random_state(random_state)
     X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    scores = scores_of(X, rng)
+    scores, modal = scores_of(X, rng)
     if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
         return None
     with one_thread():
-        own = agreements(scores, rng)
+        own = agreements(scores, modal, rng)
 
     def beyond(
         draw: Callable[[np.random.Generator], np.ndarray], what: str, n_kept: int
@@ -238,7 +242,7 @@ def find_structure(
         progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
         rngs = rng.spawn(n_tables)
         with one_thread():
-            tasks = (delayed(agreements)(draw(one), one) for one in rngs)
+            tasks = (delayed(agreements)(draw(one), modal, one) for one in rngs)
             # not every backend can count: only where somebody looks
             found = Parallel(n_jobs, return_as="generator" if progress.verbose else "list")(tasks)
             values = [own, *progress.counted(found, n_tables, what="copies")]
@@ -273,8 +277,11 @@ def share_beyond(values: np.ndarray) -> float:
     return float(np.mean(values >= values[0]))
 
 
-def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
-    """Return normal scores, of unit variance, of the columns that vary (some of very many)."""
+def scores_of(X: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal scores, of unit variance, of the columns that vary (some of very many).
+
+    With them come their positions, those whose values fall most clearly into two parts first.
+    """
     n, d = X.shape
     most = max(2, defaults.STRUCTURE_ENTRIES // n)
     if d > most:
@@ -282,14 +289,16 @@ def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
         if is_sparse(X):  # those with the most entries: others can tell no group
             columns = columns[np.argsort(-stored_entries(X)[columns], kind="stable")]
         X = pick_columns(X, np.sort(columns[:most]))
-    scores = dense_columns(normal_scores(X))[0]
+    values = dense_columns(X)[0]
+    scores = dense_columns(normal_scores(values))[0]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
     if len(scores) / 2 <= len(rows) < len(scores):
         once = np.sort(scores[rows], axis=0)
         if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
-            # twins would be groups of two
-            scores = dense_columns(normal_scores(take_rows(X, rows)))[0]
-    return scores
+            values = dense_columns(values[rows])[0]  # twins would be groups of two
+            scores = dense_columns(normal_scores(values))[0]
+    order = rng.permutation(values.shape[1])  # ties, as between binary columns, go by chance
+    return scores, order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
 
 
 def beyond_others(values: np.ndarray) -> np.ndarray:
@@ -306,13 +315,14 @@ def beyond_others(values: np.ndarray) -> np.ndarray:
     return np.asarray(((values - mean) / deviation).max(axis=1))
 
 
-def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return how far groupings of the samples agree, on all columns and on the telling ones.
+def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return how far groupings of the samples agree, on all columns and on some of them.
 
-    For each number of groups the mean mutual information of groupings of the whole table, of
-    groupings of those columns that have most of their variance between the former groups, and of
-    the hat metrics of two halves of the columns. Last come ``N_ENERGIES`` shares of variance of
-    leading components, in logarithms.
+    For each number of groups the mean mutual information of groupings of the whole table, of those
+    columns that have most of their variance between the former groups, of the hat metrics of two
+    halves of the columns, and of the first of the columns ``modal``. (These were chosen by what no
+    copy changes, the values of each column by itself: they are the same in all copies.) Last come
+    ``N_ENERGIES`` shares of variance of leading components, in logarithms.
     """
     n, d = R.shape
     numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
@@ -326,18 +336,28 @@ def agreements(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     views = [plain_view(points), *hats]
     cuts = [clusterings(view, links, numbers[-1], rng) for view in views]
     n_telling = min(d, max(4, min(defaults.SECOND_SIZES[0], d // 8)))
-    found = []
+    sizes = sorted({min(count, d // 2) for count in defaults.MODE_COLUMNS} - {0, 1})
+
+    def of_columns(columns: np.ndarray, *numbers: int) -> Iterator[float]:
+        """Say for each number how far groupings by some columns agree."""
+        part = R[:, columns]
+        inside = components(part, rng, count=defaults.STRUCTURE_COMPONENTS)
+        cut = clusterings(plain_view(inside), links, numbers[-1], rng)
+        for c in numbers:
+            found = [cut.labels(c), kmeans(inside, c, rng)]
+            found.append(sparse(part, found[-1], c, len(columns) // 3, rng))
+            yield agreement_of(found)
+
+    found = [one for size in sizes for one in of_columns(modal[:size], *numbers)]
     for c in numbers:
         first = [cut.labels(c) for cut in cuts]
         apart, first = first[2:], first[:2]
         first.append(kmeans(few, c, rng))
         first.append(sparse(R, first[-1], c, defaults.SPARSE_COLUMNS[0], rng))
         shown = sum(sparse_weights(R, labels, d) for labels in first)  # between the clusters
-        telling = R[:, np.argpartition(-shown, n_telling - 1)[:n_telling]]
-        inside = components(telling, rng, count=defaults.STRUCTURE_COMPONENTS)
-        second = [clusterings(plain_view(inside), links, c, rng).labels(c), kmeans(inside, c, rng)]
-        second.append(sparse(telling, second[-1], c, n_telling // 3, rng))
-        found += [agreement_of(one) for one in (first, second, apart) if one]
+        telling = np.argpartition(-shown, n_telling - 1)[:n_telling]
+        found += [agreement_of(one) for one in (first, apart) if one]
+        found += of_columns(telling, c)
     # in logarithms, in which shares of any size vary alike
     energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / R.size)
     return np.array([*found, energy[0], energy[-1]])
