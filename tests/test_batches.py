@@ -270,7 +270,7 @@ def test_forms_of_a_sparse_table_in_batches():
     np.testing.assert_allclose(
         normal_scores(X).toarray(), normal_scores(dense.round(12)), atol=1e-6
     )
-    Z, units = dense_columns(X)
+    Z, units, _ = dense_columns(X)
     np.testing.assert_allclose(Z, dense_columns(dense)[0], atol=1e-6)
     assert units.max() == 1.0
     moved = permuted(X, np.random.default_rng(0)).toarray()

@@ -273,7 +273,7 @@ def test_entries_that_are_stored_in_pieces_are_one_entry(planted):
 def test_columns_that_say_little_alone_need_not_be_compared(monkeypatch):
     planted = make_planted(80, 400, n_informative=20, n_clusters=C, random_state=0)
     operator, pool = as_operator(planted.X, scale="unit"), Pool.of([planted.labels], C)
-    settings = Settings("auto", None, None, C, 5, ridge=10.0, shrinkage=1.0, scale="unit", n_jobs=1)
+    settings = Settings("auto", None, None, C, 5, ridge=10.0, shrinkage=1.0, n_jobs=1)
     monkeypatch.setattr(defaults, "SECOND_SIZES", (10, 20))
     of_some = best_features(operator, pool, settings)  # of the 80 that say most alone
     monkeypatch.setattr(defaults, "SCREENED_PER_FEATURE", 20)

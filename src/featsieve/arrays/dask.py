@@ -22,6 +22,7 @@ from featsieve.arrays.dense import DenseOperator
 from featsieve.arrays.namespace import is_sparse
 from featsieve.arrays.operator import ColumnStatistics, DataOperator
 from featsieve.arrays.row_parts import RowParts, Rows, added, joined, to_host
+from featsieve.arrays.scale import ColumnScale
 from featsieve.arrays.sparse import SparseOperator
 
 # Results of so many parts are added by one task, and those sums again.
@@ -124,7 +125,7 @@ def persist(tasks: Sequence[Any]) -> list[Any]:
 class Recipe:
     """How a worker makes an operator of chunks: scaling and the statistics of the whole table."""
 
-    scale: str
+    scale: str | ColumnScale
     center: bool
     statistics: ColumnStatistics
 
@@ -350,7 +351,7 @@ class DaskOperator(DataOperator):
 
     @property
     def _recipe(self) -> Recipe:
-        return Recipe(self._scale, self._center, self.statistics)
+        return Recipe(self.scale, self._center, self.statistics)
 
     # Products that stay in their chunk ----------------------------------------------------------
 

@@ -26,13 +26,14 @@ from featsieve.arrays.namespace import (
     namespace_of,
     on_host,
     sparse_product,
+    to_numpy,
 )
 from featsieve.arrays.row_parts import RowParts
+from featsieve.arrays.scale import ColumnScale
 
 if TYPE_CHECKING:
     from featsieve.arrays.sparse import SparseOperator
 
-SCALES = ("unit", "std", "sqrt", "none")
 
 # Row or column blocks of temporaries stay near this many elements (16 MiB of float64), or, where
 # they are only summed, within the cache (512 KiB). On another device few launches matter more, and
@@ -79,9 +80,8 @@ class DataOperator(ABC):
     ----------
     X : array of shape (n_samples, n_features)
         The table. It is never modified.
-    scale : {"unit", "std", "sqrt", "none"}
-        "unit" gives every column that varies unit norm, "std" unit variance; "sqrt" divides it by
-        the square root of its norm: half way to "none", which leaves the natural scale.
+    scale : ColumnScale or its rule
+        What the columns are divided by.
     center : bool
         Whether the columns are centred.
     statistics : ColumnStatistics, optional
@@ -111,14 +111,12 @@ class DataOperator(ABC):
         self,
         X: Any,
         *,
-        scale: str = "none",
+        scale: str | ColumnScale = "none",
         center: bool = True,
         statistics: ColumnStatistics | None = None,
     ) -> None:
-        if scale not in SCALES:
-            raise ValueError(f"scale must be one of {SCALES}, got {scale!r}.")
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        self._scale, self._center = scale, center
+        self.scale, self._center = ColumnScale.of(scale), center
         self._computed: dict[Hashable, Any] = {}
         self._set_table(X)
         self._is_part = statistics is not None
@@ -137,9 +135,14 @@ class DataOperator(ABC):
         mean, spread = self._column_statistics()  # spread_j = sum_i (x_ij - mean_j)^2
         varies = exceeds_rounding(spread, mean, n)
         inverse_scale = xp.astype(varies, xp.float64)
-        if self._scale != "none":
-            length = xp.sqrt(spread / n if self._scale == "std" else spread)
-            length = xp.sqrt(length) if self._scale == "sqrt" else length
+        rule, variables = self.scale.rule, self.scale.variables
+        if rule != "none":
+            length = spread
+            if variables is not None:  # one variable has the norm of one column
+                total = np.bincount(variables, weights=to_numpy(xp.where(varies, spread, 0.0)))
+                length = like(total[variables], spread)
+            length = xp.sqrt(length / n if rule == "std" else length)
+            length = xp.sqrt(length) if rule == "sqrt" else length
             inverse_scale /= xp.where(varies, length, xp.ones_like(length))
         deviation = xp.sqrt(spread / n)
         if not self._center:
@@ -300,7 +303,7 @@ class DataOperator(ABC):
 
     def centred(self) -> "DataOperator":
         """Return the operator with centred columns: distances between samples need no origin."""
-        return self if self._center else type(self)(self._X, scale=self._scale)
+        return self if self._center else type(self)(self._X, scale=self.scale)
 
     def column_norms(self) -> Array:
         """Return the squared norms of the columns of Z."""

@@ -120,7 +120,7 @@ def suggest_n_clusters(
     random_state = check_random_state(random_state)
     X, _ = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
     numbers = candidate_numbers(X.shape[0], most)
-    Z, units = dense_columns(X)
+    Z, units, _ = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     agreement, score = _by_halves(Z, numbers, rng)
     if agreement.max() > defaults.CREDIBLE_EXCESS:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import Array, pick_columns, take_rows, to_numpy
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.kmeans import kmeans
@@ -75,30 +75,29 @@ def first_hypotheses(
     n_splits: int = defaults.HAT_SPLITS,
     n_neighbors: int = 5,
     shrinkage: float = 1.0,
-    scale: str = "unit",
     views: list[View] | None = None,
     n_jobs: int = 1,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of a table: the hat family if it is credible, else all families.
 
-    ``operator`` is the table X with columns of the ``scale``. Where X is some rows of a table with
+    ``operator`` is the table X with its columns scaled. Where X is some rows of a table with
     many, ``views`` are the hat views of these rows that all of them determine.
     """
-    c, k = n_clusters, n_neighbors
-    hats = HatFamily(c, k, shrinkage, scale)
+    c, k, scale = n_clusters, n_neighbors, operator.scale
+    hats = HatFamily(c, k, shrinkage)
     beside = partial(run_all, n_jobs=n_jobs, on_host=operator.on_host)
     ranks, chance, *splits = rng.spawn(3 + n_splits)  # of splits, the first is of all columns
 
     def by_ranks() -> Labels:
         if views is not None:  # ranks of a few rows say little of the metric of many
             return []
-        table = as_operator(normal_scores(X), scale="unit")
+        table = as_operator(normal_scores(X), scale=scale.by("unit"))
         return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
         n, enough = operator.shape[0], defaults.CHANCE_SAMPLES
         rows = np.sort(chance.choice(n, enough, replace=False)) if n > enough else None
-        shuffled = permuted(X if rows is None else take_rows(X, rows), chance)
+        shuffled = permuted(X if rows is None else take_rows(X, rows), chance, scale.variables)
         tasks = hats.tasks(shuffled, as_operator(shuffled, scale=scale), chance.spawn(2))
         return [one for labels in beside(tasks) for one in labels]
 
@@ -112,13 +111,14 @@ def first_hypotheses(
         belief.weight[0] = 1.0
         return Pool.of(members, c), belief
     pool = [(belief.weight[0], members)]
-    table, units = dense_columns(X)
+    table, units, kept = dense_columns(X, scale.variables)
     own, by_permuted, by_rotated = rng.spawn(3)
+    look = partial(plain_families, units=units, scale=scale.at(kept), n_clusters=c, n_neighbors=k)
     plain, permuted_plain, rotated_plain = run_all(
         [
-            lambda: plain_families(table, units, c, k, own),
-            lambda: plain_families(by_permuted.permuted(table, axis=0), units, c, k, by_permuted),
-            lambda: plain_families(rotated(table, by_rotated), units, c, k, by_rotated),
+            lambda: look(table, own),
+            lambda: look(permuted(table, by_permuted, scale.at(kept).variables), by_permuted),
+            lambda: look(rotated(table, by_rotated), by_rotated),
         ],
         n_jobs=n_jobs,
     )
@@ -146,7 +146,6 @@ class HatFamily:
     n_clusters: int
     n_neighbors: int
     shrinkage: float
-    scale: str
 
     def tasks(
         self,
@@ -163,7 +162,8 @@ class HatFamily:
             return self.view_tasks(metrics.views(partial(product, operator)), whole)
         gram = wide_gram(operator)
         varying = np.flatnonzero(to_numpy(operator.varies))
-        halved = [partial(self.halves, X, varying, gram, rng) for rng in splits if len(varying) > 1]
+        look = partial(self.halves, X, operator.scale, varying, gram)
+        halved = [partial(look, rng) for rng in splits if len(varying) > 1]
         return [partial(self.cuts, operator, self.n_neighbors, gram, whole), *halved]
 
     def view_tasks(self, views: list[View], rng: np.random.Generator) -> list[Callable[[], Labels]]:
@@ -175,12 +175,19 @@ class HatFamily:
             for view, own, count in zip(views, rng.spawn(len(views)), neighbours, strict=True)
         ]
 
-    def halves(self, X: Any, varying: np.ndarray, gram: Any, rng: np.random.Generator) -> Labels:
+    def halves(
+        self,
+        X: Any,
+        scale: ColumnScale,
+        varying: np.ndarray,
+        gram: Any,
+        rng: np.random.Generator,
+    ) -> Labels:
         """Return the labels of two random halves of the columns that vary."""
-        middle, k = len(varying) // 2, self.n_neighbors
-        shuffled, found, rest = rng.permutation(varying), [], gram
-        for half, neighbours in ((shuffled[:middle], k), (shuffled[middle:], 2 * k)):
-            part = as_operator(pick_columns(X, np.sort(half)), scale=self.scale)
+        k, found, rest = self.n_neighbors, [], gram
+        parts = scale.halves(varying, rng, len(varying) // 2)
+        for half, neighbours in zip(map(np.sort, parts), (k, 2 * k), strict=True):
+            part = as_operator(pick_columns(X, half), scale=scale.at(half))
             own = rest
             if gram is not None and rest is gram:  # K of one half is K less that of the other
                 own = part.sample_gram()
@@ -197,14 +204,20 @@ class HatFamily:
 
 
 def plain_families(
-    Z: np.ndarray, units: np.ndarray, n_clusters: int, n_neighbors: int, rng: np.random.Generator
+    Z: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    units: np.ndarray,
+    scale: ColumnScale,
+    n_clusters: int,
+    n_neighbors: int,
 ) -> dict[str, Labels]:
     """Return the families of plain distances, few components and chosen columns of a table.
 
     ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given.
     """
     c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
-    R = dense_columns(normal_scores(Z))[0]
+    R = dense_columns(normal_scores(Z), scale.variables)[0]
     many = [components(A, rng) for A in (Z, R, Z * units)]
     of_Z, of_R, of_raw = few = [points[:, : defaults.FEW_COMPONENTS] for points in many]
 

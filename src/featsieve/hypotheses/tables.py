@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import gathered, is_sparse, like, pick_columns, to_numpy
 
@@ -86,15 +86,18 @@ def _scores_of_rows(rows: np.ndarray, of_half_ranks: np.ndarray) -> np.ndarray:
     return scores
 
 
-def permuted(X: Any, rng: np.random.Generator) -> Any:
+def permuted(X: Any, rng: np.random.Generator, variables: np.ndarray | None = None) -> Any:
     """Return X with every column permuted on its own: the same columns without any dependence.
 
-    A sparse table that is shifted within batches is permuted within them: it stays sparse.
+    Columns of one of the ``variables`` (of a dense table) stay together. A sparse table that is
+    shifted within batches is permuted within them: it stays sparse.
     """
     X = gathered(X)
     n, d = X.shape
     if not is_sparse(X):
         dense = rng.permuted(to_numpy(X), axis=0)
+        for one in () if variables is None else repeated(variables):
+            dense[:, one] = rng.permutation(to_numpy(X[:, one]))
         return dense if isinstance(X, np.ndarray) else like(dense, X)
     batched = isinstance(X, SparseInBatches)
     table = sp.csc_array(X.stored if batched else X, copy=True)
@@ -188,23 +191,33 @@ def stored_entries(X: Any) -> np.ndarray:
     return np.bincount(sp.coo_array(stored).col, minlength=X.shape[1])
 
 
-def dense_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns that vary, with mean 0 and variance 1, and their deviations (largest 1).
+def repeated(variables: np.ndarray) -> list[np.ndarray]:
+    """Return the columns of each variable that has several."""
+    order = np.argsort(variables, kind="stable")
+    ends = np.flatnonzero(np.diff(variables[order])) + 1
+    return [one for one in np.split(order, ends) if len(one) > 1]
+
+
+def dense_columns(
+    X: Any, variables: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns that vary, standardised, their deviations (largest 1), and which they are.
 
     In single precision, which holds a column of any unit only if it is standardised before. Of very
     wide sparse tables the columns with the most entries are kept: a column that is zero nearly
     everywhere can tell no cluster of any size from the others.
     """
     X = gathered(X)
+    kept, scale = np.arange(X.shape[1]), ColumnScale("std", variables)
     if is_sparse(X) and X.shape[1] > defaults.MOST_DENSE_COLUMNS:
         filled = stored_entries(X)
         kept = np.sort(np.argsort(-filled, kind="stable")[: defaults.MOST_DENSE_COLUMNS])
-        X = pick_columns(X, kept)
-    operator = as_operator(X, scale="std")
+        X, scale = pick_columns(X, kept), scale.at(kept)
+    operator = as_operator(X, scale=scale)
     n, chosen = X.shape[0], np.flatnonzero(to_numpy(operator.varies))
     Z = np.empty((n, len(chosen)), dtype=np.float32)
     for start in range(0, len(chosen), step := max(1, BLOCK_ELEMENTS // n)):
         block = chosen[start : start + step]
         Z[:, start : start + step] = to_numpy(operator.columns(operator.place(block)))
     inverse = to_numpy(operator.inverse_scale)[chosen]
-    return Z, (inverse.min(initial=np.inf) / inverse).astype(np.float32)
+    return Z, (inverse.min(initial=np.inf) / inverse).astype(np.float32), kept[chosen]

@@ -149,7 +149,7 @@ def halves(operator: DataOperator, rng: np.random.Generator, n_splits: int) -> I
     varying = np.flatnonzero(to_numpy(operator.varies))
     yield varying
     for _ in range(n_splits if len(varying) > 1 else 0):
-        yield from np.array_split(rng.permutation(varying), 2)
+        yield from operator.scale.halves(varying, rng, -(-len(varying) // 2))
 
 
 def product(operator: DataOperator, A: np.ndarray) -> np.ndarray:

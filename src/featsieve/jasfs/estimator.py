@@ -386,7 +386,6 @@ class JASFS(ClusterModel):
             n_neighbors=self.n_neighbors,
             ridge=self.ridge,
             shrinkage=self.shrinkage,
-            scale=self._column_scale,
             n_jobs=self._n_threads(operator),
         )
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))

@@ -56,7 +56,6 @@ class Settings:
     n_neighbors: int
     ridge: float  # in units of the mean squared column norm
     shrinkage: float
-    scale: str
     n_jobs: int
 
     @property
@@ -95,7 +94,7 @@ def find_labels(
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = hosted(take_rows(X, rows))
-    small = as_operator(some, scale=settings.scale)
+    small = as_operator(some, scale=operator.scale)
     first, metrics = None, None
     if settings.several:
         metrics = HatMetrics.of(
@@ -110,7 +109,7 @@ def find_labels(
         fewest = max(defaults.N_CELLS, defaults.LANDMARKS_PER_CLUSTER * c)
         centres = np.sort(rng.choice(rows, min(count, fewest), replace=False))
         means = cells(operator, centres, settings, support)
-        small = as_operator(hosted(operator.place(means)), scale=settings.scale)
+        small = as_operator(hosted(operator.place(means)), scale=operator.scale)
         if first is not None and metrics is not None:
             first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
         found = few_samples(means, small, settings, rng, first=first, order=support)
@@ -134,9 +133,7 @@ def find_labels(
 
 def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
     """Return the hypotheses of given hat views."""
-    family = HatFamily(
-        settings.n_clusters, settings.n_neighbors, settings.shrinkage, settings.scale
-    )
+    family = HatFamily(settings.n_clusters, settings.n_neighbors, settings.shrinkage)
     on_host = views[0].distances.on_host
     found = run_all(family.view_tasks(views, rng), n_jobs=settings.n_jobs, on_host=on_host)
     return Pool.of([one for labels in found for one in labels], settings.n_clusters)
@@ -249,7 +246,6 @@ def first_stage(
         n_splits=settings.n_splits,
         n_neighbors=settings.n_neighbors,
         shrinkage=settings.shrinkage,
-        scale=settings.scale,
         views=views,
         n_jobs=settings.n_jobs,
     )
