@@ -392,8 +392,11 @@ def is_testing() -> bool:
 
 
 def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
-    """Test a checked table, and warn where it has no clusters; None where it is too small."""
-    found = find_structure(X, **settings)
+    """Test a checked table, and warn where it has no clusters.
+
+    None where it is too small, or somebody else tests (:func:`untested`).
+    """
+    found = find_structure(X, **settings) if is_testing() else None
     if found is not None and found.verdict != "clusters":
         warn(f"{found.sentence} {WHAT_TO_DO}", NoStructureWarning)
     return found

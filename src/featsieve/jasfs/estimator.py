@@ -14,6 +14,7 @@ from featsieve.arrays.threads import n_threads
 from featsieve.base import estimator
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import RankedPath
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.criteria.qvalues import feature_qvalues
@@ -414,10 +415,10 @@ class JASFS(ClusterModel):
         E = hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * self.n_clusters_)
         return self_tuning_graph(hat_distances(E), n_neighbors=self.n_neighbors)
 
-    def _begin(self, X: Any) -> tuple[Problem, Found, int]:
+    def _begin(self, X: Any, batch: Any = None) -> tuple[Problem, Found, int]:
         """Return the start of a fit that has yet to check X, and how many columns vary."""
         self._check_parameters()
-        X = self._check_input(X)
+        X = within_batches(self._check_input(X), batch)[0]
         return *self._find_labels(X, *self._prepare(X)), int(self._varies.sum())
 
     def _limit(
