@@ -279,7 +279,8 @@ def _check_clusters(fitted: Any, X: Any, batch: Any) -> StructureTest | None:
     """
     structure = fitted_attribute(fitted, "structure_")
     if structure is None:
-        structure = warn_without_structure(within_batches(X, batch)[0])
+        inside, codes, _ = within_batches(X, batch)
+        structure = warn_without_structure(inside, codes=codes)
     certainty = fitted_attribute(fitted, "sample_certainty_")
     if certainty is not None and np.mean(certainty) < defaults.REPORT_DOUBTFUL_CERTAINTY:
         warn(

@@ -218,14 +218,18 @@ def find_structure(
     level: float = defaults.STRUCTURE_LEVEL,
     random_state: Any = 0,
     *,
+    codes: np.ndarray | None = None,
     n_jobs: int | None = None,
     progress: FitProgress = SILENT,
 ) -> StructureTest | None:
-    """Return what :func:`structure_test` does, of a checked table; None where it is too small."""
+    """Return what :func:`structure_test` does, of a checked table; None where it is too small.
+
+    ``codes`` are the batches that it was corrected for.
+    """
     shape, random_state = X.shape, check_random_state(random_state)
-    X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
+    X, rows = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    scores = scores_of(X, rng)
+    scores = scores_of(X, rng, codes if codes is None or rows is None else codes[rows])
     if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
         return None
     with one_thread():
@@ -273,7 +277,7 @@ def share_beyond(values: np.ndarray) -> float:
     return float(np.mean(values >= values[0]))
 
 
-def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
+def scores_of(X: Any, rng: np.random.Generator, codes: np.ndarray | None = None) -> np.ndarray:
     """Return normal scores, of unit variance, of the columns that vary (some of very many)."""
     n, d = X.shape
     most = max(2, defaults.STRUCTURE_ENTRIES // n)
@@ -282,13 +286,14 @@ def scores_of(X: Any, rng: np.random.Generator) -> np.ndarray:
         if is_sparse(X):  # those with the most entries: others can tell no group
             columns = columns[np.argsort(-stored_entries(X)[columns], kind="stable")]
         X = pick_columns(X, np.sort(columns[:most]))
-    scores = dense_columns(normal_scores(X))[0]
+    scores = dense_columns(normal_scores(X, codes))[0]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
     if len(scores) / 2 <= len(rows) < len(scores):
         once = np.sort(scores[rows], axis=0)
         if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
             # twins would be groups of two
-            scores = dense_columns(normal_scores(take_rows(X, rows)))[0]
+            codes = None if codes is None else codes[rows]
+            scores = dense_columns(normal_scores(take_rows(X, rows), codes))[0]
     return scores
 
 

@@ -77,12 +77,14 @@ def first_hypotheses(
     shrinkage: float = 1.0,
     scale: str = "unit",
     views: list[View] | None = None,
+    codes: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of a table: the hat family if it is credible, else all families.
 
     ``operator`` is the table X with columns of the ``scale``. Where X is some rows of a table with
-    many, ``views`` are the hat views of these rows that all of them determine.
+    many, ``views`` are the hat views of these rows that all of them determine. ``codes`` are the
+    batches that X was corrected for.
     """
     c, k = n_clusters, n_neighbors
     hats = HatFamily(c, k, shrinkage, scale)
@@ -92,7 +94,7 @@ def first_hypotheses(
     def by_ranks() -> Labels:
         if views is not None:  # ranks of a few rows say little of the metric of many
             return []
-        table = as_operator(normal_scores(X), scale="unit")
+        table = as_operator(normal_scores(X, codes), scale="unit")
         return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
@@ -113,12 +115,16 @@ def first_hypotheses(
         return Pool.of(members, c), belief
     pool = [(belief.weight[0], members)]
     table, units = dense_columns(X)
+    codes = getattr(X, "codes", codes)
     own, by_permuted, by_rotated = rng.spawn(3)
     plain, permuted_plain, rotated_plain = run_all(
         [
-            lambda: plain_families(table, units, c, k, own),
-            lambda: plain_families(by_permuted.permuted(table, axis=0), units, c, k, by_permuted),
-            lambda: plain_families(rotated(table, by_rotated), units, c, k, by_rotated),
+            partial(plain_families, made(table), units, c, k, own, codes)
+            for made, own in (
+                (np.asarray, own),
+                (partial(by_permuted.permuted, axis=0), by_permuted),
+                (partial(rotated, rng=by_rotated), by_rotated),
+            )
         ],
         n_jobs=n_jobs,
     )
@@ -197,14 +203,20 @@ class HatFamily:
 
 
 def plain_families(
-    Z: np.ndarray, units: np.ndarray, n_clusters: int, n_neighbors: int, rng: np.random.Generator
+    Z: np.ndarray,
+    units: np.ndarray,
+    n_clusters: int,
+    n_neighbors: int,
+    rng: np.random.Generator,
+    codes: np.ndarray | None = None,
 ) -> dict[str, Labels]:
     """Return the families of plain distances, few components and chosen columns of a table.
 
-    ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given.
+    ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given,
+    ``codes`` the batches of its rows.
     """
     c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
-    R = dense_columns(normal_scores(Z))[0]
+    R = dense_columns(normal_scores(Z, codes))[0]
     many = [components(A, rng) for A in (Z, R, Z * units)]
     of_Z, of_R, of_raw = few = [points[:, : defaults.FEW_COMPONENTS] for points in many]
 

@@ -7,7 +7,7 @@
 All stages are the target of the features, and their consensus are the clusters.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,7 @@ class Settings:
     shrinkage: float
     scale: str
     n_jobs: int
+    codes: np.ndarray | None = None  # the batches that the table was corrected for
 
     @property
     def n_splits(self) -> int:
@@ -95,6 +96,8 @@ def find_labels(
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = hosted(take_rows(X, rows))
+    if settings.codes is not None:
+        settings = replace(settings, codes=settings.codes[rows])
     small = as_operator(some, scale=settings.scale)
     first, metrics = None, None
     if settings.several:
@@ -251,6 +254,7 @@ def first_stage(
         shrinkage=settings.shrinkage,
         scale=settings.scale,
         views=views,
+        codes=settings.codes,
         n_jobs=settings.n_jobs,
     )
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from featsieve.criteria.batches import within_batches
+from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import WHAT_TO_DO, find_structure, untested
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
-from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.messages import ProgressCallback, silent
 from featsieve.workflow.methods import (
     DEFAULT_METHOD,
@@ -48,7 +48,7 @@ def compare_methods(
     prepared = prepare_table(table, **settings)
     batch = None if prepared.table.batch is None else np.asarray(prepared.table.batch)
     in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
-    inside = within_batches(prepared.X, batch)[0]
+    inside, codes, _ = within_batches(prepared.X, batch)
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d = X.shape
@@ -64,11 +64,11 @@ def compare_methods(
         warnings.simplefilter("ignore")  # of several methods about one table
         progress("counting clusters and features")
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = find_structure(inside, random_state=random_state)
+            structure = find_structure(inside, random_state=random_state, codes=codes)
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
         if isinstance(n_clusters, str):
-            n_clusters = suggest_n_clusters(inside, random_state=random_state).n_clusters
+            n_clusters = count_clusters(inside, random_state=random_state, codes=codes).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
         counts = {"n_clusters": n_clusters, "random_state": random_state, **prepared.constraints}
         if isinstance(n_features, str):
