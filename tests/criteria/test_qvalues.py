@@ -169,7 +169,8 @@ def test_a_refit_sees_permuted_columns_only_where_it_should(planted):
 
     for table in (planted.X, sp.csr_array(planted.X)):
         columns = np.array([7, 3])
-        _null_statistics(Keeping(3, n_features_to_select=2, init="k-means"), table, None, columns, 0)
+        keeping = Keeping(3, n_features_to_select=2, init="k-means")
+        _null_statistics(keeping, table, None, columns, 0)
         X = seen[-1].toarray() if sp.issparse(seen[-1]) else seen[-1]
         changed = (X != planted.X).any(axis=0)
         np.testing.assert_array_equal(np.flatnonzero(changed), [3, 7])

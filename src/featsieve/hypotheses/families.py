@@ -115,16 +115,16 @@ def first_hypotheses(
         return Pool.of(members, c), belief
     pool = [(belief.weight[0], members)]
     table, units = dense_columns(X)
-    codes = getattr(X, "codes", codes)
     own, by_permuted, by_rotated = rng.spawn(3)
+
+    def look(Z: np.ndarray, rng: np.random.Generator) -> dict[str, Labels]:
+        return plain_families(Z, units, c, k, rng, getattr(X, "codes", codes))
+
     plain, permuted_plain, rotated_plain = run_all(
         [
-            partial(plain_families, made(table), units, c, k, own, codes)
-            for made, own in (
-                (np.asarray, own),
-                (partial(by_permuted.permuted, axis=0), by_permuted),
-                (partial(rotated, rng=by_rotated), by_rotated),
-            )
+            lambda: look(table, own),
+            lambda: look(by_permuted.permuted(table, axis=0), by_permuted),
+            lambda: look(rotated(table, by_rotated), by_rotated),
         ],
         n_jobs=n_jobs,
     )
