@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from featsieve.criteria.structure import untested
 from featsieve.datasets import Planted, make_planted
 from featsieve.io import child
 
@@ -40,3 +41,10 @@ def files_are_trusted(monkeypatch):
     Those of the child itself, and of hostile files, set it to True again.
     """
     monkeypatch.setattr(child, "isolated", False)
+
+
+@pytest.fixture
+def untested_fits():
+    """Fit without tests of structure, which take most of the time of small fits."""
+    with untested():
+        yield

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -15,11 +16,16 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.arrays.batches import Batches
-from featsieve.criteria.batches import within_batches
+from featsieve.criteria.batches import fit_corrected, within_batches
+from featsieve.criteria.n_clusters import count_clusters
+from featsieve.criteria.structure import find_structure
+from featsieve.datasets import make_cells
+from featsieve.graphs.kmeans import kmeans
+from featsieve.hypotheses.families import components
 from featsieve.hypotheses.tables import dense_columns, normal_scores, permuted
 from featsieve.io.models import load_model, save_model
 from featsieve.io.selection_model import SelectionModel
-from featsieve.tuning import feature_qvalues, structure_test, suggest_n_clusters
+from featsieve.tuning import feature_qvalues
 
 from .array_library_checks import SELECTORS
 from .arrays.products import assert_products, explicit
@@ -101,7 +107,7 @@ def test_every_selector_fits_the_table_that_pandas_corrects(name):
     X[batch == "plate b", 7] = 3.0  # constant in one batch
     X[:, 9] = np.where(batch == "plate b", 1.0, 2.0)  # in both
     own = clone(SELECTORS[name]).fit(X, batch=batch)
-    other = clone(SELECTORS[name]).fit(by_hand(X, batch))
+    other = fit_corrected(clone(SELECTORS[name]), by_hand(X, batch), 1 * (batch == "plate b"))
     same_selection(own, other)
     if hasattr(own, "labels_"):
         np.testing.assert_array_equal(own.labels_, other.labels_)
@@ -134,25 +140,41 @@ def test_names_of_batches_may_be_of_any_kind():
     names = [batch, batch.astype(object), batch.tolist(), pd.Series(batch), pd.Categorical(batch)]
     expected = by_hand(X, batch)
     for given in numbers + names:
-        inside, batches = within_batches(X, given)
+        inside, codes, batches = within_batches(X, given)
         np.testing.assert_allclose(inside, expected, atol=1e-12)
         assert batches.names.tolist() == np.unique(np.asarray(given)).tolist()
+        np.testing.assert_array_equal(codes, batch == "plate b")
 
 
 def test_numbers_are_found_in_the_corrected_table():
     X, _, batch = two_batches(80, 30, counts=True)
     found = JASFS("auto", random_state=0, init="k-means").fit(sp.csr_array(X), batch=batch)
-    inside = by_hand(X, batch)
-    assert found.n_clusters_ == suggest_n_clusters(inside, random_state=0).n_clusters
-    assert found.structure_.verdict == structure_test(inside).verdict == "clusters"
+    count = count_clusters(by_hand(X, batch), codes=(batch == "plate b").astype(int))
+    assert found.n_clusters_ == count.n_clusters
+    assert found.structure_.verdict == "clusters"
 
 
 def test_a_gradient_of_batches_is_no_structure():
     rng = np.random.default_rng(0)
     batch = np.arange(60) % 2
     X = rng.standard_normal((60, 20)) + 3.0 * rng.standard_normal((2, 20))[batch]
-    assert structure_test(X).verdict == "clusters"
-    assert structure_test(within_batches(X, batch)[0]).verdict == "nothing"
+    inside, codes, _ = within_batches(X, batch)
+    assert find_structure(inside, codes=codes).verdict == "nothing"
+
+
+def test_ranks_of_counts_do_not_tell_batches_apart():
+    cells = make_cells(240, 400, n_markers=10, random_state=0)
+    batch = np.random.default_rng(0).integers(2, size=240)  # of no effect at all
+    X = np.log1p(cells.X)
+    dense, codes, _ = within_batches(X, batch)
+
+    def told(scores):
+        points = components(dense_columns(scores)[0], np.random.default_rng(0))[:, :10]
+        return normalized_mutual_info_score(batch, kmeans(points, 7, np.random.default_rng(0)))
+
+    assert told(normal_scores(dense)) > 0.3  # zeros of the two lie a little apart
+    assert told(normal_scores(dense, codes)) < 0.05
+    assert told(normal_scores(within_batches(sp.csr_array(X), batch)[0])) < 0.05
 
 
 def test_qvalues_inside_of_batches():
@@ -177,6 +199,7 @@ def test_significant_features_are_those_inside_of_batches():
     assert fitted.batches_.mean.shape == (2, fitted.n_features_selected_)
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize("sparse", [False, True])
 def test_estimators_around_selectors(sparse):
     X, _, batch = two_batches(60, 40, counts=True)
@@ -267,9 +290,16 @@ def test_products_with_a_sparse_table_in_batches(scale, center):
 def test_forms_of_a_sparse_table_in_batches():
     X, dense, codes = sparse_in_batches()
     np.testing.assert_allclose(X.toarray(), dense, atol=1e-12)
-    np.testing.assert_allclose(
-        normal_scores(X).toarray(), normal_scores(dense.round(12)), atol=1e-6
-    )
+    scores = normal_scores(X).toarray()
+    other = normal_scores(dense.round(12), codes)
+    scores, other = (each - each.mean(axis=0) for each in (scores, other))
+    np.testing.assert_allclose(scores, other, atol=1e-5)  # but for what zeros have become
+    for b in range(3):  # the order inside of every batch, and no other
+        np.testing.assert_array_equal(
+            rankdata(scores[codes == b].round(6), axis=0),
+            rankdata(dense[codes == b].round(6), axis=0),
+        )
+        np.testing.assert_allclose(scores[codes == b].mean(axis=0), 0.0, atol=1e-6)
     Z, units, _ = dense_columns(X)
     np.testing.assert_allclose(Z, dense_columns(dense)[0], atol=1e-6)
     assert units.max() == 1.0

@@ -33,7 +33,8 @@ def chosen(sieve) -> set[str]:
 
 
 def jasfs(**settings) -> JASFS:
-    return JASFS(3, random_state=0, **settings)
+    """Return JASFS with one hypothesis: what may be selected is the same for one and many."""
+    return JASFS(3, random_state=0, **{"init": "k-means", **settings})
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -106,7 +107,8 @@ def test_ways_to_name_columns_agree():
 
 
 def test_automatic_numbers_honour_constraints():
-    sieve = jasfs(keep=["g29"], groups=GROUPS, exclude=["g2"]).fit(X)
+    with untested():
+        sieve = jasfs(keep=["g29"], groups=GROUPS, exclude=["g2"]).fit(X)
     names = chosen(sieve)
     assert "g29" in names
     assert "g2" not in names
@@ -223,7 +225,8 @@ def test_explain_and_the_report_say_what_was_constrained(tmp_path):
     assert facts["bought_with"][7] == "g8, g9"
     assert np.isnan(facts["price"][2])
     page = tmp_path / "report.html"
-    write_selection_report(sieve, X, page)
+    with untested():
+        write_selection_report(sieve, X, page)
     text = page.read_text(encoding="utf-8")
     assert "to be kept" in text
     assert "g8, g9" in text

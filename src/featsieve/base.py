@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -15,26 +15,19 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featsieve.arrays import DataOperator, as_operator
-from featsieve.arrays.batches import Batches
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
     pick_columns,
     place_columns,
-    stable_order,
     to_numpy,
 )
 from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
+from featsieve.choices import Choices
 from featsieve.constraints import CONSTRAINTS, make_offer
-from featsieve.criteria.automatic import RankedPath, choose_count
-from featsieve.criteria.batches import BatchReport, batch_report, within_batches
-from featsieve.criteria.curve import default_sizes
-from featsieve.criteria.n_clusters import suggest_n_clusters
-from featsieve.criteria.structure import is_testing, warn_without_structure
+from featsieve.criteria.batches import within_batches
 from featsieve.docstrings import fill_doc
-from featsieve.progress import SILENT, FitProgress, reporting
-from featsieve.solvers.forward_selection import SelectionPath
-from featsieve.solvers.offer import Offer
+from featsieve.progress import reporting
 from featsieve.solvers.protocol import Solution, Status
 from featsieve.terms.norms import row_norms
 from featsieve.validation import (
@@ -42,23 +35,17 @@ from featsieve.validation import (
     callable_or_none,
     check_dask_rows,
     check_foreign_table,
-    check_n_clusters,
     check_option,
     check_table,
     in_native_type,
     nonnegative,
     positive_integer,
-    refuse_constant,
     refuse_dask_frame,
-    resolve_n_features,
     warn,
 )
 
 # Weights below this, of the order of the smoothing of the l2,1 norm (its root), get a warning.
 NEGLIGIBLE_WEIGHT = 1e-7
-# Scores that differ by less, relative to themselves, are equal: the order in which a table lies in
-# memory, the BLAS library or the number of its threads may have made the difference.
-ROUNDING = 1e-12
 # What ``scale`` of a selector means: (scale, center) of the operator.
 COLUMN_SCALES = {
     "unit": ("std", True),
@@ -119,7 +106,7 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
 
 
 @fill_doc
-class UnsupervisedSelector(SelectorMixin, BaseEstimator):
+class UnsupervisedSelector(Choices, SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table
@@ -143,37 +130,16 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
     %(support_, n_features_selected_, automatic, n_clusters_, batches_, batch_report_)s
     """
 
-    # Whether the ranking depends on n_features_to_select: a number found needs a second fit then.
-    _follows_count: ClassVar[bool] = False
-
     # How the parameters of the method are checked, beside COMMON_CHECKS.
     _checks: ClassVar[dict[str, Check]] = {}
 
     # The parameter, if there is one, that decides the number of features by what each costs.
     _price: ClassVar[str | None] = None
 
-    # What ``verbose`` prints; a fit has one of its own.
-    _progress: FitProgress = SILENT
-
-    # What may be selected, where that is constrained: a feature is one of its units then. Whether
-    # the method itself spends the budget, or has it spent from the best feature on.
-    _offer: Offer | None = None
-    _spends: ClassVar[bool] = False
-
-    n_features_to_select: Any
-    n_clusters: Any
     scale: str
     max_iter: int
-    path_: SelectionPath | RankedPath
     coef_: np.ndarray
-    scores_: np.ndarray
-    ranking_: np.ndarray
-    support_: np.ndarray
-    n_features_selected_: int
-    n_features_in_: int
     feature_names_in_: np.ndarray
-    batches_: Batches
-    batch_report_: BatchReport
 
     if TYPE_CHECKING:  # scikit-learn's own methods come without types
 
@@ -198,7 +164,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             Batch of every row (text or numbers): a plate, a donor, a species. Structure inside of
             batches counts then: all that is fitted is m_j + (x_ij - m_bj) s_j / s_bj, with m_bj and
             s_bj the mean and the deviation of column j in the batch of row i, m_j and s_j those of
-            all rows (s_j about the means of the batches). Columns keep their units.
+            all rows (s_j about the means of the batches). Columns keep their units; where ranks
+            count, they are those inside of the batch.
 
         Returns
         -------
@@ -206,16 +173,28 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
         """
         with whole_fit(self) as fresh:
             fresh._fit_all(X, batch)
+            vars(fresh).pop("_codes", None)
         return self
 
-    def _fit_all(self, X: Any, batch: Any = None) -> None:
-        """Check parameters and table, rank the features, and see to what is left to be found."""
+    def _fit_corrected(self, X: Any, codes: np.ndarray) -> Self:
+        """Fit a table that was corrected for batches before."""
+        with whole_fit(self) as fresh:
+            fresh._fit_all(X, codes=codes)
+            vars(fresh).pop("_codes", None)
+        return self
+
+    def _fit_all(self, X: Any, batch: Any = None, codes: np.ndarray | None = None) -> None:
+        """Check parameters and table, rank the features, and see to what is left to be found.
+
+        ``codes`` are batches that the table was corrected for before.
+        """
         self._check_parameters()
         with reporting(self):
             given = self._check_input(X)
             self._set_offer()
             with one_thread(if_=given.shape[0] * given.shape[1] <= LARGEST_UNTHREADED):
-                X, batches = within_batches(given, batch)
+                X, own, batches = within_batches(given, batch)
+                self._codes = codes if own is None else own
                 self._fit(X)
                 if self._automatic:
                     self._choose_count(X)
@@ -232,10 +211,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
 
     def _set_offer(self) -> None:
         """Find out what may be selected, of a checked table."""
-
-    def _fit(self, X: Any) -> None:
-        """Rank the features of a checked table."""
-        raise NotImplementedError
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""
@@ -264,124 +239,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator):
             X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         return in_native_type(X)
 
-    # What is left to be found -------------------------------------------------------------------
-
-    @property
-    def _automatic(self) -> bool:
-        """Whether the number of features is to be found."""
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
-    @property
-    def _n_units(self) -> int:
-        """How many features there are to choose from."""
-        return self.n_features_in_ if self._offer is None else self._offer.n_units
-
-    def _count_units(self, columns: np.ndarray) -> int:
-        """Return how many features some columns are: those that are bought together are one."""
-        return len(columns) if self._offer is None else self._offer.count(columns)
-
-    def _n_to_select(self) -> int:
-        """Return n_features_to_select as a count; the method cannot decide it.
-
-        While it is to be found: the largest number that will be looked at, then the one found.
-        """
-        if self._automatic:
-            found = getattr(self, "path_", None)
-            if found is not None and found.curve is not None:
-                return self._count_units(found.order[: found.curve.chosen])
-            return int(default_sizes(self._n_units)[-1])
-        if self._offer is not None and self._offer.budget is not None:  # decides in the end
-            affordable = self._offer.budget / self._offer.price.mean()
-            return int(np.clip(affordable, 1, self._n_units))
-        count = resolve_n_features(self.n_features_to_select, self._n_units)
-        self._check_kept(count)
-        if count is None:
-            raise ValueError(
-                f"{type(self).__name__} ranks the features and does not decide how many to keep: "
-                "set n_features_to_select to a count, a fraction of the features, or 'auto'."
-            )
-        return count
-
-    def _check_kept(self, count: int | None) -> None:
-        """Refuse fewer features than are kept in any case."""
-        n_kept = 0 if self._offer is None else len(self._offer.kept)
-        if count is not None and count < n_kept:
-            raise ValueError(
-                f"keep names {n_kept} features, more than n_features_to_select="
-                f"{self.n_features_to_select!r} allows: they count, too. Raise it, or keep fewer."
-            )
-
-    def _count_clusters(self, X: Any, *, low: int = 1) -> int:
-        """Return n_clusters as a number; "auto" is found, once per fit."""
-        if not isinstance(self.n_clusters, str):
-            self.n_clusters_ = check_n_clusters(self.n_clusters, X.shape[0], low=low)
-        elif not hasattr(self, "n_clusters_"):
-            check_option("n_clusters", self.n_clusters, ("auto",))
-            self._progress.step("counting the clusters")
-            self.cluster_count_ = suggest_n_clusters(X, random_state=0)
-            self.n_clusters_ = self.cluster_count_.n_clusters
-        return self.n_clusters_
-
-    @property
-    def _is_tested(self) -> bool:
-        """Whether a number is to be found, which means little where there are no clusters."""
-        return self._automatic or isinstance(getattr(self, "n_clusters", None), str)
-
-    def _test_structure(self, X: Any) -> None:
-        """Test whether there are clusters, unless somebody else does."""
-        if is_testing():
-            self._progress.step("testing whether there is structure")
-            self.structure_ = warn_without_structure(
-                X, n_jobs=getattr(self, "n_jobs", None), progress=self._progress
-            )
-
-    def _set_batches(self, X: Any, batches: Batches, batch: Any) -> None:
-        """Keep what new rows need to be told apart inside of batches; X is the table as given."""
-        self.batches_ = batches.columns(self.support_)
-        if hasattr(self, "labels_"):
-            self._progress.step("comparing clusters with batches")
-            self.batch_report_ = batch_report(self, X, batch)
-
-    def _choose_count(self, X: Any) -> None:
-        """Find how many features of the ranking to keep, by a criterion that needs no labels."""
-        curve = choose_count(self, X, progress=self._progress)
-        self.path_ = RankedPath(np.argsort(self.ranking_), curve)
-        count = self._n_to_select()
-        if self._follows_count:
-            self._progress.step(f"fitting again, for {curve.chosen} features")
-            self._fit(X)
-        order = np.argsort(self.ranking_)
-        own = isinstance(self.path_, SelectionPath)
-        self.path_ = replace(self.path_, curve=curve) if own else RankedPath(order, curve)
-        self._set_selection(self.scores_, count, order=order)
-        self.equivalent_range_ = curve.equivalent_range
-
-    def _check_varies(self, varies: np.ndarray) -> None:
-        """Refuse a table without any column that varies; remember which do."""
-        self._varies = varies
-        refuse_constant(varies)
-
-    def _set_selection(
-        self, scores: np.ndarray, n_selected: int, *, order: np.ndarray | None = None
-    ) -> None:
-        """Set scores, ranking and support; ``order`` lists the features best first.
-
-        By default: by score, ties by the lower index, columns that do not vary behind all others.
-        Where columns are bought together, ``n_selected`` is the number of their units.
-        """
-        if order is None:
-            order = stable_order(np.where(self._varies, scores, -np.inf), rounding=ROUNDING)
-        if self._offer is not None:
-            if self._offer.budget is not None and not self._spends:
-                order, affordable = self._offer.arranged(order, None)
-                most = self._offer.count(order[:affordable])
-                n_selected = min(n_selected, most) if self._automatic else most
-            order, n_selected = self._offer.arranged(order, n_selected)
-        self.scores_ = scores
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
-        self.support_ = self.ranking_ <= n_selected
-        self.n_features_selected_ = int(n_selected)
+    # The selection -----------------------------------------------------------------------------
 
     def _set_weights(
         self, operator: DataOperator, W: Any, n_selected: int, *, warned: bool = False

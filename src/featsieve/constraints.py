@@ -1,6 +1,6 @@
 """Constraints of a selection, as users say them: names, masks, patterns, groups, prices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +13,10 @@ from featsieve.validation import check_number, warn
 
 CONSTRAINTS = ("keep", "exclude", "groups", "costs", "budget")
 WILD = "*?["
+
+
+class UnmatchedPatternWarning(UserWarning):
+    """A pattern of names fits no column."""
 
 
 def make_offer(
@@ -71,12 +75,25 @@ def make_offer(
     return Offer(unit, offer.price, offer.kept, float(budget))
 
 
-def in_positions(names: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return constraints with positions in the place of names, for a table without names."""
+def in_positions(
+    names: Any, given: Mapping[str, Any], *, flags: Mapping[str, np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Return constraints with positions in the place of names, for a table without names.
+
+    ``flags`` are masks of columns whose names stand for the columns in keep and exclude.
+    """
     names, d = [str(name) for name in names], len(names)
     found = {name: value for name, value in given.items() if value is not None}
     for part in {"keep", "exclude"} & found.keys():
-        found[part] = find_columns(part, found[part], names, d)
+        chosen = [found[part]] if isinstance(found[part], str) else found[part]
+        if flags and all(isinstance(one, str) for one in chosen):
+            masks = {name: mask for name, mask in flags.items() if name not in names}
+            chosen = [
+                name
+                for one in chosen
+                for name in (np.array(names)[masks[one]] if one in masks else [one])
+            ]
+        found[part] = find_columns(part, chosen, names, d)
     if "groups" in found:
         found["groups"] = find_groups(found["groups"], names, d)
     if isinstance(found.get("costs"), Mapping):
@@ -129,13 +146,25 @@ def find_columns(what: str, chosen: Any, names: list[str] | None, n_features: in
             continue
         if not any(sign in name for sign in WILD):
             _check_known(what, name, names)
-        matching = [j for j, other in enumerate(names) if fnmatchcase(other, name)]
+        matching = _matching(name, names)
         if not matching and what == "keep":
             raise ValueError(f"keep: no column is like {name!r}.")
         if not matching:
-            warn(f"{what}: no column is like {name!r}.", UserWarning)
+            warn(f"{what}: no column is like {name!r}.", UnmatchedPatternWarning)
         found += matching
     return np.unique(np.array(found, dtype=np.intp))
+
+
+def unmatched_patterns(exclude: Any, names: Sequence[str]) -> list[str]:
+    """Return the patterns of ``exclude`` that fit no name: nothing was left out for them."""
+    given = [exclude] if isinstance(exclude, str) else [] if exclude is None else list(exclude)
+    patterns = [str(one) for one in given if isinstance(one, str) and any(s in one for s in WILD)]
+    return [one for one in patterns if not _matching(one, names)]
+
+
+def _matching(pattern: str, names: Sequence[str]) -> list[int]:
+    """Return the positions of the names that a pattern fits."""
+    return [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
 
 
 def find_groups(groups: Any, names: list[str] | None, n_features: int) -> dict[str, np.ndarray]:

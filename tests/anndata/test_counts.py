@@ -1,7 +1,5 @@
 """Raw counts in, with all that users give beside them."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +57,7 @@ def test_counts_are_normalised_for_the_fit_alone():
     assert pd.crosstab(adata.obs["featsieve_cluster"], TYPES).max(axis=1).sum() > 110
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_totals_are_those_of_all_genes(tmp_path):
     adata = make()
     mask = np.arange(40) < 30
@@ -71,6 +70,7 @@ def test_totals_are_those_of_all_genes(tmp_path):
     backed.file.close()
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_constraints_by_name_are_recorded_and_survive_a_file(tmp_path):
     adata = make()
     adata.var["mito"] = [name.startswith("MT-") for name in GENES]
@@ -87,11 +87,12 @@ def test_constraints_by_name_are_recorded_and_survive_a_file(tmp_path):
     about = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["featsieve"]["constraints"]
     assert about["keep"].tolist() == ["ACTB"]
     assert about["exclude"].tolist() == ["MT-1", "MT-2"]
-    assert json.loads(about["groups"]) == groups
-    assert json.loads(about["costs"]) == {"probe/1": 2.0, "g6": 1.5}
+    assert about["groups"]["group"].to_dict() == {"g0": "probe/1", "g20": "probe/1"}
+    assert about["costs"]["price"].to_dict() == {"probe/1": 2.0, "g6": 1.5}
     assert about["budget"] == 7.0
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_constraints_beside_a_mask():
     adata = make()
     mask = np.array([name != "g3" for name in GENES])
@@ -104,6 +105,7 @@ def test_constraints_beside_a_mask():
         select_genes(adata, **FEW, mask_var=mask, keep=["g3"])
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -140,6 +142,7 @@ def test_batches_reach_the_fit_complete_or_not_at_all():
         select_genes(adata, **FEW, batch_key="donor")
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_bad_counts_are_refused_before_anything_is_written():
     for value, message in ((-1.0, "below 0"), (np.nan, "NaN.*g5")):
         X = COUNTS.copy()
@@ -155,6 +158,7 @@ def test_bad_counts_are_refused_before_anything_is_written():
         select_genes(make(X), **FEW)
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_columns_of_others_are_never_replaced():
     for change in (
         lambda adata: adata.var.insert(0, "featsieve_rank", 1.0),
@@ -175,3 +179,26 @@ def test_no_structure_is_said_also_where_the_numbers_are_given():
     with pytest.warns() as said:  # certainty may be low as well
         select_genes(make(noise), **FEW)
     assert any(one.category is NoStructureWarning for one in said)
+
+
+@pytest.mark.usefixtures("untested_fits")
+def test_an_estimator_may_name_genes():
+    adata = make()
+    sieve = JASFS(3, n_features_to_select=5, keep=["ACTB"], exclude="mito", init="k-means")
+    adata.var["mito"] = adata.var_names.str.startswith("MT-")
+    select_genes(adata, selector=sieve, mask_var=np.array(GENES) != "g3")
+    assert "ACTB" in chosen(adata)
+    assert (sieve.keep, sieve.exclude) == (["ACTB"], "mito")  # as they were given
+    assert adata.uns["featsieve"]["constraints"]["exclude"].tolist() == ["MT-1", "MT-2"]
+    with pytest.raises(ValueError, match=r"no column 'ACTA' \(did you mean 'ACTB'"):
+        select_genes(adata, selector=JASFS(3, n_features_to_select=5, keep=["ACTA"]))
+
+
+@pytest.mark.usefixtures("untested_fits")
+def test_patterns_without_genes_are_recorded(tmp_path):
+    adata = make()
+    with pytest.warns(UserWarning, match=r"no column is like 'RP"):
+        select_genes(adata, **FEW, exclude=["MT-*", "RP[SL]*"])
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    about = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["featsieve"]
+    assert about["patterns_without_genes"].tolist() == ["RP[SL]*"]

@@ -10,8 +10,7 @@ from featsieve.anndata import select_genes
 from featsieve.datasets import make_planted
 from featsieve.tuning import feature_qvalues
 
-# Parts of so small a table need not show clusters: test_structure.py is about that.
-pytestmark = pytest.mark.filterwarnings("ignore::featsieve.criteria.structure.NoStructureWarning")
+pytestmark = pytest.mark.usefixtures("untested_fits")
 
 PLANTED = make_planted(80, 60, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
 # Like expression: no negative values, many zeros, single precision.

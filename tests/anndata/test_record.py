@@ -8,6 +8,8 @@ from featsieve.anndata import select_genes
 from featsieve.anndata.record import storable
 from featsieve.datasets import make_planted
 
+pytestmark = pytest.mark.usefixtures("untested_fits")
+
 PLANTED = make_planted(60, 40, n_informative=8, n_clusters=3, signal=3.0, random_state=0)
 
 

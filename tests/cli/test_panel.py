@@ -1,11 +1,15 @@
 """``featsieve panel`` and the constraints of ``featsieve select``, as users type them."""
 
+from importlib.metadata import version
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import anndata
+
+pytestmark = pytest.mark.usefixtures("untested_fits")  # but for what is spawned
 
 RNG = np.random.default_rng(2)
 TYPES = np.repeat([0, 1, 2], 30)
@@ -15,6 +19,7 @@ for k in range(3):
 COUNTS = RNG.negative_binomial(4, 4 / (4 + MEANS[TYPES])).astype(np.float32)
 COUNTS[:, 29] = 0.0
 SMALL = ("--clusters", "3")
+LAYER = ("--layer", "counts")
 
 
 @pytest.fixture
@@ -24,26 +29,35 @@ def cells(tmp_path):
     adata.obs_names = [f"c{i}" for i in range(90)]
     adata.obs["type"] = pd.Categorical([f"t{k}" for k in TYPES])
     adata.obs["donor"] = ["a", "b", "c"] * 30
+    adata.var["mito"] = adata.var_names.str.startswith("MT-")
+    adata.layers["counts"] = adata.X
+    adata.X = sp.csr_matrix(np.ones_like(COUNTS))
     adata.write_h5ad(tmp_path / "cells.h5ad")
     return tmp_path / "cells.h5ad"
 
 
-def test_from_counts_to_a_panel(spawn, cells, tmp_path):
+def test_from_counts_to_a_panel(spawn, call, cells, tmp_path):
     out = tmp_path / "panel"
     arguments = ("panel", cells, "--genes", "8", "-o", out, *SMALL, "--label-column", "type")
-    done = spawn(*arguments, "--keep", "g20,g21", "--exclude", "MT-*")
+    (tmp_path / "bought.txt").write_text("g20\ng21\n")
+    done = spawn(*arguments, *LAYER, "--keep", f"@{tmp_path}/bought.txt", "--exclude", "mito")
     assert done.returncode == 0, done.stderr
-    assert "raw counts" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "raw counts" in said
+    assert "The clusters follow the column 'type' (adjusted mutual information" in said
+    assert "if that is a batch, and not what you look for, select again with --batch-column" in said
     assert str(out / "index.html") in done.stdout
     genes = pd.read_csv(out / "panel.csv")
     assert genes["gene"].tolist()[:2] == ["g20", "g21"]
     assert len(genes) == 8
     assert "MT-1" not in set(genes["gene"])
     assert genes["share_inside"].between(0, 1).all()
-    assert "Known types, used to judge only" in (out / "methods.md").read_text()
-    again = spawn(*arguments)
-    assert again.returncode == 2
-    assert "holds results already" in again.stderr
+    methods = (out / "methods.md").read_text()
+    assert "Known types, used to judge only" in methods
+    assert f"h5py {version('h5py')}" in methods
+    code, _, told = call(*arguments)
+    assert code == 2
+    assert "holds results already" in told
     assert pd.read_csv(out / "panel.csv").equals(genes)
 
 
@@ -72,10 +86,13 @@ def test_any_table_and_a_budget(call, people, tmp_path):
         (("--genes", "5", "--budget", "9"), "leave one of the two out"),
         (("--batch-column", "doner"), "no column 'doner' (did you mean 'donor'?)"),
         (("--costs", "prices.csv"), "prices.csv"),
+        (("--keep", "@genes.txt"), "genes.txt"),
+        (("--genes", "31"), "n_genes must be an integer between 1 and 30"),
+        (("--layer", "count"), "no layer 'count' (did you mean 'counts'?); layers are: 'counts'"),
     ],
 )
 def test_mistakes(call, cells, tmp_path, arguments, message):
-    code, _, told = call("panel", cells, "-o", tmp_path / "out", *SMALL, *arguments)
+    code, _, told = call("panel", cells, "-o", tmp_path / "out", *SMALL, *LAYER, *arguments)
     assert code == 2
     assert message in " ".join(told.split())
     assert not (tmp_path / "out").exists()
@@ -83,7 +100,7 @@ def test_mistakes(call, cells, tmp_path, arguments, message):
 
 def test_bad_counts(call, cells, tmp_path):
     adata = anndata.read_h5ad(cells)
-    adata.X = adata.X.toarray()
+    adata.X = COUNTS.copy()
     adata.X[0] = 0.0
     adata.write_h5ad(tmp_path / "empty.h5ad")
     adata.X[0, 0] = -3.0
@@ -97,7 +114,7 @@ def test_bad_counts(call, cells, tmp_path):
 def test_select_knows_the_same_and_new_rows_are_normalised_alike(call, cells, tmp_path):
     out = tmp_path / "out"
     code, said, told = call(
-        "select", cells, "-o", out, *SMALL, "--features", "6", "--subsamples", "0",
+        "select", cells, "-o", out, *SMALL, *LAYER, "--features", "6", "--subsamples", "0",
         "--keep", "g20", "--exclude", "MT-*,g0",
     )  # fmt: skip
     assert code == 0, told
@@ -105,9 +122,10 @@ def test_select_knows_the_same_and_new_rows_are_normalised_alike(call, cells, tm
     features = pd.read_csv(out / "features.csv", index_col="feature")
     assert features["selected"]["g20"]
     assert features["status"]["MT-1"] == "excluded"
-    np.testing.assert_array_equal(  # the file keeps its counts
-        anndata.read_h5ad(out / "selected.h5ad").X.toarray() % 1, 0
-    )
+    selected = anndata.read_h5ad(out / "selected.h5ad")  # the file keeps what it has
+    np.testing.assert_array_equal(selected.X.toarray(), 1.0)
+    picked = [int(name[1:]) for name in selected.var_names]
+    np.testing.assert_array_equal(selected.layers["counts"].toarray(), COUNTS[:, picked])
     code, _, told = call("apply", out, cells, "-o", tmp_path / "new.h5ad", "--clusters",
                          tmp_path / "new.csv")  # fmt: skip
     assert code == 0, told
@@ -136,6 +154,7 @@ def test_batches_are_no_features_and_reach_the_fit(call, people, tmp_path, monke
                  "--drop", "who", "--drop", "kind", "--batch-column", "plate")  # fmt: skip
     code, said, told = call(*arguments, "-o", tmp_path / "out")
     assert code == 0, told
+    assert "of the column 'plate'. Columns were" in (said := " ".join(said.split()))
     assert "The 3 batches share" in said
     assert [columns for columns, _ in seen] == [50, 50, 50]
     assert seen[0][1].tolist() == ["x", "y", "z"] * 30

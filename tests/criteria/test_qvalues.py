@@ -118,7 +118,7 @@ def test_fitted_or_not_the_answer_is_the_same(planted):
 
 
 def test_the_number_of_clusters_is_found_once(planted, monkeypatch):
-    from featsieve import base
+    from featsieve import choices
 
     calls = []
 
@@ -126,8 +126,8 @@ def test_the_number_of_clusters_is_found_once(planted, monkeypatch):
         calls.append(1)
         return suggest(*args, **settings)
 
-    suggest = base.suggest_n_clusters
-    monkeypatch.setattr(base, "suggest_n_clusters", count)
+    suggest = choices.count_clusters
+    monkeypatch.setattr(choices, "count_clusters", count)
     found = feature_qvalues(quick("auto", random_state=0), planted.X, n_refits=3, random_state=0)
     assert len(calls) == 1
     assert found.n_clusters >= 2
@@ -169,7 +169,8 @@ def test_a_refit_sees_permuted_columns_only_where_it_should(planted):
 
     for table in (planted.X, sp.csr_array(planted.X)):
         columns = np.array([7, 3])
-        _null_statistics(Keeping(3, n_features_to_select=2, init="k-means"), table, columns, 0)
+        keeping = Keeping(3, n_features_to_select=2, init="k-means")
+        _null_statistics(keeping, table, None, columns, 0)
         X = seen[-1].toarray() if sp.issparse(seen[-1]) else seen[-1]
         changed = (X != planted.X).any(axis=0)
         np.testing.assert_array_equal(np.flatnonzero(changed), [3, 7])

@@ -11,6 +11,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.rst"
 # Modules without __all__ whose names are public, because the guide imports them from there.
 PUBLIC = {
     "featsieve.anndata": ["select_genes"],
+    "featsieve.arrays.batches": ["Batches"],
+    "featsieve.criteria.batches": ["BatchReport"],
     "featsieve.io.models": ["ModelError", "load_model", "save_model"],
     "featsieve.io.selection_model": ["SelectionModel"],
     "featsieve.tables": ["Table"],

@@ -374,3 +374,24 @@ def test_q_values_are_there_where_they_were_computed(small_planted, monkeypatch)
     np.testing.assert_array_equal(explain(sieve, X)["q_value"], sieve.qvalues_)
     with pytest.raises(ValueError, match="what feature_qvalues returns for these 60 columns"):
         explain(sieve, X, qvalues=found.qvalues)
+
+
+def test_features_are_explained_inside_of_batches():
+    rng = np.random.default_rng(0)
+    batch, groups = np.arange(80) % 2, np.arange(80) // 40
+    X = rng.standard_normal((80, 4))
+    X[:, 0] += 6.0 * groups + 50.0 * batch
+    X[:, 1] += 50.0 * batch
+    sieve = MaxVariance(n_features_to_select=1).fit(X, batch=batch)
+    for table in (X, sp.csr_array(X)):
+        facts = explain(sieve, table, labels=groups, batch=batch)
+        assert facts["eta_squared"][0] > 0.8
+        assert abs(facts["correlation"][1]) < 0.5  # both have the batches
+    assert explain(sieve, X, labels=groups)["eta_squared"][0] < 0.1
+    assert "kept" not in facts
+
+
+def test_what_is_kept_has_a_column():
+    X = np.random.default_rng(0).standard_normal((20, 4))
+    sieve = MaxVariance(n_features_to_select=2, keep=[3], groups={"pair": [0, 3]}).fit(X)
+    assert explain(sieve, X)["kept"].tolist() == [True, False, False, True]  # bought together

@@ -57,3 +57,18 @@ def test_without_any_choice(clear):
 def test_mistakes_get_an_answer(clear):
     with pytest.raises(TypeError, match="selector must be"):
         sparsity_path(clear.X, "jasfs")
+
+
+@pytest.mark.parametrize("kind", [JASFS, NDFS])
+def test_paths_inside_of_batches(clear, kind):
+    batch = np.arange(60) % 2
+    shifted = clear.X + 9.0 * np.outer(batch, np.ones(60))
+    settings = {"init": "k-means"} if kind is JASFS else {}
+    sieve = kind(3, n_features_to_select=5, random_state=0, **settings)
+    path = sparsity_path(shifted, sieve, sizes=[5], batch=batch)
+    np.testing.assert_array_equal(path.supports[0], sieve.fit(shifted, batch=batch).support_)
+
+
+def test_constraints_are_refused(clear):
+    with pytest.raises(ValueError, match="leave keep out, or fit the selector"):
+        sparsity_path(clear.X, JASFS(3, keep=[1]))

@@ -122,3 +122,21 @@ def test_classes_that_cannot_judge(small_planted):
     assert "The classes judge nothing: there are 1 for 80 samples." in compared["notes"]
     compared = compare(X, ["maxvariance"], y=np.arange(len(X)), **FAST)
     assert "The classes judge nothing: there are 80 for 80 samples." in compared["notes"]
+
+
+def test_batches_and_constraints_count(small_planted):
+    X, rng = small_planted.X, np.random.default_rng(0)
+    batch = rng.integers(2, size=len(X))
+    table = Dataset("t", X + 9.0 * np.outer(batch, rng.random(60)), batch=batch.astype(str))
+    compared = compare_methods(table, ["jasfs", "maxvariance"], keep=["x0"], exclude="x1*", **FAST)
+    expected = JASFS(
+        3, n_features_to_select=8, random_state=0, keep=[0], exclude=[1, *range(10, 20)]
+    )
+    support = expected.fit(table.X, batch=table.batch).support_
+    assert compared["methods"][0]["selected"] == names_of(support)
+    for row in compared["methods"]:
+        assert row["selected"].startswith("x0;")
+    shared = 1 + 7**2 / 48  # x0, and 7 each of the 48 that are free
+    assert compared["jaccard_by_chance"] == pytest.approx(shared / (16 - shared))
+    with pytest.raises(ValueError, match="selections of one size, which budget would change"):
+        compare_methods(table, ["jasfs"], budget=3.0)

@@ -30,10 +30,12 @@ def test_mistakes_in_files(text, message, tmp_path):
         read_costs(written(tmp_path, text))
 
 
-def test_names_and_budgets():
+def test_names_and_budgets(tmp_path):
     assert split_names(["a, b", "c,"]) == ["a", "b", "c"]
     assert split_names(None) is None
+    (tmp_path / "genes, mine.txt").write_text("\ufeffa\n b c\n\nd,e\n", encoding="utf-8")
+    assert split_names([f"@{tmp_path}/genes, mine.txt", "f"]) == ["a", "b c", "d,e", "f"]
     assert count_or_budget(5, None) == 5
     assert count_or_budget("auto", 3.0) is None
-    with pytest.raises(ValueError, match="leave one of the two out"):
-        count_or_budget(5, 3.0)
+    with pytest.raises(ValueError, match=r"out \(n_genes or budget; .* --genes or"):
+        count_or_budget(5, 3.0, what="gene")

@@ -1,7 +1,11 @@
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from featsieve.datasets import Dataset, make_planted
+from featsieve.report.panel import in_genes
 from featsieve.workflow import make_panel, save_panel
 from featsieve.workflow.panel import KNOWN
 
@@ -14,10 +18,13 @@ TABLE = Dataset(
 FEW = {"n_genes": 6, "n_clusters": 3}
 
 
+pytestmark = pytest.mark.usefixtures("untested_fits")
+
+
 @pytest.fixture(scope="module")
 def panel():
     return make_panel(
-        TABLE, n_clusters=3, keep=["g3"], exclude=["g1?"], groups={"pair": ["g20", "g21"]},
+        TABLE, n_clusters=3, keep=["g3"], exclude=["g1?", "MT-*"], groups={"pair": ["g20", "g21"]},
         costs={"pair": 3.0}, budget=6.0,
     )  # fmt: skip
 
@@ -54,8 +61,12 @@ def test_the_folder(panel, tmp_path):
     assert "the first k genes are a good panel of k" in page
     assert "<i>" not in page
     methods = files["methods.md"].read_text(encoding="utf-8")
-    for words in ("1 gene to be kept in any case: g3", "of a budget of 6", "NMI of", "Seed 0",
-                  "scikit-learn", "JASFS("):  # fmt: skip
+    assert "No gene is like &#39;MT-*&#39;" in page
+    assert "subsamples on" not in page
+    for text in (page, methods):
+        assert not re.search(r"[^-\w](features?|samples?)\b", text.partition("Settings:")[0])
+    for words in ("No gene is like 'MT-*'", "1 gene to be kept in any case: g3", "of a budget of 6",
+                  "NMI of", "Seed 0", "scikit-learn", "JASFS("):  # fmt: skip
         assert words in methods, words
     assert files["dots.svg"].read_text(encoding="utf-8").startswith("<?xml")
     assert "var(--" not in files["curve.svg"].read_text(encoding="utf-8").split("</style>")[1]
@@ -72,3 +83,40 @@ def test_values_below_zero_have_no_shares(tmp_path):
     assert made.share is None
     assert "share_inside" not in made.genes
     assert set(save_panel(made, tmp_path / "panel")) == set(KNOWN) - {"dots.svg"}
+
+
+def test_numbers_are_of_genes():
+    with pytest.raises(ValueError, match="n_genes must be an integer between 1 and 24"):
+        make_panel(TABLE, n_genes=25, n_clusters=3)
+
+
+def test_words_are_of_genes_and_cells():
+    said = "Of 3 features of 2 samples in my-samples.csv, 'feature' is (--features significant)."
+    summary = in_genes({"words": [said], "caveats": [{"kind": "a", "text": "a sample."}]})
+    assert summary["words"] == [
+        "Of 3 genes of 2 cells in my-samples.csv, 'feature' is (--genes significant)."
+    ]
+    assert summary["caveats"] == [{"kind": "a", "text": "a cell."}]
+
+
+def test_means_are_those_of_the_bench_also_with_batches(tmp_path):
+    batch = np.arange(60) % 2
+    shifted = X + 5.0 * np.outer(batch, np.arange(24) % 3 == 0)
+    table = replace(TABLE, X=shifted, batch=[f"plate {b}" for b in batch], batch_name="plate")
+    made = make_panel(table, **FEW)
+    inside = made.run.labels == int(made.genes["tells_cluster"][0])
+    column = shifted[:, int(made.genes["gene"][0][1:])]
+    np.testing.assert_allclose(made.genes["mean_inside"][0], column[inside].mean())
+    text = save_panel(made, tmp_path / "panel")["methods.md"].read_text(encoding="utf-8")
+    assert "Batches are those of the column 'plate'." in text
+
+
+@pytest.mark.parametrize(("follows", "said"), [(True, True), (False, False)])
+def test_a_column_that_the_clusters_follow_is_named(tmp_path, follows, said):
+    y = PLANTED.labels % 2 if follows else np.arange(60) % 2  # the first nested in the clusters
+    table = replace(TABLE, y=y, class_names=["p", "q"], label_name="the plate")
+    made = make_panel(table, **FEW)
+    page = save_panel(made, tmp_path / "panel")["index.html"].read_text(encoding="utf-8")
+    sentence = "The clusters follow the column &#39;the plate&#39; (adjusted mutual information"
+    assert (sentence in page) == said
+    assert ("--batch-column &#39;the plate&#39;" in page) == said

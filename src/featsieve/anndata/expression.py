@@ -65,11 +65,8 @@ def find_constraints(adata: Any, mask: np.ndarray, given: Mapping[str, Any]) -> 
             "Genes are named, but some names are there twice: make them unique with "
             "adata.var_names_make_unique()."
         )
-    for part in {"keep", "exclude"} & given.keys():
-        if isinstance(given[part], str) and given[part] in adata.var.columns:
-            flags = adata.var[given[part]]
-            given[part] = flags.to_numpy() if flags.dtype == bool else given[part]
-    found = place_constraints(adata.var_names.tolist(), given)
+    flags = {str(n): column.to_numpy() for n, column in adata.var.items() if column.dtype == bool}
+    found = place_constraints(adata.var_names.tolist(), given, flags=flags)
     if mask.all():
         return found
     place = np.cumsum(mask) - 1

@@ -15,7 +15,15 @@ from featsieve.anndata.expression import (
     find_constraints,
     gene_mask,
 )
-from featsieve.anndata.record import about_fit, check_own, gene_columns, write_columns
+from featsieve.anndata.record import (
+    about_fit,
+    check_own,
+    gene_columns,
+    named_constraints,
+    write_columns,
+)
+from featsieve.constraints import CONSTRAINTS, unmatched_patterns
+from featsieve.criteria.automatic import innermost
 from featsieve.criteria.batches import within_batches
 from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.criteria.structure import StructureTest, warn_without_structure
@@ -73,7 +81,7 @@ def select_genes(
         its own, such as ``JASFS(10, n_features_to_select=200, alpha=1.0)`` or a
         ``StabilitySelection``. An estimator is itself fitted, so that it can be asked further
         questions; leave ``n_genes``, ``n_clusters``, the constraints, ``random_state`` and
-        ``verbose`` out then.
+        ``verbose`` out then. Its own constraints may name genes: ``JASFS(10, keep=["CD3E"])``.
     layer : str or None, default=None
         Take ``adata.layers[layer]`` instead of ``adata.X``.
     counts : bool or None, default=None
@@ -133,8 +141,9 @@ def select_genes(
             What a methods section needs: kind of the values and what was done to them, method,
             parameters (the seed is one), versions, numbers of cells, genes and clusters and whether
             these were given or found, structure (verdict, p-values and sentence, as
-            :func:`featsieve.structure_test`), mean certainty, batches, constraints. All of it can
-            be written to a file.
+            :func:`featsieve.structure_test`), mean certainty, batches, constraints (groups and
+            prices as data frames) and the patterns among them that fit no gene. All of it can be
+            written to a file.
 
         Columns of these names that were not written here are never replaced: that is an error.
 
@@ -195,8 +204,12 @@ def select_genes(
         n_clusters=n_clusters,
         random_state=random_state,
         verbose=verbose,
-        **find_constraints(adata, mask, given),
+        **{name: value for name, value in given.items() if value is not None},
     )
+    # By names, which the table of the fit has not.
+    inner = innermost(sieve)
+    own = {name: getattr(inner, name, None) for name in CONSTRAINTS if hasattr(inner, name)}
+    placed = find_constraints(adata, mask, own)
     names = adata.var_names.to_numpy()[mask]
     X = expression(adata, layer, mask)
     check_finite(X, owner="select_genes", names=names)
@@ -205,7 +218,11 @@ def select_genes(
     if found.doubt:
         warn(found.doubt)
     in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
-    fitted = sieve.fit(found.X, **in_batches)
+    inner.set_params(**placed)
+    try:
+        fitted = sieve.fit(found.X, **in_batches)
+    finally:
+        inner.set_params(**own)
     structure = _check_clusters(fitted, found.X, batch)
     q_values = getattr(fitted, "qvalues_", None)
     if qvalues and q_values is None:
@@ -224,7 +241,11 @@ def select_genes(
     selected = frame[f"{prefix}_selected"]
     if not inplace:
         return frame[selected] if subset else frame
-    about = {"layer": layer or "X"} | about_fit(fitted, found, names, structure=structure)
+    about = {"layer": layer or "X"} | about_fit(fitted, found, structure=structure)
+    if placed:
+        about["constraints"] = named_constraints(placed, names)
+    if unmatched := unmatched_patterns(own.get("exclude"), adata.var_names.tolist()):
+        about["patterns_without_genes"] = np.array(unmatched, dtype=object)
     if mask_var is not None:
         about["mask_var"] = mask_var if isinstance(mask_var, str) else "an array"
     if batch_key is not None:
@@ -239,7 +260,7 @@ def select_genes(
 def _estimator(selector: Any, **given: Any) -> Any:
     """Return the estimator to fit: one with the given settings, or the user's own."""
     if isinstance(selector, str):
-        number = count_or_budget(given.pop("n_features"), given.get("budget"), name="n_genes")
+        number = count_or_budget(given.pop("n_features"), given.get("budget"), what="gene")
         return make_selector(find_method(selector), n_features=number, **given)
     changed = [n for n, value in given.items() if n not in DEFAULTS or value != DEFAULTS[n]]
     if changed:
@@ -258,7 +279,8 @@ def _check_clusters(fitted: Any, X: Any, batch: Any) -> StructureTest | None:
     """
     structure = fitted_attribute(fitted, "structure_")
     if structure is None:
-        structure = warn_without_structure(within_batches(X, batch)[0])
+        inside, codes, _ = within_batches(X, batch)
+        structure = warn_without_structure(inside, codes=codes)
     certainty = fitted_attribute(fitted, "sample_certainty_")
     if certainty is not None and np.mean(certainty) < defaults.REPORT_DOUBTFUL_CERTAINTY:
         warn(

@@ -1,13 +1,12 @@
 """What a selection leaves in an AnnData object: columns, and every number of a methods section."""
 
-import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from featsieve.constraints import CONSTRAINTS
+from featsieve.constraints import CONSTRAINTS, find_columns, find_groups
 from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.criteria.structure import StructureTest
 from featsieve.io.counts import Expression
@@ -67,20 +66,17 @@ def write_columns(adata: Any, prefix: str, genes: Any, fitted: Any) -> None:
             adata.obs[f"{prefix}_certainty"] = np.asarray(certainty)
 
 
-def about_fit(
-    fitted: Any, found: Expression, names: np.ndarray, *, structure: StructureTest | None
-) -> dict[str, Any]:
+def about_fit(fitted: Any, found: Expression, *, structure: StructureTest | None) -> dict[str, Any]:
     """Return how a selection was made, in types that a .h5ad file can hold."""
     import featsieve  # which holds this module
 
-    params = fitted.get_params()
     about: dict[str, Any] = {
         "values": found.kind,
         "normalisation": found.sentence,
         "n_cells": int(found.X.shape[0]),
         "n_genes_looked_at": int(found.X.shape[1]),
         "selector": type(fitted).__name__,
-        "params": storable({n: v for n, v in params.items() if n not in CONSTRAINTS}),
+        "params": storable({n: v for n, v in fitted.get_params().items() if n not in CONSTRAINTS}),
         "n_genes": int(fitted.n_features_selected_),
         "versions": {
             "featsieve": featsieve.__version__,
@@ -104,38 +100,30 @@ def about_fit(
     explained = fitted_attribute(fitted, "batch_report_")
     if explained is not None:
         about["batch"] = storable(explained.summary())
-    constraints = {name: params[name] for name in CONSTRAINTS if params.get(name) is not None}
-    if constraints:
-        about["constraints"] = named_constraints(constraints, names)
     return about
 
 
 def named_constraints(given: Mapping[str, Any], names: np.ndarray) -> dict[str, Any]:
-    """Return constraints by the names of the genes; groups and prices as JSON, whose keys are free.
+    """Return constraints in positions by the names of the genes.
 
-    A key of a .h5ad file may not hold "/".
+    Groups and prices become data frames with a row per gene (or group that has a price): keys of
+    a .h5ad file may not hold "/", which names may.
     """
+    import pandas as pd
+
     found = dict(given)
     for part in {"keep", "exclude"} & found.keys():
-        found[part] = np.array(_named(found[part], names), dtype=object)
-    if isinstance(groups := found.get("groups"), Mapping):
-        groups = {name: _named(genes, names) for name, genes in groups.items()}
-    if groups is not None:
-        found["groups"] = json.dumps(groups, default=str)
-    if isinstance(costs := found.get("costs"), Mapping):
-        costs = {_named([name], names)[0]: float(price) for name, price in costs.items()}
-    elif costs is not None:
-        costs = dict(zip(names.tolist(), map(float, costs), strict=True))
+        found[part] = names[find_columns(part, found[part], None, len(names))].astype(object)
+    groups = find_groups(found.get("groups"), None, len(names))
+    if groups:
+        owner = {str(names[j]): name for name, genes in groups.items() for j in genes}
+        found["groups"] = pd.DataFrame({"group": owner}).rename_axis("gene")
+    costs = found.get("costs")
     if costs is not None:
-        found["costs"] = json.dumps(costs)
+        pairs = costs.items() if isinstance(costs, Mapping) else enumerate(costs)
+        paid = {n if isinstance(n, str) else str(names[n]): float(price) for n, price in pairs}
+        found["costs"] = pd.DataFrame({"price": paid}).rename_axis("gene")
     return found
-
-
-def _named(genes: Any, names: np.ndarray) -> list[str]:
-    """Return the names of genes that are given by position, or by name as they are."""
-    genes = np.atleast_1d(np.asarray(genes))
-    chosen = genes if genes.dtype.kind in "OU" else names[genes]
-    return [str(gene) for gene in chosen]
 
 
 def storable(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ def compare(
     ] = "jasfs,laplacianscore,mcfs,maxvariance",
     reading: options.Reading,
     choosing: options.Choosing,
+    keeping: options.Keeping,
     output_file: Annotated[
         Path | None,
         options.output_option(
@@ -55,11 +56,13 @@ def compare(
 
     for name in methods:
         find_method(name)  # before a large table is read
+    constraints = keeping.read()
     if output_file is not None:
         check_output(output_file, others=[table], overwrite=force, text=True)
     with progress_line(quiet=as_json) as progress:
-        data = reading.read(table, progress)
-        compared = compare_methods(data, methods, progress=progress, **vars(choosing))
+        data = reading.read(table, progress, batch_column=keeping.batch_column)
+        settings = vars(choosing) | constraints
+        compared = compare_methods(data, methods, progress=progress, **settings)
     if output_file is not None:
         rows = compared["methods"]
         write_csv(output_file, Table({key: [row[key] for row in rows] for key in rows[0]}))

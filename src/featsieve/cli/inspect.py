@@ -36,15 +36,19 @@ def inspect(
         data = reading.read(table, progress, drop_text=True)
         asked = reading.drop or ()
         look = inspect_table(data, asked=asked, random_state=seed, progress=progress)
-    command = ["featsieve", "select", str(table), "-o", f"{data.name}-selected"]
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
-    for option, name in [*given, *(("--drop", name) for name in asked)]:
-        command += [option, name] if name is not None else []
+    given += [("--layer", reading.layer), *(("--drop", name) for name in asked)]
+    needed = [word for option, name in given if name is not None for word in (option, name)]
     if reading.header is not None:
-        command.append("--header" if reading.header else "--no-header")
-    next_command = shlex.join([*command, *look["options"]])
+        needed.append("--header" if reading.header else "--no-header")
+    needed += look["options"]
+    kinds = {"select": "selected", "panel": "panel"} if data.cells else {"select": "selected"}
+    following = {
+        word: shlex.join(["featsieve", word, str(table), "-o", f"{data.name}-{ending}", *needed])
+        for word, ending in kinds.items()
+    }
     if as_json:
-        print_json({**look, "file": str(table), "next": next_command})
+        print_json({**look, "file": str(table), "next": following["select"]} | following)
         return
     from rich.text import Text
 
@@ -52,7 +56,8 @@ def inspect(
     console.print(Text(str(table), style="bold"), soft_wrap=True)
     console.print(text_grid(_facts(data, look)))
     console.print("\nNext", style="bold")
-    console.print(Text(next_command), soft_wrap=True)
+    for line in following.values():
+        console.print(Text(line), soft_wrap=True)
 
 
 def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:

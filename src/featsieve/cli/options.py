@@ -5,7 +5,8 @@ its options, and hands it on as a whole. A new option is a field there, and noth
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -103,6 +104,10 @@ class Reading:
             "result only.",
         ),
     ] = None
+    layer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Layer of a .h5ad file to read in the place of X."),
+    ] = None
 
     def read(self, path: Path, progress: Callable[[str], None], **more: Any) -> "Dataset":
         """Return the table in a file."""
@@ -171,21 +176,42 @@ class Choosing(Looking):
 
 
 @dataclass
-class Constraining:
-    """What may be selected, and inside of which batches."""
+class Keeping:
+    """Which features are there in any case or never, and inside of which batches."""
 
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME,...",
-            help="Features that are selected in any case: names or patterns such as 'HLA-*'; can "
-            "be given several times.",
+            metavar="NAME,...|@FILE",
+            help="Features that are selected in any case: names or patterns such as 'HLA-*', or "
+            "@genes.txt for a file with one in each line; of .h5ad also a column of var with True "
+            "and False. Can be given several times.",
         ),
     ] = None
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,...", help="Features that are never selected, likewise."),
+        typer.Option(metavar="NAME,...|@FILE", help="Features that are never selected, likewise."),
     ] = None
+    batch_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "
+            "clusters inside of batches count.",
+        ),
+    ] = None
+
+    def read(self) -> dict[str, Any]:
+        """Return the constraints, those in files read."""
+        from featsieve.workflow.constraints import split_names
+
+        return {"keep": split_names(self.keep), "exclude": split_names(self.exclude)}
+
+
+@dataclass
+class Constraining(Keeping):
+    """What may be selected together, and at which price."""
+
     groups: Annotated[
         Path | None,
         typer.Option(
@@ -206,26 +232,42 @@ class Constraining:
             metavar="SUM", help="What the features may cost together, in place of their number."
         ),
     ] = None
-    batch_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "
-            "clusters inside of batches count.",
-        ),
-    ] = None
 
     def read(self) -> dict[str, Any]:
         """Return the constraints, those in files read."""
-        from featsieve.workflow.constraints import read_costs, read_groups, split_names
+        from featsieve.workflow.constraints import read_costs, read_groups
 
-        return {
-            "keep": split_names(self.keep),
-            "exclude": split_names(self.exclude),
+        return super().read() | {
             "groups": None if self.groups is None else read_groups(self.groups),
             "costs": None if self.costs is None else read_costs(self.costs),
             "budget": self.budget,
         }
+
+
+@contextmanager
+def new_results(
+    table: Path,
+    folder: Path,
+    *,
+    names: Collection[str],
+    reading: Reading,
+    batch_column: str | None,
+    force: bool,
+    quiet: bool = False,
+) -> Iterator[tuple["Dataset", Path, Callable[[str], None]]]:
+    """Read a table, and lend the folder in which its results become complete, and the progress.
+
+    ``names`` are files that may be replaced there.
+    """
+    from featsieve.cli.console import progress_line
+    from featsieve.io.results import result_folder
+
+    if table.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"The results would replace the table {table}: name another folder (-o).")
+    with progress_line(quiet=quiet) as progress:
+        data = reading.read(table, progress, batch_column=batch_column)
+        with result_folder(folder, names=names, overwrite=force) as unfinished:
+            yield data, unfinished, progress
 
 
 def spread_groups(command: Callable[..., Any]) -> Callable[..., Any]:

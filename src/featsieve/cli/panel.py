@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, plain_table, progress_line, text_grid
+from featsieve.cli.console import output, plain_table, text_grid
 
 MOST_GENES = 10
 
@@ -52,33 +52,25 @@ def panel(
 
     Example: `featsieve panel cells.h5ad --keep CD3E,CD19 --costs prices.csv --budget 200 -o panel`
     """
-    from featsieve.io.results import result_folder
-    from featsieve.workflow.panel import (
-        KNOWN,
-        check_libraries,
-        make_panel,
-        panel_folder,
-        write_panel,
-    )
+    from featsieve.io.table import known_format
+    from featsieve.workflow.panel import KNOWN, check_libraries, make_panel, write_panel
 
     constraints = constraining.read()  # mistakes are found before a large table is read
     check_libraries()
-    with progress_line() as progress:
-        data = reading.read(table, progress, batch_column=constraining.batch_column)
-        folder = output_folder or panel_folder(table, data)
-        if table.resolve().is_relative_to(folder.resolve()):
-            raise ValueError(f"The panel would replace the table {table}: name another folder.")
-        with result_folder(folder, names=KNOWN, overwrite=force) as unfinished:
-            made = make_panel(
-                data,
-                n_genes=n_genes,
-                qvalues=qvalues,
-                progress=progress,
-                **vars(looking),
-                **constraints,
-            )
-            progress("drawing and writing")
-            _, words = write_panel(made, unfinished, source=table, command=context.obj)
+    folder = output_folder or Path(f"{table.name[: -len(known_format(table, 'read'))]}-panel")
+    new = options.new_results(
+        table,
+        folder,
+        names=KNOWN,
+        reading=reading,
+        batch_column=constraining.batch_column,
+        force=force,
+    )
+    with new as (data, unfinished, progress):
+        settings = vars(looking) | constraints | {"qvalues": qvalues}
+        made = make_panel(data, n_genes=n_genes, progress=progress, **settings)
+        progress("drawing and writing")
+        _, words = write_panel(made, unfinished, source=table, command=context.obj)
     console, genes = output(), made.genes
     rows = [
         [

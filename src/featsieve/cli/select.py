@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, plain_table, print_json, progress_line, text_grid
+from featsieve.cli.console import output, plain_table, print_json, text_grid
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,34 +73,30 @@ def select(
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
-    from featsieve.io.results import result_folder
     from featsieve.tuning.selection import check_shape
     from featsieve.workflow.methods import find_method
     from featsieve.workflow.outputs import KNOWN, plan_files, write_files
     from featsieve.workflow.select import select_features
 
     find_method(method)  # mistakes are found before a large table is read
-    if table.resolve().is_relative_to(output_folder.resolve()):
-        raise ValueError(
-            f"The results would replace the table {table}: name another folder with -o."
-        )
     names, constraints = plan_files(table), constraining.read()
-    with progress_line(quiet=as_json) as progress:
-        data = reading.read(table, progress, batch_column=constraining.batch_column)
+    new = options.new_results(
+        table,
+        output_folder,
+        names=KNOWN,
+        reading=reading,
+        batch_column=constraining.batch_column,
+        force=force,
+        quiet=as_json,
+    )
+    with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
-        with result_folder(output_folder, names=KNOWN, overwrite=force) as unfinished:
-            run = select_features(
-                data,
-                method=method,
-                qvalues=qvalues,
-                progress=progress,
-                **vars(choosing),
-                **constraints,
-            )
-            progress("writing")
-            summary = write_files(
-                run, unfinished, names, source=table, image_shape=image, command=context.obj
-            )
+        settings = vars(choosing) | constraints | {"method": method, "qvalues": qvalues}
+        run = select_features(data, progress=progress, **settings)
+        progress("writing")
+        summary = write_files(
+            run, unfinished, names, source=table, image_shape=image, command=context.obj
+        )
     files = {kind: output_folder / name for kind, name in names.items()}
     if as_json:
         essence = {key: summary[key] for key in ESSENCE}

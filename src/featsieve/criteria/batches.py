@@ -15,13 +15,14 @@ from featsieve.hypotheses.families import table_labels
 from featsieve.validation import check_batch, check_batch_sizes
 
 
-def within_batches(X: Any, batch: Any) -> tuple[Any, Batches | None]:
+def within_batches(X: Any, batch: Any) -> tuple[Any, np.ndarray | None, Batches | None]:
     """Return a checked table with the same mean and deviation of a column in all batches.
 
     See :meth:`featsieve.arrays.batches.Batches.inside`; without a batch it is the table as it is.
+    Then the number of every row's batch, and what is known of the batches.
     """
     if batch is None:
-        return X, None
+        return X, None, None
     names, codes = check_batch(batch, X.shape[0])
     check_batch_sizes(names, codes)
     batches = Batches.of(X, names, codes)
@@ -31,13 +32,19 @@ def within_batches(X: Any, batch: Any) -> tuple[Any, Batches | None]:
             "that batch names groups of rows, each with rows that differ."
         )
     if len(names) == 1:
-        return X, batches
+        return X, codes, batches
     inside = batches.inside(X, codes)
     if is_dask_array(inside):
         from featsieve.arrays.dask import measured
 
         inside = measured(inside)
-    return inside, batches
+    return inside, codes, batches
+
+
+def fit_corrected(selector: Any, X: Any, codes: np.ndarray | None) -> Any:
+    """Fit a selector to a table that was corrected for the batches ``codes``, if there are any."""
+    inside = getattr(selector, "_fit_corrected", None)
+    return selector.fit(X) if codes is None or inside is None else inside(X, codes)
 
 
 @dataclass(frozen=True)

@@ -117,17 +117,31 @@ def suggest_n_clusters(
     check_number("most", most, low=2, integer=True)
     X = check_table(X, owner="suggest_n_clusters")
     check_varying(X)
+    return count_clusters(X, most=most, random_state=random_state)
+
+
+def count_clusters(
+    X: Any,
+    *,
+    most: int = defaults.MAX_CLUSTERS,
+    random_state: Any = 0,
+    codes: np.ndarray | None = None,
+) -> ClusterCount:
+    """Return what `suggest_n_clusters` does, of a checked table in the batches ``codes``."""
     random_state = check_random_state(random_state)
-    X, _ = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
+    X, rows = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
+    codes = codes if codes is None or rows is None else codes[rows]
+    codes = getattr(X, "codes", codes)
     numbers = candidate_numbers(X.shape[0], most)
     Z, units, _ = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     agreement, score = _by_halves(Z, numbers, rng)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
-    labels = sparse_clusterings(Z, numbers, rng)
+    labels = sparse_clusterings(Z, numbers, rng, codes)
     copies = (rotated(Z, rng), rng.permuted(Z, axis=0))
-    chance = np.max([_overlaps(sparse_clusterings(copy, numbers, rng)) for copy in copies], axis=0)
+    by_chance = [_overlaps(sparse_clusterings(copy, numbers, rng, codes)) for copy in copies]
+    chance = np.max(by_chance, axis=0)
     score = (_overlaps(labels) - chance) / np.maximum(1.0 - chance, defaults.LEAST_ROOM)
     if score.max() <= defaults.COUNT_TOLERANCE:
         return _count(None, numbers, agreement, score, 0)
@@ -204,7 +218,9 @@ def _in_hat_metric(
     return labels, modularity(view.graph, labels) * np.array(known) ** defaults.COUNT_POWER
 
 
-def sparse_clusterings(Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def sparse_clusterings(
+    Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator, codes: np.ndarray | None = None
+) -> np.ndarray:
     """Return the labels of some sparse hierarchical clusterings, for all numbers.
 
     Columns are chosen in turn with the clusters that they show, as in sparse k-means; Ward's method
@@ -212,7 +228,7 @@ def sparse_clusterings(Z: np.ndarray, numbers: np.ndarray, rng: np.random.Genera
     """
     n, d = Z.shape
     trees = []
-    for A in (Z, dense_columns(normal_scores(Z))[0]):
+    for A in (Z, dense_columns(normal_scores(Z, codes))[0]):
         points = components(A, rng)[:, : defaults.FEW_COMPONENTS]
         for most, count, part in zip(
             defaults.SPARSE_COLUMNS, defaults.COUNT_FIRST, (4, 2), strict=True

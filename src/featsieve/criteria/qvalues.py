@@ -17,7 +17,7 @@ from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_sparse, namespace_of, pick_columns, to_numpy
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import innermost, with_found_numbers
-from featsieve.criteria.batches import within_batches
+from featsieve.criteria.batches import fit_corrected, within_batches
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import layers
 from featsieve.hypotheses.tables import permuted
@@ -181,7 +181,8 @@ def feature_qvalues(
         raise ValueError(
             f"{type(estimator).__name__} was fitted with batches: pass batch=..., as in fit."
         )
-    table = within_batches(table, batch)[0]
+    table, codes, _ = within_batches(table, batch)
+    codes = getattr(estimator, "_codes", None) if codes is None else codes
     n, d = table.shape
     if n < FEWEST_SAMPLES:
         raise ValueError(
@@ -191,7 +192,8 @@ def feature_qvalues(
     check_varying(table)
     rng = check_random_state(random_state)
     table, rows = sample_rows(table, rng)
-    selector, labels = _clusters(estimator, table, rows, n, progress)
+    codes = codes if codes is None or rows is None else codes[rows]
+    selector, labels = _clusters(estimator, table, codes, rows, n, progress)
     statistics, spread = kruskal_wallis(table, labels)
     kinds = np.digitize(spread, defaults.QVALUE_TIES)
     kinds[spread == 0.0] = -1  # constant: not tested
@@ -209,7 +211,7 @@ def feature_qvalues(
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_refits)
     progress.step(f"fitting {type(selector).__name__} again, {n_refits} times")
     refits = Parallel(n_jobs, return_as="generator")(
-        delayed(_null_statistics)(selector, table, chosen, int(seed))
+        delayed(_null_statistics)(selector, table, codes, chosen, int(seed))
         for chosen, seed in zip(np.hstack(drawn), seeds, strict=True)
     )
     null = np.array(list(progress.counted(refits, n_refits, what="refits")))
@@ -263,7 +265,12 @@ def kruskal_wallis(X: Any, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _clusters(
-    estimator: Any, X: Any, rows: np.ndarray | None, n_samples: int, progress: FitProgress
+    estimator: Any,
+    X: Any,
+    codes: np.ndarray | None,
+    rows: np.ndarray | None,
+    n_samples: int,
+    progress: FitProgress,
 ) -> tuple[Any, np.ndarray]:
     """Return the selector that is to be fitted again, with all numbers fixed, and its clusters."""
     estimator = getattr(estimator, "best_estimator_", estimator)
@@ -277,7 +284,7 @@ def _clusters(
         if rows is not None and np.shape(init) == (n_samples,):  # labels, one for each row
             selector.set_params(init=np.asarray(init)[rows])
         progress.step(f"fitting {type(selector).__name__} to {X.shape[0]} rows")
-        fitted = selector.fit(X)
+        fitted = fit_corrected(selector, X, codes)
     if not hasattr(fitted, "labels_"):
         raise ValueError(
             f"{type(fitted).__name__} finds no clusters (it has no labels_), and q-values say "
@@ -294,7 +301,9 @@ def _clusters(
     return with_found_numbers(fitted, verbose=0, callback=None, **free), labels
 
 
-def _null_statistics(selector: Any, X: Any, columns: np.ndarray, seed: int) -> np.ndarray:
+def _null_statistics(
+    selector: Any, X: Any, codes: np.ndarray | None, columns: np.ndarray, seed: int
+) -> np.ndarray:
     """Fit the selector with some columns permuted; return their statistics. Runs in a worker."""
     d = X.shape[1]
     part = permuted(pick_columns(X, columns), np.random.default_rng(seed))
@@ -310,5 +319,5 @@ def _null_statistics(selector: Any, X: Any, columns: np.ndarray, seed: int) -> n
         selector = clone(selector).set_params(random_state=seed)
     with catch_warnings():
         simplefilter("ignore")  # the first fit has given the same
-        labels = selector.fit(pick_columns(both, place)).labels_
+        labels = fit_corrected(selector, pick_columns(both, place), codes).labels_
     return kruskal_wallis(part, labels)[0]

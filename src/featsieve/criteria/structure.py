@@ -222,14 +222,19 @@ def find_structure(
     level: float = defaults.STRUCTURE_LEVEL,
     random_state: Any = 0,
     *,
+    codes: np.ndarray | None = None,
     n_jobs: int | None = None,
     progress: FitProgress = SILENT,
 ) -> StructureTest | None:
-    """Return what :func:`structure_test` does, of a checked table; None where it is too small."""
+    """Return what :func:`structure_test` does, of a checked table; None where it is too small.
+
+    ``codes`` are the batches that it was corrected for.
+    """
     shape, random_state = X.shape, check_random_state(random_state)
-    X, _ = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
+    X, rows = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    scores, modal = scores_of(X, rng)
+    codes = getattr(X, "codes", codes if codes is None or rows is None else codes[rows])
+    scores, modal = scores_of(X, rng, codes)
     if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
         return None
     with one_thread():
@@ -277,7 +282,9 @@ def share_beyond(values: np.ndarray) -> float:
     return float(np.mean(values >= values[0]))
 
 
-def scores_of(X: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def scores_of(
+    X: Any, rng: np.random.Generator, codes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return normal scores, of unit variance, of the columns that vary (some of very many).
 
     With them come their positions, those whose values fall most clearly into two parts first.
@@ -290,13 +297,14 @@ def scores_of(X: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
             columns = columns[np.argsort(-stored_entries(X)[columns], kind="stable")]
         X = pick_columns(X, np.sort(columns[:most]))
     values = dense_columns(X)[0]
-    scores = dense_columns(normal_scores(values))[0]
+    scores = dense_columns(normal_scores(values, codes))[0]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
     if len(scores) / 2 <= len(rows) < len(scores):
         once = np.sort(scores[rows], axis=0)
         if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
             values = dense_columns(values[rows])[0]  # twins would be groups of two
-            scores = dense_columns(normal_scores(values))[0]
+            codes = None if codes is None else codes[rows]
+            scores = dense_columns(normal_scores(values, codes))[0]
     order = rng.permutation(values.shape[1])  # ties, as between binary columns, go by chance
     return scores, order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
 
@@ -412,8 +420,11 @@ def is_testing() -> bool:
 
 
 def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
-    """Test a checked table, and warn where it has no clusters; None where it is too small."""
-    found = find_structure(X, **settings)
+    """Test a checked table, and warn where it has no clusters.
+
+    None where it is too small, or somebody else tests (:func:`untested`).
+    """
+    found = find_structure(X, **settings) if is_testing() else None
     if found is not None and found.verdict != "clusters":
         warn(f"{found.sentence} {WHAT_TO_DO}", NoStructureWarning)
     return found

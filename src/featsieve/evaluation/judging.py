@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
+from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.evaluation.protocol import ClusteringScores, practical_protocol
 
@@ -38,10 +40,24 @@ def scaled_columns(X: Any, indices: Any) -> Any:
     """Return columns of X with unit variance: dense ones centred, sparse ones kept sparse."""
     part = X[:, indices]
     operator = as_operator(part, scale="std")
-    if not is_sparse(part):
+    if not is_sparse(part) or isinstance(part, SparseInBatches):
         return to_numpy(operator.columns(np.arange(part.shape[1])))
     inverse = to_numpy(operator.inverse_scale)
     return part.astype(np.float64).multiply(inverse[None, :]).tocsr()  # distances know no origin
+
+
+def chance_agreement(labels: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
+    """Return how far clusters and classes agree, 0 by chance and 1 if one tells the other.
+
+    That is the mutual information, adjusted for chance, over the smaller of both entropies. Then
+    its p-value: the share of permutations of the classes, their own order among them, that agree as
+    well (with sizes fixed, the adjusted information rises with the information).
+    """
+    rng = np.random.default_rng(0)
+    orders = [codes, *(rng.permutation(codes) for _ in range(defaults.STRUCTURE_TABLES))]
+    found = np.array([mutual_info_score(order, labels) for order in orders])
+    ami = adjusted_mutual_info_score(codes, labels, average_method="min")
+    return float(ami), float(np.mean(found >= found[0]))
 
 
 def too_many_classes(n_classes: int, n_samples: int) -> bool:

@@ -76,12 +76,14 @@ def first_hypotheses(
     n_neighbors: int = 5,
     shrinkage: float = 1.0,
     views: list[View] | None = None,
+    codes: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of a table: the hat family if it is credible, else all families.
 
     ``operator`` is the table X with its columns scaled. Where X is some rows of a table with
-    many, ``views`` are the hat views of these rows that all of them determine.
+    many, ``views`` are the hat views of these rows that all of them determine. ``codes`` are the
+    batches that X was corrected for.
     """
     c, k, scale = n_clusters, n_neighbors, operator.scale
     hats = HatFamily(c, k, shrinkage)
@@ -91,7 +93,7 @@ def first_hypotheses(
     def by_ranks() -> Labels:
         if views is not None:  # ranks of a few rows say little of the metric of many
             return []
-        table = as_operator(normal_scores(X), scale=scale.by("unit"))
+        table = as_operator(normal_scores(X, codes), scale=scale.by("unit"))
         return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
 
     def by_chance() -> Labels:
@@ -113,7 +115,14 @@ def first_hypotheses(
     pool = [(belief.weight[0], members)]
     table, units, kept = dense_columns(X, scale.variables)
     own, by_permuted, by_rotated = rng.spawn(3)
-    look = partial(plain_families, units=units, scale=scale.at(kept), n_clusters=c, n_neighbors=k)
+    look = partial(
+        plain_families,
+        units=units,
+        scale=scale.at(kept),
+        codes=getattr(X, "codes", codes),
+        n_clusters=c,
+        n_neighbors=k,
+    )
     plain, permuted_plain, rotated_plain = run_all(
         [
             lambda: look(table, own),
@@ -209,15 +218,17 @@ def plain_families(
     *,
     units: np.ndarray,
     scale: ColumnScale,
+    codes: np.ndarray | None,
     n_clusters: int,
     n_neighbors: int,
 ) -> dict[str, Labels]:
     """Return the families of plain distances, few components and chosen columns of a table.
 
-    ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given.
+    ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given,
+    ``codes`` the batches of its rows.
     """
     c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
-    R = dense_columns(normal_scores(Z), scale.variables)[0]
+    R = dense_columns(normal_scores(Z, codes), scale.variables)[0]
     many = [components(A, rng) for A in (Z, R, Z * units)]
     of_Z, of_R, of_raw = few = [points[:, : defaults.FEW_COMPONENTS] for points in many]
 

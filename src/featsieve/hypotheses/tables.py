@@ -14,7 +14,15 @@ from scipy.stats import rankdata
 from featsieve import defaults
 from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.batch_table import SparseInBatches
-from featsieve.arrays.namespace import gathered, is_sparse, like, pick_columns, to_numpy
+from featsieve.arrays.batches import Batches
+from featsieve.arrays.namespace import (
+    gathered,
+    is_sparse,
+    like,
+    pick_columns,
+    take_rows,
+    to_numpy,
+)
 
 # Entries of the columns that are looked at in one step.
 BLOCK_ELEMENTS = 2**18
@@ -22,14 +30,20 @@ BLOCK_ELEMENTS = 2**18
 STRENGTHENED = 4
 
 
-def normal_scores(X: Any) -> Any:
+def normal_scores(X: Any, codes: np.ndarray | None = None) -> Any:
     """Return X with every column replaced by the normal scores of its ranks, in single precision.
 
     Units, tails and outliers do not matter then. Zeros of a sparse table stay zeros: what is
-    stored is the score less that of the zeros, and centring takes care of the rest.
+    stored is the score less that of the zeros, and centring takes care of the rest. ``codes`` are
+    batches of the rows, inside of which ranks are taken; a table that is shifted within batches
+    has its own.
     """
     X = gathered(X)
     n, d = X.shape
+    codes = getattr(X, "codes", codes)
+    if codes is not None and np.ptp(codes) > 0:
+        return _scores_in_batches(X, codes)
+    X = X.stored if isinstance(X, SparseInBatches) else X
     if not is_sparse(X):
         host = to_numpy(X)
         scores = np.empty((n, d), dtype=np.float32)
@@ -38,8 +52,6 @@ def normal_scores(X: Any) -> Any:
             columns = np.ascontiguousarray(host[:, start : start + step].T)
             scores[:, start : start + step] = _scores_of_rows(columns, of_half_ranks).T
         return scores if isinstance(X, np.ndarray) else like(scores, X)
-    if isinstance(X, SparseInBatches):
-        return _scores_in_batches(X)
     table = sp.csc_array(X, dtype=np.float64, copy=True)
     table.sum_duplicates()
     for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True):
@@ -54,21 +66,21 @@ def normal_scores(X: Any) -> Any:
     return sp.csr_array(table).astype(np.float32)
 
 
-def _scores_in_batches(X: SparseInBatches) -> SparseInBatches:
-    """Return the normal scores of a table in batches: the zeros of each share one of them."""
-    n, scores = X.shape[0], np.zeros(X.offsets.shape)
-    zeros = np.bincount(X.codes, minlength=len(scores))[:, None] - X.stored_in_batches()
-    table = sp.csc_array(X.stored, copy=True)
-    for j, (start, stop) in enumerate(zip(table.indptr[:-1], table.indptr[1:], strict=True)):
-        batch, has_zeros = X.codes[table.indices[start:stop]], zeros[:, j] > 0
-        values = np.append(table.data[start:stop] + X.offsets[batch, j], X.offsets[has_zeros, j])
-        sizes = np.append(np.ones(stop - start), zeros[has_zeros, j])
-        _, group = np.unique(values, return_inverse=True)
-        size = np.bincount(group, weights=sizes)
-        found = ndtri((np.cumsum(size) - 0.5 * size) / n)[group]  # equal ones share their mean rank
-        scores[has_zeros, j] = found[stop - start :]
-        table.data[start:stop] = found[: stop - start] - scores[batch, j]
-    return SparseInBatches(sp.csr_array(table), scores, X.codes)
+def _scores_in_batches(X: Any, codes: np.ndarray) -> Any:
+    """Return the normal scores of ranks inside of batches, with one mean and deviation in all.
+
+    The zeros of counts lie a little apart in different batches once these are centred: among all
+    rows, their ranks would tell nothing but the batch.
+    """
+    table = X.stored if isinstance(X, SparseInBatches) else X
+    names, order = np.unique(codes), np.argsort(codes, kind="stable")
+    parts = [normal_scores(take_rows(table, np.flatnonzero(codes == b))) for b in names]
+    parts = [part if is_sparse(part) else to_numpy(part) for part in parts]
+    stacked = sp.vstack(parts, format="csr") if is_sparse(parts[0]) else np.concatenate(parts)
+    scores = stacked[np.argsort(order)]
+    own = np.searchsorted(names, codes)
+    inside = Batches.of(scores, names, own).inside(scores, own)
+    return inside if is_sparse(inside) or isinstance(X, np.ndarray) else like(inside, X)
 
 
 def _scores_of_rows(rows: np.ndarray, of_half_ranks: np.ndarray) -> np.ndarray:

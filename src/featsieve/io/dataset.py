@@ -46,6 +46,10 @@ class Dataset:
         Batch of every sample: a plate, a donor, a species.
     cells : bool
         Whether it is expression, cells x genes of an AnnData file, which may be raw counts.
+    layer : str or None
+        The layer of an AnnData file that it is, None for ``X``.
+    flags : dict of str to bool arrays, or None
+        Columns of ``var`` of an AnnData file with True or False for every feature.
 
     Examples
     --------
@@ -71,6 +75,8 @@ class Dataset:
     batch: list[str] | None = None
     batch_name: str | None = None
     cells: bool = False
+    layer: str | None = None
+    flags: dict[str, np.ndarray] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -214,6 +220,7 @@ def subset(table: Dataset, indices: Any) -> Dataset:
         feature_names=[names[j] for j in chosen],
         informative=None if table.informative is None else table.informative[chosen],
         redundant=None if table.redundant is None else table.redundant[chosen],
+        flags=table.flags and {name: mask[chosen] for name, mask in table.flags.items()},
     )
 
 
@@ -236,5 +243,8 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     n, d = X.shape
     for name, length in (("feature_names", d), ("sample_names", n), ("batch", n)):
         if parts[name] is not None and len(parts[name]) != length:
+            raise TableError("the process that read it returned a damaged answer")
+    for mask in (parts["flags"] or {}).values():
+        if not isinstance(mask, np.ndarray) or mask.dtype.kind != "b" or mask.shape != (d,):
             raise TableError("the process that read it returned a damaged answer")
     return Dataset(**{**parts, "dropped": tuple(map(str, parts["dropped"])), "X": X})

@@ -41,6 +41,8 @@ class SelectionModel:
         The columns with names of samples and with classes, as the file called them.
     batch_name : str or None, default=None
         The column with the batches that it was fitted inside of.
+    layer : str or None, default=None
+        The layer of AnnData files that it was fitted to.
     target : float or None, default=None
         The table held counts: rows were brought to this total, then log(1 + x) was taken.
     method : str or None, default=None
@@ -78,6 +80,7 @@ class SelectionModel:
     id_name: str | None = field(default=None, kw_only=True)
     label_name: str | None = field(default=None, kw_only=True)
     batch_name: str | None = field(default=None, kw_only=True)
+    layer: str | None = field(default=None, kw_only=True)
     target: float | None = field(default=None, kw_only=True)
     method: str | None = field(default=None, kw_only=True)
 

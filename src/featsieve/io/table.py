@@ -58,6 +58,7 @@ def read_table(
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
     header: bool | None = None,
+    layer: str | None = None,
     trusted: bool = False,
 ) -> Dataset:
     r"""Read a table from a file.
@@ -103,6 +104,8 @@ def read_table(
         Whether the first line of a text file names the columns. Without it: unless the line holds
         numbers only. (Many whole numbers in equal steps, such as wavelengths, are names all the
         same.)
+    layer : str, optional
+        The layer of a ``.h5ad`` file to read in the place of ``X``.
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.
@@ -142,7 +145,11 @@ def read_table(
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    request = Request(label_column, id_column, batch_column, drop, bool(drop_text), columns, header)
+    request = Request(
+        label_column, id_column, batch_column, drop, bool(drop_text), columns, header, layer
+    )
+    if layer is not None and ending != ".h5ad":
+        raise ValueError(f"{path}: only .h5ad files have layers: leave layer (--layer) out.")
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):
         if trusted:

@@ -14,9 +14,9 @@ from featsieve.arrays.threads import n_threads
 from featsieve.base import estimator
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import RankedPath
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
-from featsieve.criteria.qvalues import feature_qvalues
 from featsieve.graphs import hat_coordinates, self_tuning_graph
 from featsieve.graphs.distances import hat_distances
 from featsieve.graphs.initial_labels import authors_labels, labels_from_user
@@ -46,7 +46,6 @@ from featsieve.validation import (
     positive_integer_or_auto,
     positive_or_auto,
     resolve_n_features,
-    warn,
 )
 
 # Fewer samples than this make hypotheses that are not worth a thread.
@@ -387,6 +386,7 @@ class JASFS(ClusterModel):
             ridge=self.ridge,
             shrinkage=self.shrinkage,
             n_jobs=self._n_threads(operator),
+            codes=self._codes,
         )
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
         found = find_labels(X, operator, settings, rng)
@@ -413,10 +413,10 @@ class JASFS(ClusterModel):
         E = hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * self.n_clusters_)
         return self_tuning_graph(hat_distances(E), n_neighbors=self.n_neighbors)
 
-    def _begin(self, X: Any) -> tuple[Problem, Found, int]:
+    def _begin(self, X: Any, batch: Any = None) -> tuple[Problem, Found, int]:
         """Return the start of a fit that has yet to check X, and how many columns vary."""
         self._check_parameters()
-        X = self._check_input(X)
+        X, self._codes, _ = within_batches(self._check_input(X), batch)
         return *self._find_labels(X, *self._prepare(X)), int(self._varies.sum())
 
     def _limit(
@@ -516,38 +516,6 @@ class JASFS(ClusterModel):
         unset = self.n_features_to_select is None and isinstance(self.sparsity, str)
         unset = unset and self.budget is None
         return unset or self._significant or super()._automatic
-
-    @property
-    def _significant(self) -> bool:
-        """Whether all features that go with the clusters are to be kept."""
-        asked = self.n_features_to_select
-        return isinstance(asked, str) and asked == "significant"
-
-    def _keep_significant(self, X: Any) -> None:
-        """Select the significant features instead, if that was asked for and there are any."""
-        if not self._significant:
-            return
-        self._progress.step("testing the features")
-        found = feature_qvalues(
-            self, X, n_jobs=self.n_jobs, verbose=self.verbose, random_state=self.random_state
-        )
-        self.qvalues_, chosen = found.qvalues, found.significant()
-        if self._offer is not None:  # with what each is bought with, and what is kept
-            chosen &= self._offer.for_sale
-            chosen |= np.isin(self._offer.unit, self._offer.unit[chosen]) & self._offer.for_sale
-            chosen[self._offer.kept_columns] |= chosen.any()
-        if chosen.any():
-            order = np.lexsort((self.ranking_, ~chosen))
-            self._set_selection(
-                self.scores_, self._count_units(np.flatnonzero(chosen)), order=order
-            )
-            return
-        warn(
-            f"No feature goes with the clusters at q <= {defaults.QVALUE_LEVEL:g} (the smallest "
-            f"q-value is {found.qvalues.min():.2g}): the {self.n_features_selected_} that show "
-            "them best were kept, without an error rate. There may be no structure, or too few "
-            'rows to prove it. n_features_to_select="auto" asks for no proof.'
-        )
 
     def _curve(self, X: Any, order: np.ndarray, labels: np.ndarray) -> CriterionCurve:
         """Return the modularity of every size of a nested selection."""

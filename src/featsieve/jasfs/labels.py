@@ -7,7 +7,7 @@
 All stages are the target of the features, and their consensus are the clusters.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -57,6 +57,7 @@ class Settings:
     ridge: float  # in units of the mean squared column norm
     shrinkage: float
     n_jobs: int
+    codes: np.ndarray | None = None  # the batches that the table was corrected for
 
     @property
     def n_splits(self) -> int:
@@ -94,6 +95,8 @@ def find_labels(
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = hosted(take_rows(X, rows))
+    if settings.codes is not None:
+        settings = replace(settings, codes=settings.codes[rows])
     small = as_operator(some, scale=operator.scale)
     first, metrics = None, None
     if settings.several:
@@ -247,6 +250,7 @@ def first_stage(
         n_neighbors=settings.n_neighbors,
         shrinkage=settings.shrinkage,
         views=views,
+        codes=settings.codes,
         n_jobs=settings.n_jobs,
     )
 

@@ -1,5 +1,6 @@
 """The page of a panel of genes: its table, what each gene adds, clusters, maps, methods."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import cycle
@@ -41,6 +42,10 @@ HEADS = {
     "price": "price",
     "bought_with": "bought with",
 }
+# What a table of any kind calls its columns and rows. Names and options that begin or end like
+# these words, and file names, are left alone.
+GENES = {"features": "genes", "feature": "gene", "samples": "cells", "sample": "cell"}
+WORD = re.compile(r"(?<![\w./'\"-])(features?|samples?)(?![\w/'\"-]|\.\w)")
 MARKERS = "osv^DPX*<>ph"
 MOST_LEGEND = 30  # groups that a key names
 
@@ -55,6 +60,17 @@ class Drawn:
     def file(self) -> str:
         """The drawing with fixed colours."""
         return for_file(self.figure.svg)
+
+
+def in_genes(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the summary of a selection with sentences that speak of genes and cells."""
+
+    def said(text: str) -> str:
+        text = WORD.sub(lambda word: GENES[word[0]], text)
+        return text.replace("--features significant", "--genes significant")
+
+    caveats = [each | {"text": said(each["text"])} for each in summary["caveats"]]
+    return {**summary, "words": [said(text) for text in summary["words"]], "caveats": caveats}
 
 
 def panel_figures(
@@ -242,7 +258,8 @@ def render_panel(
     )
     note = (
         "Means and shares are those of the values that were looked at (logarithms, where counts "
-        "were normalised), inside and outside of the cluster that the gene tells best."
+        "were normalised; not corrected for batches), inside and outside of the cluster that the "
+        "gene tells best."
     )
     table = PageTable("The panel", ("gene", *(HEADS[name] for name in head)), rows, note=note)
 

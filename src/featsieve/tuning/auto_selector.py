@@ -9,6 +9,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.constraints import CONSTRAINTS, in_positions, make_offer
 from featsieve.criteria.automatic import RankedPath, choose_count, innermost
+from featsieve.criteria.batches import fit_corrected
 from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.structure import untested
 from featsieve.validation import check_sized_selector
@@ -105,7 +106,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         name = type(selector).__name__
         self._progress.step(f"fitting {name}")
         with untested():
-            self.selector_ = selector.fit(X)
+            self.selector_ = fit_corrected(selector, X, self._codes)
         curve = choose_count(
             self.selector_, X, criterion=self.criterion, sizes=sizes, progress=self._progress
         )
@@ -115,7 +116,7 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         if selector._follows_count:
             self._progress.step(f"fitting {name} again, for {curve.chosen} features")
             with untested():
-                self.selector_.fit(X)
+                fit_corrected(self.selector_, X, self._codes)
         order = np.argsort(self.selector_.ranking_)
         self.selector_._set_selection(self.selector_.scores_, count, order=order)
         n_selected = self.selector_.n_features_selected_

@@ -17,6 +17,7 @@ from featsieve.arrays.namespace import (
     is_sparse,
     to_numpy,
 )
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.evaluation.checks import as_classes
@@ -39,6 +40,7 @@ def explain(
     labels: Any = None,
     redundant: float = 0.9,
     qvalues: bool | FeatureQValues = False,
+    batch: Any = None,
 ) -> Table:
     """Say of every feature why it was selected or not.
 
@@ -59,6 +61,9 @@ def explain(
         Whether to add q-values, which costs some forty fits: True computes them
         (:func:`feature_qvalues`, ``random_state=0``), or pass what that has returned. Those that a
         selector has found itself (``n_features_to_select="significant"``) are added always.
+    batch : array-like of shape (n_samples,), optional
+        The batches that the selector was fitted with: clusters are told and columns correlate
+        inside of them then. Without it, those of the table as it is given.
 
     Returns
     -------
@@ -83,6 +88,7 @@ def explain(
           most with it, and that (signed) correlation; "" and NaN if there is none;
         - price, bought_with : what the feature costs, and the columns that it is selected with
           (only with ``groups``, ``costs`` or ``budget``);
+        - kept : whether it was to be selected in any case (only with ``keep``);
         - status : "selected", "excluded", "constant", "redundant" or "low score";
         - reason : the same in a few words, such as "redundant: r=0.97 with gene_12" or "selected:
           to be kept".
@@ -141,6 +147,7 @@ def explain(
     frequency = _find(selector, "selection_frequency_")
     names = np.asarray(getattr(selector, "feature_names_in_", [f"x{j}" for j in range(d)]), str)
 
+    table = within_batches(table, batch)[0]
     n_stored = table.nnz if is_sparse(table) else n * d
     double = is_floating(table) and n_stored <= CONVERT_ELEMENTS
     operator = as_operator(in_double(table) if double else table, scale="unit")
@@ -170,9 +177,10 @@ def explain(
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
             reason[j] = f"low score: rank {rank[j]}"
-    for j in () if offer is None else offer.kept_columns:
+    constrained = {} if offer is None else _constrained(offer, names)
+    for j in [] if offer is None else offer.kept_columns.tolist():
         reason[j] = f"{reason[j]}: to be kept"
-    tested = _qvalues(selector, X, qvalues, d)
+    tested = _qvalues(selector, X, qvalues, d, batch)
     return Table(
         {
             "feature": names,
@@ -187,7 +195,7 @@ def explain(
             **({} if tested is None else {"q_value": tested}),
             "closest_selected": closest_name,
             "correlation": correlation,
-            **({} if offer is None or offer.plain else _bought(offer, names)),
+            **constrained,
             "status": status,
             "reason": reason,
         }
@@ -218,23 +226,29 @@ def _find(selector: Any, name: str) -> Any:
     return None if holder is None else np.array(getattr(holder, name))
 
 
-def _bought(offer: Offer, names: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the price of every feature, and the columns that it is bought with."""
+def _constrained(offer: Offer, names: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the price of every feature, what it is bought with, and whether it is to be kept."""
+    kept = np.isin(np.arange(len(names)), offer.kept_columns)
+    found = {"kept": kept} if kept.any() else {}
+    if offer.plain:
+        return found
     others = np.full(len(names), "", dtype=object)
     for block in offer.blocks:
         for unit in block:
             others[unit] = [", ".join(names[unit[unit != j]]) for j in unit]
     price = np.where(offer.for_sale, offer.column_price, np.nan)
-    return {"price": price, "bought_with": others.astype(str)}
+    return {"price": price, "bought_with": others.astype(str), **found}
 
 
-def _qvalues(selector: Any, X: Any, given: bool | FeatureQValues, d: int) -> np.ndarray | None:
+def _qvalues(
+    selector: Any, X: Any, given: bool | FeatureQValues, d: int, batch: Any
+) -> np.ndarray | None:
     """Return the q-values that were passed, or that the selector has; compute them if asked."""
     if isinstance(given, bool):
         known = _find(selector, "qvalues_")
         if known is not None or not given:
             return known
-        given = feature_qvalues(selector, X, random_state=0)
+        given = feature_qvalues(selector, X, batch=batch, random_state=0)
     if not isinstance(given, FeatureQValues) or given.qvalues.shape != (d,):
         raise ValueError(
             f"qvalues must be True, False, or what feature_qvalues returns for these {d} columns; "

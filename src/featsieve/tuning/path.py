@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.curve import check_sizes
 from featsieve.jasfs.estimator import JASFS
 from featsieve.jasfs.joint import rank, solve_joint
@@ -42,7 +43,7 @@ class SparsityPath:
 
 
 def sparsity_path(
-    X: Any, selector: Any = None, *, sizes: Iterable[int] | None = None
+    X: Any, selector: Any = None, *, sizes: Iterable[int] | None = None, batch: Any = None
 ) -> SparsityPath:
     """Return the selections of many sizes, at the cost of about one fit.
 
@@ -57,9 +58,12 @@ def sparsity_path(
     X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
         The table: rows are samples.
     selector : UnsupervisedSelector or None, default=None
-        Any selector; it is cloned, not changed. None is ``JASFS(n_clusters="auto")``.
+        Any selector without constraints; it is cloned, not changed. None is
+        ``JASFS(n_clusters="auto")``.
     sizes : iterable of int or None, default=None
         Numbers of features. None: some from 5 to 400, or up to all of a narrow table.
+    batch : array-like of shape (n_samples,), optional
+        Batch of every row, as in ``fit`` of the selector.
 
     Returns
     -------
@@ -77,11 +81,17 @@ def sparsity_path(
     """
     selector = JASFS("auto", random_state=0) if selector is None else selector
     check_sized_selector(selector)
+    constrained = [name for name in CONSTRAINTS if getattr(selector, name, None) is not None]
+    if constrained:
+        raise ValueError(
+            f"sparsity_path counts columns, without constraints: leave {constrained[0]} out, or "
+            "fit the selector: path_ and ranking_ of a fit honour them."
+        )
     selector = clone(selector)
     if isinstance(selector, JASFS) and selector.solver == "joint":
-        return _joint_path(selector, X, sizes)
+        return _joint_path(selector, X, sizes, batch)
     numbers = check_sizes(sizes, check_table(X, owner="sparsity_path").shape[1])
-    selector.set_params(n_features_to_select=int(numbers[-1])).fit(X)
+    selector.set_params(n_features_to_select=int(numbers[-1])).fit(X, batch=batch)
     labels = getattr(selector, "labels_", None)
     return SparsityPath(
         n_features=numbers,
@@ -92,12 +102,12 @@ def sparsity_path(
     )
 
 
-def _joint_path(selector: JASFS, X: Any, sizes: Iterable[int] | None) -> SparsityPath:
+def _joint_path(selector: JASFS, X: Any, sizes: Iterable[int] | None, batch: Any) -> SparsityPath:
     """Return the solutions of a JASFS for many sizes: each starts at the one before.
 
     λ is the largest that selects as many.
     """
-    problem, begun, n_varying = selector._begin(X)
+    problem, begun, n_varying = selector._begin(X, batch)
     d = problem.operator.shape[1]
     numbers = np.unique(np.minimum(check_sizes(sizes, d), n_varying))
     problems = [problem.priced(n_features=int(number)) for number in numbers]

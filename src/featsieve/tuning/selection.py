@@ -19,7 +19,7 @@ from featsieve.criteria.selected_clusters import (
     fitted_attribute,
     selected_clusters,
 )
-from featsieve.criteria.structure import StructureTest, find_structure
+from featsieve.criteria.structure import StructureTest, find_structure, is_testing
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain
 from featsieve.validation import check_table
@@ -63,10 +63,18 @@ class Selection:
         return [str(name) if there else None for name, there in zip(names, known, strict=True)]
 
     @cached_property
+    def inside(self) -> Any:
+        """The table inside of its batches, where there are any: what the selector has seen."""
+        return within_batches(self.X, self.batch)[0]
+
+    @cached_property
     def structure(self) -> StructureTest | None:
         """Whether there are clusters: what the fit has found, or what is found now."""
         known = self.fitted("structure_")
-        return known or find_structure(within_batches(self.X, self.batch)[0])
+        if known is not None or not is_testing():
+            return known
+        inside, codes, _ = within_batches(self.X, self.batch)
+        return find_structure(inside, codes=codes)
 
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
@@ -108,7 +116,7 @@ def gather(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         labels = clusters.codes if clusters and by_k_means else None
-        facts = explain(explained, X, labels=labels, qvalues=qvalues)
+        facts = explain(explained, X, labels=labels, qvalues=qvalues, batch=batch)
     return Selection(
         selector=selector,
         X=table,

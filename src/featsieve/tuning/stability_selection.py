@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector, estimator
-from featsieve.criteria.batches import within_batches
+from featsieve.criteria.batches import fit_corrected, within_batches
 from featsieve.criteria.structure import untested
 from featsieve.evaluation.stability import selection_stability
 from featsieve.progress import reporting
@@ -133,7 +133,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
     random_state: Any = None
 
-    def _fit_all(self, X: Any, batch: Any = None) -> None:
+    def _fit_all(self, X: Any, batch: Any = None, codes: np.ndarray | None = None) -> None:
         """Check the table, then fit the selector to all rows and to each subsample."""
         with reporting(self):
             given = self._check_input(X)
@@ -145,15 +145,15 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
                 raise ValueError(
                     f"Subsamples need at least 3 rows to draw from; X has {given.shape[0]}."
                 )
-            checked, batches = within_batches(given, batch)
-            table = checked
+            checked, own, batches = within_batches(given, batch)
+            table, self._codes = checked, codes if own is None else own
             if hasattr(X, "columns") and batches is None:
                 table = X  # a data frame: the selector may want to know the names
             rng = check_random_state(self.random_state)
             # First all rows: what is wrong with parameters or table is said without subsamples.
             self._progress.step(f"fitting {type(self.selector).__name__} to all rows")
             with untested():
-                full = _seeded(self.selector, rng, keep=True).fit(table)
+                full = fit_corrected(_seeded(self.selector, rng, keep=True), table, self._codes)
             self._set_fits(full, self._fit_subsamples(full, table, rng), n_selected)
             if self._automatic:
                 self._choose_count(checked)
@@ -180,7 +180,7 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         with catch_warnings():
             simplefilter("ignore")  # the fit to all rows has given the same
             supports = parallel(
-                delayed(_fit_subsample)(selector, table, rows, name=f"{i} of {count}")
+                delayed(_fit_subsample)(selector, table, rows, self._codes, name=f"{i} of {count}")
                 for i, (selector, rows) in enumerate(draws, start=1)
             )
             return np.array(list(progress.counted(supports, count, what="fits")))
@@ -246,13 +246,16 @@ def _seeded(selector: Any, rng: np.random.RandomState, *, keep: bool = False) ->
     return selector.set_params(**seeds)
 
 
-def _fit_subsample(selector: Any, table: Any, rows: np.ndarray, *, name: str) -> np.ndarray:
+def _fit_subsample(
+    selector: Any, table: Any, rows: np.ndarray, codes: np.ndarray | None, *, name: str
+) -> np.ndarray:
     """Fit the selector to some rows; return what it selects. Runs in a worker."""
     own = is_foreign_array(table) or isinstance(table, SparseInBatches)  # scikit-learn cannot
     some = take_rows(table, rows) if own else _safe_indexing(table, rows)
     try:
         with untested():
-            return selector.fit(some).get_support()
+            own_codes = None if codes is None else codes[rows]
+            return fit_corrected(selector, some, own_codes).get_support()
     except Exception as error:
         kind = ValueError if isinstance(error, ValueError) else RuntimeError
         reason = f"{type(error).__name__}: {str(error).rstrip('.')}"

@@ -66,12 +66,13 @@ def read_new(model: SelectionModel, path: Path, *, predict: bool = False) -> Dat
     batch = model.batch_name if predict else None
     # Columns that had names have them still, be they numbers.
     header = None if named_or_places(model.feature_names) is None else True
+    about: dict[str, Any] = {"columns": columns, "header": header, "batch_column": batch}
+    about["layer"] = model.layer if path.suffix == ".h5ad" else None
     who, kind = model.id_name, model.label_name
     # New rows need not have names or classes.
     for names, classes in dict.fromkeys([(who, kind), (who, None), (None, kind), (None, None)]):
-        roles: dict[str, Any] = {"id_column": names, "label_column": classes}
         try:
-            return read_table(path, columns=columns, header=header, batch_column=batch, **roles)
+            return read_table(path, id_column=names, label_column=classes, **about)
         except ColumnError as error:
             failure = error
     if isinstance(failure, MissingColumnError):

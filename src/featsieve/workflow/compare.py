@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.criteria.batches import within_batches
+from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import WHAT_TO_DO, find_structure, untested
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
-from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.messages import ProgressCallback, silent
 from featsieve.workflow.methods import (
     DEFAULT_METHOD,
@@ -32,19 +33,28 @@ def compare_methods(
 ) -> dict[str, Any]:
     """Let several methods select as many features of one table, and compare what they select.
 
-    ``settings`` are those of `prepare_table`.
+    ``settings`` are those of `prepare_table`; batches of the table, ``keep`` and ``exclude`` count.
     "auto" numbers are found once, that of the features by JASFS: selections of different sizes
     cannot agree. A method that fails has a row as well, with the reason. Where classes are known,
     k-means on the selected columns is judged by them, and the last row is for all features.
     """
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
+    bought = [part for part in ("groups", "costs", "budget") if settings.get(part) is not None]
+    if bought:
+        raise ValueError(
+            f"Methods are compared by selections of one size, which {bought[0]} would change: "
+            f"leave {' and '.join(bought)} out, or select with one method at a time."
+        )
     prepared = prepare_table(table, **settings)
+    batch = None if prepared.table.batch is None else np.asarray(prepared.table.batch)
+    in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
+    inside, codes, _ = within_batches(prepared.X, batch)
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d = X.shape
     notes: list[str] = list(prepared.notes)
     y = prepared.table.complete_y
-    judge = None if y is None else Judge(X, y)
+    judge = None if y is None else Judge(inside, y)
     n_classes = prepared.table.n_classes or 0
     if judge is not None and (not judge.can or too_many_classes(n_classes, n)):
         judge = None
@@ -54,25 +64,30 @@ def compare_methods(
         warnings.simplefilter("ignore")  # of several methods about one table
         progress("counting clusters and features")
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = find_structure(X, random_state=random_state)
+            structure = find_structure(inside, random_state=random_state, codes=codes)
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
         if isinstance(n_clusters, str):
-            n_clusters = suggest_n_clusters(X, random_state=random_state).n_clusters
+            n_clusters = count_clusters(inside, random_state=random_state, codes=codes).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
-        counts = {"n_clusters": n_clusters, "random_state": random_state}
+        counts = {"n_clusters": n_clusters, "random_state": random_state, **prepared.constraints}
         if isinstance(n_features, str):
             finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
             with untested():
-                n_features = finder.fit(X).n_features_selected_
+                n_features = finder.fit(X, **in_batches).n_features_selected_
             notes.append(f"{n_features} features for every method: as many as JASFS finds.")
         for name, kind in chosen.items():
             progress(name)
             selector = make_selector(kind, n_features=n_features, **counts)
-            row, support = _fit(selector, X)
+            row, support = _fit(selector, X, **in_batches)
             if support.any():
                 repeats = repeat_selection(
-                    selector, X, prepared.n_subsamples, random_state=random_state, progress=progress
+                    selector,
+                    X,
+                    prepared.n_subsamples,
+                    batch=batch,
+                    random_state=random_state,
+                    progress=progress,
                 )
                 notes += [f"{name}: {note}" for note in repeats.notes]
                 if (stable := repeats.stability) is not None:
@@ -88,7 +103,8 @@ def compare_methods(
         for row, other in zip(rows, [*supports, np.zeros(d, dtype=bool)], strict=False):
             row[f"jaccard_{name}"] = _jaccard(support, other)
     k = int(n_features)
-    by_chance = k**2 / d
+    n_kept, n_left = (len(prepared.constraints.get(part, ())) for part in ("keep", "exclude"))
+    by_chance = n_kept + (k - n_kept) ** 2 / max(1, d - n_kept - n_left)
     return {
         "table": prepared.table.name,
         "n_samples": n,
@@ -108,11 +124,11 @@ def _row(method: str, **known: Any) -> dict[str, Any]:
     return {"method": method, "status": "done", **unknown, "selected": "", "reason": ""} | known
 
 
-def _fit(selector: Any, X: Any) -> tuple[dict[str, Any], np.ndarray]:
+def _fit(selector: Any, X: Any, **in_batches: Any) -> tuple[dict[str, Any], np.ndarray]:
     """Return the row of a method and what it selects: nothing if it fails."""
     start, support, failed = time.perf_counter(), np.zeros(X.shape[1], dtype=bool), {}
     try:
-        support = selector.fit(X).support_
+        support = selector.fit(X, **in_batches).support_
     except (ValueError, ArithmeticError, MemoryError) as error:
         failed = {"status": "failed", "reason": str(error) or type(error).__name__}
     seconds = time.perf_counter() - start

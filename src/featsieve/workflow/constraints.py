@@ -11,32 +11,39 @@ from featsieve.io.guard import read_small
 from featsieve.io.names import find_columns
 
 
-def place_constraints(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def place_constraints(
+    names: Sequence[str], given: Mapping[str, Any], *, flags: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return constraints in positions, for a table without names, and refuse what cannot be met.
 
     Errors name columns, which the fit knows by their positions only.
     """
-    found = in_positions(names, given)
+    found = in_positions(names, given, flags=flags)
     make_offer(len(names), names, **found)
     return found
 
 
-def count_or_budget(n_features: Any, budget: float | None, *, name: str = "n_features") -> Any:
+def count_or_budget(n_features: Any, budget: float | None, *, what: str = "feature") -> Any:
     """Return the number of features to ask for: none beside a budget, which is spent."""
     if budget is None:
         return n_features
     if not (isinstance(n_features, str) and n_features == "auto"):
         raise ValueError(
-            f"A budget is there in place of a number of features: leave one of the two out ({name} "
-            "or budget; on the command line --features, --genes or --budget)."
+            f"A budget is there in place of a number of {what}s: leave one of the two out "
+            f"(n_{what}s or budget; on the command line --{what}s or --budget)."
         )
     return None
 
 
 def split_names(words: Iterable[str] | None) -> list[str] | None:
-    """Return the names in words that may hold several, separated by commas."""
-    names = [name.strip() for word in words or () for name in word.split(",")]
-    return [name for name in names if name] or None
+    """Return the names in words: several, separated by commas, or @FILE with one in each line."""
+    names = []
+    for word in words or ():
+        if word.startswith("@"):
+            names += read_small(Path(word[1:]), what="list of names, one in each line").splitlines()
+        else:
+            names += word.split(",")
+    return [name.strip("\ufeff \t") for name in names if name.strip("\ufeff \t")] or None
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:

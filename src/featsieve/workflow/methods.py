@@ -49,7 +49,9 @@ def make_selector(kind: Any, *, n_clusters: Any, n_features: Any, **settings: An
     return kind(**{name: value for name, value in given.items() if name in parameters})
 
 
-def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
+def check_counts(
+    n_clusters: Any, n_features: Any, shape: tuple[int, int], *, what: str = "feature"
+) -> tuple[Any, Any]:
     """Validate the numbers of clusters and features, each a count or "auto", and return them."""
     n_samples, n_columns = shape
     if not (isinstance(n_clusters, str) and n_clusters == "auto"):
@@ -60,7 +62,7 @@ def check_counts(n_clusters: Any, n_features: Any, shape: tuple[int, int]) -> tu
                 f"rows); got {n_clusters!r}."
             )
     if not (isinstance(n_features, str) and n_features in ("auto", "significant")):
-        n_features = resolve_n_features(n_features, n_columns, name="n_features")
+        n_features = resolve_n_features(n_features, n_columns, name=f"n_{what}s")
     return n_clusters, n_features
 
 

@@ -115,6 +115,9 @@ def summarize(
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
     table = run.table
+    libraries = ["h5py"] if table.cells else []  # reads .h5ad files, which anndata writes
+    if (names or {}).get("selected", "").endswith(".h5ad"):
+        libraries.append("anndata")
     about = {
         "title": legible(f"Selected features of {table.name}"),
         "file": None if source is None else legible(Path(source).name),
@@ -124,6 +127,8 @@ def summarize(
         "standardized": run.prepared.scale is not None,
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
+        "label_column": table.label_name,
+        "libraries": libraries,
     }
     y = table.complete_y
     if y is not None and table.class_names is not None:

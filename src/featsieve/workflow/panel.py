@@ -10,12 +10,17 @@ from sklearn.base import clone
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.constraints import CONSTRAINTS
-from featsieve.datasets import Dataset
 from featsieve.io.files import write_text
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
-from featsieve.report.panel import kept_types, panel_figures, panel_methods, render_panel
+from featsieve.report.panel import (
+    in_genes,
+    kept_types,
+    panel_figures,
+    panel_methods,
+    render_panel,
+)
 from featsieve.tables import Table
 from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import summarize
@@ -73,7 +78,9 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
     Panel
         Its ``genes`` have the columns gene, rank; tells_cluster, and whether the gene is high or
         low there (side); mean_inside, mean_outside and share_inside, share_outside (of cells that
-        express it) of that cluster; closest_in_panel and correlation; q_value, where computed;
+        express it) of that cluster, in the values that were looked at, which are those of the bench
+        and not corrected for batches; closest_in_panel and correlation (inside of batches, as the
+        cluster that it tells); q_value, where computed;
         certainty (the share of the views of the table that select it); kept, price, bought_with,
         group, where constrained.
 
@@ -89,7 +96,7 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
     True
     """
     run = select_features(
-        table, n_features=n_genes, **{"n_subsamples": 0, "method": "jasfs", **settings}
+        table, n_features=n_genes, **{"n_subsamples": 0, "what": "gene", **settings}
     )
     found, chosen = run.found, run.found.chosen
     X = run.prepared.X[:, chosen]
@@ -120,13 +127,11 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
     certainty = found.fitted("feature_certainty_")
     if certainty is not None:
         genes["certainty"] = certainty[chosen]
-    for name in {"q_value", "price", "bought_with"} & facts.keys():
-        genes[name] = facts[name]
-    given = run.prepared.constraints
-    if "keep" in given:
-        genes["kept"] = np.isin(chosen, given["keep"])
-    if "groups" in given:
-        group = {int(j): name for name, columns in given["groups"].items() for j in columns}
+    for name in ("q_value", "price", "bought_with", "kept"):
+        if name in facts:
+            genes[name] = facts[name]
+    if groups := run.prepared.constraints.get("groups"):
+        group = {int(j): name for name, columns in groups.items() for j in columns}
         genes["group"] = [group.get(int(j), "") for j in chosen]
     means = {name: (total / sizes[:, None]).T for name, total in sums.items()}
     return Panel(run, genes, _curve(run), means["mean"], means.get("share"))
@@ -212,11 +217,11 @@ def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], li
 
     That is a few sentences: clusters, verdict, and how well known types are kept.
     """
-    summary = summarize(panel.run, **about)
+    summary = in_genes(summarize(panel.run, **about))
     facts = {
         "settings": repr(clone(panel.run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
         "constraints": constraint_sentences(panel.run),
-        "notes": [str(note) for note in panel.run.notes if note.kind in ("values", "batch")],
+        "notes": [str(n) for n in panel.run.notes if n.kind in ("values", "batch", "constraints")],
     }
     figures = panel_figures(summary, panel.genes, panel.curve, mean=panel.mean, share=panel.share)
     methods = panel_methods(summary, facts)
@@ -228,7 +233,8 @@ def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], li
         write_text(folder / f"{name}.svg", drawn.file)
     write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
     files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures)]
-    return files, [*summary["words"][1:-1], *kept_types(summary)]
+    follows = [each["text"] for each in summary["caveats"] if each["kind"] == "follows"]
+    return files, [*summary["words"][1:-1], *kept_types(summary), *follows]
 
 
 def constraint_sentences(run: SelectionRun) -> list[str]:
@@ -242,17 +248,7 @@ def constraint_sentences(run: SelectionRun) -> list[str]:
     if groups := given.get("groups"):
         said.append(f"{len(groups):,} groups of genes were bought as a whole or not at all.")
     if "costs" in given or "budget" in given:
-        price = run.features["price"] if "price" in run.features else np.ones(len(names))
-        units = given.get("groups", {}).values()
-        first = np.ones(len(names), dtype=bool)
-        for columns in units:  # the price of a group is that of each of its columns
-            first[np.asarray(columns)[1:]] = False
-        spent = float(price[np.asarray(run.features["selected"], dtype=bool) & first].sum())
+        spent = run.selector._offer.cost(run.found.chosen)
         budget = f", of a budget of {given['budget']:g}" if "budget" in given else ""
         said.append(f"The panel costs {spent:g}{budget}.")
     return said
-
-
-def panel_folder(table: Path, data: Dataset) -> Path:
-    """Return the folder of a panel where none is named: beside the work, called after the table."""
-    return Path(f"{data.name or table.stem}-panel")

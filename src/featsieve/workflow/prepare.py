@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.constraints import UnmatchedPatternWarning, unmatched_patterns
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.counts import read_expression
 from featsieve.io.dataset import as_table
@@ -52,11 +54,13 @@ def prepare_table(
     counts: bool | None = None,
     n_subsamples: int | None = None,
     random_state: int = 0,
+    what: str = "feature",
     **constraints: Any,
 ) -> Prepared:
     """Make a table ready for a selector; raise ValueError for one that cannot be used.
 
     The options are those of `select_features`. ``standardize`` leaves the zeros of sparse tables.
+    ``what`` is what messages call a column: "feature" or "gene".
     """
     check_number("random_state", random_state, low=0, integer=True)
     table = as_dataset(table)
@@ -99,8 +103,14 @@ def prepare_table(
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))
-    n_features = count_or_budget(n_features, constraints.get("budget"))
-    numbers = check_counts(n_clusters, n_features, X.shape)
+    n_features = count_or_budget(n_features, constraints.get("budget"), what=what)
+    numbers = check_counts(n_clusters, n_features, X.shape, what=what)
+    with warnings.catch_warnings():  # a note is enough
+        warnings.simplefilter("ignore", UnmatchedPatternWarning)
+        placed = place_constraints(names, constraints, flags=table.flags)
+    for pattern in unmatched_patterns(constraints.get("exclude"), names):
+        text = f"No {what} is like {pattern!r}, so that nothing was left out for it."
+        notes.append(Note(text, "constraints"))
     return Prepared(
         table,
         X,
@@ -111,7 +121,7 @@ def prepare_table(
         centre=centre,
         scale=scale,
         target=target,
-        constraints=place_constraints(names, constraints),
+        constraints=placed,
         notes=tuple(notes),
     )
 

@@ -112,6 +112,7 @@ def select_features(
     n_subsamples: int | None = None,
     qvalues: bool | None = None,
     random_state: int = 0,
+    what: str = "feature",
     progress: ProgressCallback = silent,
 ) -> SelectionRun:
     """Select features of a table, and say how far the selection can be trusted.
@@ -138,7 +139,8 @@ def select_features(
         is taken. By default whole numbers of an AnnData file are counts.
     keep, exclude : names or patterns of columns, optional
         Columns that are selected in any case (they count, the others complement them), and columns
-        that are never selected, though they take part in finding clusters.
+        that are never selected, though they take part in finding clusters. Of AnnData files the
+        name of a column of ``var`` with True and False stands for its genes.
     groups : mapping, optional
         Columns that are selected together or not at all, and count as one: ``{"name": columns}``.
     costs : mapping, optional
@@ -155,6 +157,8 @@ def select_features(
         go with), of tables of up to 1e5 elements; not with ``n_subsamples=0``.
     random_state : int, default=0
         The same number gives the same answer.
+    what : {"feature", "gene"}, default="feature"
+        What messages call a column.
     progress : callable, optional
         ``progress(text)`` is called at every step.
 
@@ -189,6 +193,7 @@ def select_features(
         groups=groups,
         costs=costs,
         budget=budget,
+        what=what,
     )
     X, batch = prepared.X, prepared.table.batch
     in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
@@ -238,6 +243,7 @@ def select_features(
         id_name=about.id_name,
         label_name=about.label_name,
         batch_name=about.batch_name,
+        layer=about.layer,
         method=kind.__name__,
     )
     # One sentence about missing structure is enough, whoever said it.
@@ -245,7 +251,8 @@ def select_features(
     own = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
     explained = found.fitted("batch_report_")
     if explained is not None:
-        own = (Note(explained.sentence, "batch"), *own)
+        of = f"Batches are those of the column {about.batch_name!r}. " if about.batch_name else ""
+        own = (Note(f"{of}{explained.sentence}", "batch"), *own)
     others = (Note(str(w.message), w.category.__name__) for w in caught if w in told.values())
     return SelectionRun(
         prepared,

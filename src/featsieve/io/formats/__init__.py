@@ -55,12 +55,14 @@ class Request:
     drop_text: bool = False
     columns: Any = None
     header: bool | None = None  # whether the first line of a text file names the columns
+    layer: str | None = None  # of an AnnData file
 
     def __post_init__(self) -> None:
-        for parameter in ("label_column", "id_column", "batch_column"):
+        for parameter in ("label_column", "id_column", "batch_column", "layer"):
             if not isinstance(getattr(self, parameter), str | None):
+                what = parameter.rpartition("_")[2]
                 raise TypeError(
-                    f"{parameter} must be the name of a column; got {getattr(self, parameter)!r}."
+                    f"{parameter} must be the name of a {what}; got {getattr(self, parameter)!r}."
                 )
         if self.label_column is not None and self.label_column == self.id_column:
             raise ValueError(

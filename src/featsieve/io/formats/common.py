@@ -151,6 +151,8 @@ def matrix_dataset(
         if request.columns is None:
             chosen = np.setdiff1d(np.arange(X.shape[1]), chosen)
         X, features = X[:, chosen], named_or_places([present[j] for j in chosen])
+        if flags := about.get("flags"):
+            about["flags"] = {name: mask[chosen] for name, mask in flags.items()}
     return make_dataset(X, feature_names=features, dropped=request.drop, **about)
 
 

@@ -30,7 +30,11 @@ BLOCK = 2**23
 def read(path: Path, request: Request) -> Dataset:
     """Return ``X`` with the names in ``var`` and ``obs``, of which label, id and batch are."""
     with open_hdf5(path, "Reading a .h5ad file") as file:
-        if "X" not in file:
+        held, table = (file, "X")
+        if request.layer is not None:
+            held, table = file.get("layers", {}), request.layer
+            find_columns([table], list(held), role="layer")
+        if table not in held:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
         obs, var = file.get("obs", {}), file.get("var", {})
         genes, samples = _index(var), _index(obs)
@@ -40,7 +44,7 @@ def read(path: Path, request: Request) -> Dataset:
             id_name = request.id_column
             samples = ["" if name is None else str(name) for name in _column(obs, id_name)]
         return matrix_dataset(
-            _matrix(file["X"]),
+            _matrix(held[table]),
             request,
             features=genes,
             labels=None if label is None else np.array(_column(obs, label), dtype=object),
@@ -50,6 +54,8 @@ def read(path: Path, request: Request) -> Dataset:
             batch=None if batch is None else _column(obs, batch),
             batch_name=batch,
             cells=True,
+            layer=request.layer,
+            flags=_flags(var) or None,
         )
 
 
@@ -62,6 +68,13 @@ def _index(frame: Any) -> list[str] | None:
     """Return the row names of a stored data frame."""
     name = _index_name(frame)
     return list(map(str, _column(frame, name))) if name in frame else None
+
+
+def _flags(frame: Any) -> dict[str, np.ndarray]:
+    """Return the columns of a stored data frame that hold True or False."""
+    parts = dict(frame) if hasattr(frame, "items") else {}
+    masks = {name: part for name, part in parts.items() if getattr(part, "dtype", "") == "bool"}
+    return {str(name): mask[()] for name, mask in masks.items()}
 
 
 def _column(frame: Any, name: str) -> list[Any]:
@@ -149,14 +162,16 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
     with explain_errors(like):
         run_in_child("featsieve.io.formats.h5ad:look_through", like, imports=("h5py",))
     with explain_errors(like), h5py.File(like, "r") as source:
-        parts = {name: anndata.io.read_elem(source[name]) for name in source if name != "X"}
+        left = {"X"} if table.layer is None else set()  # of a layer, X stays as it is
+        parts = {name: anndata.io.read_elem(source[name]) for name in source if name not in left}
     raw = parts.pop("raw", None)
     whole = anndata.AnnData(**parts)
     if whole.n_obs != table.X.shape[0]:
         raise ValueError(f"{like} has {whole.n_obs} samples, but the table has {table.X.shape[0]}.")
     genes = find_columns(table.names, [str(name) for name in whole.var_names], role="feature")
     made = whole[:, genes].copy()
-    made.X = table.X
+    if table.layer is None:
+        made.X = table.X
     if raw is not None:
         made.raw = raw
     return made

@@ -10,7 +10,7 @@ from featsieve import defaults
 from featsieve.criteria.selected_clusters import layers
 from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import ClusteringScores, Stability
-from featsieve.evaluation.judging import Judge
+from featsieve.evaluation.judging import Judge, chance_agreement
 from featsieve.report.selection.values import plain, plains
 from featsieve.tuning.selection import Selection
 
@@ -143,10 +143,15 @@ def selection_path(selection: Selection) -> dict[str, Any]:
     }
 
 
-def class_facts(selection: Selection, codes: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """Return how well k-means finds the true classes in the selected columns, and in all."""
+def class_facts(
+    selection: Selection, codes: np.ndarray, names: list[str], column: str | None = None
+) -> dict[str, Any]:
+    """Return how well k-means finds the true classes in the selected columns, and in all.
+
+    ``column`` is what holds the classes.
+    """
     clusters = selection.clusters
-    judge = Judge(selection.X, codes)
+    judge = Judge(selection.inside, codes)
     facts: dict[str, Any] = {
         "classes": names,
         "sizes": np.bincount(codes, minlength=len(names)).tolist(),
@@ -154,6 +159,8 @@ def class_facts(selection: Selection, codes: np.ndarray, names: list[str]) -> di
         "samples": judge.n_samples,
         "table": None,
         "skipped": None,
+        "column": column,
+        "agreement": None,
     }
     if not judge.can or len(names) > judge.n_samples:
         facts["skipped"] = "There are too few samples or classes to compare with."
@@ -167,6 +174,7 @@ def class_facts(selection: Selection, codes: np.ndarray, names: list[str]) -> di
         table = np.zeros((len(clusters.names), len(names)), dtype=int)
         np.add.at(table, (clusters.codes, codes), 1)
         facts["table"] = table.tolist()
+        facts["agreement"] = plains(chance_agreement(clusters.codes, codes), 4)
     for kind, columns, found in scores:
         row = dict(zip(("accuracy", "nmi", "ari"), plains(found.mean(), 4), strict=True))
         facts["rows"].append({"kind": kind, "n_features": len(columns)} | row)

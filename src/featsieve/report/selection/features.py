@@ -57,7 +57,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "price": plains(facts["price"][order], 4) if "price" in facts else None,
         "bought_with": facts["bought_with"][order].tolist() if "bought_with" in facts else None,
         "status": facts["status"][order].tolist(),
-        "kept": [reason.endswith(": to be kept") for reason in facts["reason"][order].tolist()],
+        "kept": facts["kept"][order].tolist() if "kept" in facts else None,
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -19,7 +19,8 @@ from featsieve.tuning.selection import Selection, check_shape, gather, named_as_
 FORMAT = 3
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
-    "title", "file", "command", "seconds", "dropped", "standardized", "seed", "n_clusters", "notes"
+    "title", "file", "command", "seconds", "dropped", "standardized", "seed", "n_clusters", "notes",
+    "label_column", "libraries",
 )  # fmt: skip
 
 
@@ -62,7 +63,8 @@ def summarize_selection(
         What only the caller knows: "title" of the report, "file" the table came from, "command"
         that made the selection, "seconds" the fit took, columns "dropped" beforehand (names),
         whether columns were "standardized" beforehand, "seed", "n_clusters" to show for a method
-        that finds none, and "notes" (sentences) for the reader. Anything else is listed under its
+        that finds none, "label_column" that holds y, names of "libraries" to list beside
+        featsieve's own, and "notes" (sentences) for the reader. Anything else is listed under its
         own name.
 
     Returns
@@ -129,10 +131,10 @@ def summarize_selection(
         "image": None if shape is None else features.pixel_images(selection, shape),
         "evaluation": None
         if codes is None or classes is None
-        else facts.class_facts(selection, codes, classes),
+        else facts.class_facts(selection, codes, classes, about.get("label_column")),
         "reproduce": {
             "command": about.get("command") and str(about["command"]),
-            "versions": versions(),
+            "versions": versions(about.get("libraries") or ()),
             "more": json.loads(json.dumps(more, default=str)),
         },
     }
@@ -142,12 +144,12 @@ def summarize_selection(
     }
 
 
-def versions() -> dict[str, str]:
+def versions(more: Iterable[str] = ()) -> dict[str, str]:
     """Return the versions of Python, featsieve and what it computes with."""
     import featsieve
 
     found = {"featsieve": featsieve.__version__, "python": platform.python_version()}
-    return found | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return found | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", *more)}
 
 
 def _frequency(selection: Selection, given: Any) -> np.ndarray | None:

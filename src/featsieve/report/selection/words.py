@@ -1,5 +1,6 @@
 """A selection in plain words: what was done and found, and what to know before relying on it."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -43,7 +44,7 @@ CAVEATS = {
     "k-means on the selected columns (their number was {number}), so they cannot speak for the "
     "selection.",
     "stability-unknown": "Whether other samples would lead to the same features was not looked at: "
-    "StabilitySelection does that (--subsamples on the command line).",
+    "StabilitySelection does that (on the command line featsieve select --subsamples).",
     "unstable": "The selection is unstable: on {n_selections} subsamples of the rows the "
     "selections agree only by {value:.2f} beyond chance (1: always the same, 0: as random ones). "
     "Either there is little to find, or many features can stand for each other; look at the "
@@ -65,6 +66,8 @@ CAVEATS = {
     "all-better": "k-means on all features agrees better with the true classes than on the "
     "selected ones: {whole:.0%} against {selected:.0%}. The selection has lost some of what tells "
     "these classes apart; more features may bring it back.",
+    "follows": "The clusters follow {column} (adjusted mutual information {ami:.2f}, 0 by chance, "
+    "p = {p:.2g}): if that is a batch, and not what you look for, {fix}.",
     "few-samples": "There are only {samples} samples: clusters and correlations among so few are "
     "easily chance.",
     "unnamed": "The columns came without names: {example}, and so on.",
@@ -265,9 +268,23 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     elif judged["rows"]:
         selected, whole = judged["rows"][:2]
         margin = clear_difference(judged["samples"])
+        yield from _about_agreement(judged)
         if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
             values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
             yield "all-better", True, values
+
+
+def _about_agreement(judged: Mapping[str, Any]) -> Iterator[Caveat]:
+    """Say that clusters follow the classes beyond chance, by more than half of what they tell."""
+    ami, p = judged.get("agreement") or (0.0, 1.0)
+    if p > defaults.STRUCTURE_LEVEL or ami <= 0.5:
+        return
+    column = judged["column"]
+    said = {"column": "the known classes", "fix": "fit again with batch="}
+    if column is not None:
+        again = f"select again with --batch-column {shlex.quote(column)}"
+        said = {"column": f"the column {column!r}", "fix": again}
+    yield "follows", False, {"ami": ami, "p": p, **said}
 
 
 def _about_table(summary: Mapping[str, Any]) -> Iterator[Caveat]:
