@@ -68,6 +68,10 @@ class Selection:
         known = self.fitted("structure_")
         return known or find_structure(within_batches(self.X, self.batch)[0])
 
+    def sample_name(self, i: int) -> str:
+        """Return what a sample is called, or else the number of its row, from 1."""
+        return self.sample_names[i] if self.sample_names else f"row {i + 1}"
+
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
         return fitted_attribute(self.selector, name)

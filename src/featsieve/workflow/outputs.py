@@ -114,14 +114,15 @@ def summarize(
     command: str | None = None,
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
-    table = run.table
+    table, scaled = run.table, run.prepared.scale is not None
     about = {
         "title": legible(f"Selected features of {table.name}"),
         "file": None if source is None else legible(Path(source).name),
         "command": command,
         "seconds": run.seconds,
         "dropped": table.dropped,
-        "standardized": run.prepared.scale is not None,
+        "standardized": scaled,
+        **({"original": table.X} if scaled and run.prepared.target is None else {}),
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
     }

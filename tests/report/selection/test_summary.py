@@ -12,8 +12,8 @@ from tests.report.selection.cases import CLEAR, any_selector, noise, planted
 
 KEYS = {
     "format", "title", "table", "method", "number", "clusters", "structure", "stability",
-    "selected", "features", "curve", "path", "map", "heatmap", "redundancy", "image",
-    "evaluation", "reproduce", "words", "caveats",
+    "selected", "features", "curve", "path", "map", "heatmap", "distribution", "redundancy",
+    "image", "evaluation", "reproduce", "answer", "words", "caveats",
 }  # fmt: skip
 
 
