@@ -21,7 +21,7 @@ from featsieve.criteria.selected_clusters import (
 )
 from featsieve.criteria.structure import StructureTest, find_structure
 from featsieve.tables import Table
-from featsieve.tuning.explanation import explain
+from featsieve.tuning.explanation import explain_features
 from featsieve.validation import check_table
 
 
@@ -88,6 +88,7 @@ def gather(
     batch: Any = None,
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
+    selector = getattr(selector, "best_estimator_", selector)  # of a search
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
     own_names = getattr(selector, "feature_names_in_", None)
     if columns is not None and own_names is None:  # fitted without names: they are for the reader
@@ -96,7 +97,7 @@ def gather(
     table = check_table(X, owner="The report")
     n, d = table.shape
     if d != getattr(selector, "n_features_in_", None) or not hasattr(selector, "ranking_"):
-        explain(selector, X)  # says what is wrong
+        explain_features(selector, X)  # says what is wrong
     names = own_names if feature_names is None else feature_names
     named = names is not None
     names = [f"x{j}" for j in range(d)] if names is None else names
@@ -112,7 +113,7 @@ def gather(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         labels = clusters.codes if clusters and by_k_means else None
-        facts = explain(explained, X, labels=labels, qvalues=qvalues)
+        facts = explain_features(explained, X, labels=labels, qvalues=qvalues)
     return Selection(
         selector=selector,
         X=table,
