@@ -109,7 +109,7 @@ def test_distributions_have_a_row_for_every_cluster_and_say_their_medians():
             bars, line = row.findall("path")
             assert bars.get("d").count("M") == np.count_nonzero(found["counts"][i][k])
             x = float(line.get("d")[1:].split()[0])
-            assert (x - 34) / (236 - 34) == pytest.approx((median - low) / (high - low), abs=0.01)
+            assert (x - 34) / (32 * 6) == pytest.approx((median - low) / (high - low), abs=0.01)
 
 
 def test_a_cluster_that_is_not_drawn_has_no_median():

@@ -66,6 +66,20 @@ def test_a_sparse_table_is_not_densified(monkeypatch):
     assert len(render_selection(summary)) < 500_000
 
 
+@pytest.mark.slow
+def test_the_largest_page_is_below_two_megabytes():
+    X = np.random.default_rng(0).standard_normal((1100, 2100))
+    X += 2.0 * X[:24][np.arange(1100) % 24]
+    names = [f"ENSG{j:011d}.12" for j in range(2100)]
+    about = {"n_clusters": 24}
+    sieve = MaxVariance(2000).fit(X)
+    summary = summarize_selection(
+        sieve, X, feature_names=names, structure=CLEAR, frequency=np.ones(2100), about=about
+    )
+    assert len(summary["clusters"]["names"]) == 24
+    assert len(render_selection(summary).encode()) < 2_000_000
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("sieve", [JASFS(2, n_features_to_select=3), LaplacianScore(1)])
 def test_five_samples_are_enough(sieve):

@@ -20,11 +20,11 @@ MOST_ROWS = 2000
 MOST_FEATURES = 60
 MOST_MARKS = 3
 MOST_PAIRS = 20
-# Correlated features are looked for among so many selected ones, from this correlation on; so many
-# are drawn as a matrix.
+# Correlated features are looked for among so many selected ones, from this correlation on.
 MOST_COMPARED = 2000
 LOWEST = 0.5
-MOST_CROSSED = 200
+# Features that have a line in the matrix of correlations, and a small picture in the table.
+MOST_DRAWN = 200
 # Bars of a distribution, and the share of samples on either side that the outermost bars collect.
 N_BINS = 32
 TAIL = 0.005
@@ -40,7 +40,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
     r, certainty = plains(facts["correlation"][order], 4), selection.fitted("feature_certainty_")
     means: list[Any] = []
     if selection.clusters is not None:
-        chosen = selection.X[:, order[: len(selection.chosen)]]
+        chosen = selection.X[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
         means = [plains(row, 2) for row in cluster_means(chosen, selection.clusters)]
     return {
         "total": len(names),
@@ -52,7 +52,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "frequency": None if frequency is None else plains(frequency[order]),
         "certainty": None if certainty is None else plains(certainty[order], 2),
         "cluster": [selection.best_cluster[j] for j in order],
-        "mean": means,  # of the selected ones in every cluster, in standard deviations
+        "mean": means,  # of the first selected ones in every cluster, in standard deviations
         "separation": plains(facts["separation"][order], 4),
         "eta_squared": plains(facts["eta_squared"][order], 4),
         "q_value": plains(facts["q_value"][order], 3) if "q_value" in facts else None,
@@ -155,7 +155,7 @@ def correlated_pairs(selection: Selection) -> dict[str, Any] | None:
     strongest = joined[np.argsort(-np.abs(r[joined]), kind="stable")][:MOST_PAIRS]
     twins = np.abs(r) >= defaults.REPORT_NEAR_DUPLICATE
     names = [selection.feature_names[k] for k in shown]
-    crossed = whole[:MOST_CROSSED, :MOST_CROSSED]
+    crossed = whole[:MOST_DRAWN, :MOST_DRAWN]
     order = similar_order(1.0 - np.abs(crossed))
     return {
         "of": len(selection.chosen),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.report.selection.drawing import svg
+from featsieve.report.selection.features import N_BINS
 from featsieve.report.selection.images import signed_png
 from featsieve.report.selection.samples import FULL
 from featsieve.report.selection.values import counted, readable
@@ -29,8 +30,8 @@ MARKERS = (
     ("l12 12m0-12l-12 12", -6, -6, "stroke"),
     ("h14m-7-7v14", -7, 0, "stroke"),
 )
-# A picture of a distribution: its width, the room for the names of clusters, the height of one.
-STRIP_WIDTH, STRIP_LEFT, STRIP_STEP = 240, 34, 15
+# A picture of a distribution: room for the names of clusters, height of one, width of a bar.
+STRIP_LEFT, STRIP_STEP, STRIP_BAR = 34, 15, 6
 # A field of values has names beside its rows up to this number.
 MOST_NAMED = 60
 
@@ -143,19 +144,18 @@ def strips(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     if found is None:
         return []
     clusters = summary["clusters"]["names"]
-    right, bottom = STRIP_WIDTH - 4, STRIP_STEP * len(clusters)
+    right, bottom = STRIP_LEFT + STRIP_BAR * N_BINS, STRIP_STEP * len(clusters)
     for name, (low, high), medians, counts in zip(*found.values(), strict=True):
-        step = (right - STRIP_LEFT) / len(counts[0])
         parts, said = [], []
         for k, (cluster, median, bars) in enumerate(zip(clusters, medians, counts, strict=True)):
             y, largest = STRIP_STEP * (k + 0.5), max(*bars, 1)
             halves = [0.46 * STRIP_STEP * count / largest for count in bars]
             d = "".join(
-                f"M{STRIP_LEFT + step * (i + 0.5):.1f} {y - half:.1f}v{2.0 * half:.1f}"
+                f"M{STRIP_LEFT + STRIP_BAR * i + STRIP_BAR // 2} {y - half:.1f}v{2.0 * half:.1f}"
                 for i, half in enumerate(halves)
                 if half
             )
-            content = f'<path class="g c{k % N_COLOURS}" stroke-width="{step:.2f}" d="{d}"/>'
+            content = f'<path class="g c{k % N_COLOURS}" stroke-width="{STRIP_BAR}" d="{d}"/>'
             told = f"cluster {cluster}: no samples"
             if median is not None:
                 told = f"cluster {cluster}: median {readable(median, 4)}"
@@ -170,7 +170,7 @@ def strips(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         )
         axis = f'<path class="axis" d="M{STRIP_LEFT} {bottom + 1}H{right}"/>'
         label = f"{name} from {readable(low, 4)} to {readable(high, 4)}; {'; '.join(said)}."
-        box = f"0 0 {STRIP_WIDTH} {bottom + 18}"
+        box = f"0 0 {right + 4} {bottom + 18}"
         picture = svg("".join(parts) + axis + ends, label, box=box, style="strip")
         drawn.append({"name": name, "svg": picture})
     return drawn
