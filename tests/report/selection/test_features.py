@@ -95,9 +95,6 @@ def test_the_heat_map_has_every_sample_beside_those_of_its_cluster(sparse):
     columns = [int(name[1:]) for name in heat["feature"]]
     expected = np.clip(StandardScaler().fit_transform(X)[heat["sample"]][:, columns], -2.0, 2.0)
     np.testing.assert_allclose(levels(heat, 60, 2.0), expected.T, atol=0.01)
-    np.testing.assert_allclose(
-        heat["mean"], cluster_means(X[:, columns], chosen.clusters), rtol=0.01
-    )
 
 
 def test_many_samples_are_drawn_in_part():
@@ -170,7 +167,9 @@ def test_certainties_are_those_of_the_method():
     sieve.sample_certainty_ = np.where(np.arange(60) < 7, 0.1 + 0.05 * np.arange(60), 0.9)
     chosen = gather(sieve, planted().X)
     found = cluster_facts(chosen)
-    assert found["doubtful"] == [f"row {i + 1} ({10 + 5 * i}%)" for i in range(7)]
+    assert found["doubtful"] == (
+        "row 1 (10%), row 2 (15%), row 3 (20%), row 4 (25%), row 5 (30%) and 2 more"
+    )
     for code, row in enumerate(found["rows"]):
         expected = sieve.sample_certainty_[sieve.labels_ == code].mean()
         assert row["certainty"] == pytest.approx(expected, rel=1e-3)

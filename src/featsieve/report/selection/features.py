@@ -11,7 +11,7 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.report.selection.images import signed_levels
-from featsieve.report.selection.values import plain, plains
+from featsieve.report.selection.values import listed, plain, plains
 from featsieve.tuning.selection import Selection
 
 # So many features are listed, the best ones; a table of all is the business of ``explain``.
@@ -89,16 +89,16 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
         "number": clusters.number,
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
-        "doubtful": [] if certainty is None else _doubtful(certainty, selection),
+        "doubtful": None if certainty is None else _doubtful(certainty, selection),
         "rows": rows,
     }
 
 
-def _doubtful(certainty: np.ndarray, selection: Selection) -> list[str]:
-    """Return the samples that are together with less than half of their cluster, worst first."""
+def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
+    """Name the samples that are together with less than half of their cluster, worst first."""
     order = np.argsort(certainty, kind="stable")
     order = order[certainty[order] < defaults.REPORT_DOUBTFUL_CERTAINTY]
-    return [f"{selection.sample_name(i)} ({certainty[i]:.0%})" for i in order]
+    return listed(f"{selection.sample_name(i)} ({certainty[i]:.0%})" for i in order)
 
 
 def sample_certainty(selection: Selection) -> np.ndarray | None:
@@ -117,9 +117,7 @@ def distributions(
     clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
     if clusters is None or not len(shown):
         return None
-    table = selection.X if original is None else original
-    plain_columns = as_operator(table[:, shown], scale="none", center=False)
-    values = to_numpy(plain_columns.columns(np.arange(len(shown))))[rows].astype(np.float64)
+    values = dense_values(selection.X if original is None else original, rows, shown)
     inside = [clusters.codes[rows] == code for code in range(len(clusters.names))]
     found: dict[str, Any] = {"feature": [selection.feature_names[j] for j in shown]}
     found |= {"range": [], "median": [], "counts": []}
@@ -127,13 +125,19 @@ def distributions(
         low, high = np.quantile(column, (TAIL, 1.0 - TAIL))
         if not low < high:  # nearly all are equal
             low, high = column.min(), column.max()
-        clipped = np.clip(column, low, high)
-        groups = [clipped[own] for own in inside]
+        groups = [column[own] for own in inside]
+        clipped = [np.clip(group, low, high) for group in groups]
+        counts = [np.histogram(group, bins=N_BINS, range=(low, high))[0] for group in clipped]
         found["range"].append(plains((low, high), 4))
         found["median"].append([plain(np.median(g), 4) if len(g) else None for g in groups])
-        counts = [np.histogram(g, bins=N_BINS, range=(low, high))[0].tolist() for g in groups]
-        found["counts"].append(counts)
+        found["counts"].append([bars.tolist() for bars in counts])
     return found
+
+
+def dense_values(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return some rows and columns of any table."""
+    part = as_operator(X[rows][:, columns], scale="none", center=False)
+    return to_numpy(part.columns(np.arange(len(columns)))).astype(np.float64)
 
 
 def cluster_means(columns: Any, clusters: Clusters) -> np.ndarray:

@@ -177,16 +177,9 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     columns: list[dict[str, Any]] = []
 
-    def add(
-        title: str,
-        text: str,
-        cells: Iterable[str],
-        style: str = "",
-        full: Any = None,
-        least: bool = False,
-    ) -> None:
+    def add(title: str, text: str, cells: Iterable[str], style: str = "", **more: Any) -> None:
         given = {"title": title, "help": text, "cells": list(cells), "style": style}
-        columns.append(given | {"full": full, "least": least})
+        columns.append({"full": None, "least": False} | given | more)
 
     rows = summary["features"]
     scores, shares, clusters = rows["score"], rows["frequency"], rows["cluster"]
@@ -195,14 +188,14 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     if scores != shares:  # the scores of StabilitySelection are the frequencies
         top = max((score for score in scores if isinstance(score, float)), default=0.0)
         texts = (readable(score, 4) for score in scores)
-        add("Score", "Larger is better", texts, "n", top if top > 0 else None)
+        add("Score", "Larger is better", texts, "n", full=top if top > 0 else None)
     if shares is not None:
         texts = (_written(share, ".0%") for share in shares)
-        add("Selected in", "Share of the subsamples that selected it", texts, "n", 100.0)
+        add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
     if rows["certainty"] is not None:
         texts = (_written(share, ".0%") for share in rows["certainty"])
         text = "Weight of the ways to group the samples that select it by themselves"
-        add("Certain", text, texts, "n", 100.0)
+        add("Certain", text, texts, "n", full=100.0)
     if summary["clusters"] is not None:
         separation = rows["separation"]
         pairs = zip(clusters, map(_side, separation), strict=True)
@@ -212,7 +205,7 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         text = "Mean inside that cluster less mean outside, in standard deviations within"
         add("Separation", text, (_written(value, ".2f") for value in separation), "n")
         texts = (_written(value, ".0%") for value in rows["eta_squared"])
-        add("Explained", "Share of its variance between clusters", texts, "n", 100.0)
+        add("Explained", "Share of its variance between clusters", texts, "n", full=100.0)
     if rows.get("q_value") is not None:
         text = "False discovery rate at which it goes with the clusters"
         add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n", least=True)

@@ -90,7 +90,7 @@ def fields(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         at, clusters = heat["sample"], summary["clusters"]["names"]
         label = (
             f"Heat map of {counted(len(heat['feature']), 'selected feature')} in "
-            f"{counted(len(at), 'sample')}, by cluster. The table below has the means."
+            f"{counted(len(at), 'sample')}, by cluster. The pictures above name the medians."
         )
         drawn["heat"] = _field(heat["feature"], len(at), heat["levels"], label) | {
             "bars": _bars(summary["map"], at),
@@ -145,7 +145,8 @@ def strips(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         return []
     clusters = summary["clusters"]["names"]
     right, bottom = STRIP_LEFT + STRIP_BAR * N_BINS, STRIP_STEP * len(clusters)
-    for name, (low, high), medians, counts in zip(*found.values(), strict=True):
+    columns = (found[key] for key in ("feature", "range", "median", "counts"))
+    for name, (low, high), medians, counts in zip(*columns, strict=True):
         parts, said = [], []
         for k, (cluster, median, bars) in enumerate(zip(clusters, medians, counts, strict=True)):
             y, largest = STRIP_STEP * (k + 0.5), max(*bars, 1)
@@ -159,7 +160,8 @@ def strips(summary: Mapping[str, Any]) -> list[dict[str, str]]:
             told = f"cluster {cluster}: no samples"
             if median is not None:
                 told = f"cluster {cluster}: median {readable(median, 4)}"
-                x = STRIP_LEFT + (median - low) / ((high - low) or 1.0) * (right - STRIP_LEFT)
+                share = min(max((median - low) / ((high - low) or 1.0), 0.0), 1.0)
+                x = STRIP_LEFT + share * (right - STRIP_LEFT)
                 content += f'<path class="median" d="M{x:.1f} {y - 7:g}v14"/>'
             text = f'<text class="end" x="{STRIP_LEFT - 6}" y="{y + 4:g}">{escape(cluster)}</text>'
             parts.append(f"<g><title>{escape(told)}</title>{text}{content}</g>")

@@ -12,8 +12,8 @@ from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import principal_coordinates
 from featsieve.report.selection.features import (
     MOST_FEATURES,
-    cluster_means,
     correlations,
+    dense_values,
     sample_certainty,
     similar_order,
 )
@@ -72,32 +72,28 @@ def drawn_samples(n: int) -> np.ndarray:
 def heat_map(selection: Selection) -> dict[str, Any] | None:
     """Return selected features by samples, both in an order that puts like beside like.
 
-    ``levels`` are standard deviations from the mean. Features also have their mean in every
-    cluster.
+    ``levels`` are standard deviations from the mean, ``sample`` the places in the map.
     """
     clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
     if clusters is None or not len(shown):
         return None
-    columns = selection.X[:, shown]
-    shown = shown[order := similar_order(1.0 - correlations(columns))]
-    columns = columns[:, order]
-    drawn = drawn_samples(selection.X.shape[0])
-    drawn = drawn[:: -(-len(drawn) // MOST_COLUMNS)]
-    Z = to_numpy(as_operator(columns, scale="std").columns(np.arange(len(shown))))[drawn]
+    rows = drawn_samples(selection.X.shape[0])
+    places = np.arange(0, len(rows), -(-len(rows) // MOST_COLUMNS))
+    operator = as_operator(selection.X[:, shown], scale="std")
+    Z = dense_values(selection.X, rows[places], shown) - to_numpy(operator.mean)
+    Z *= to_numpy(operator.inverse_scale)
+    features = similar_order(1.0 - correlations(selection.X[:, shown]))
     samples: list[int] = []
     for code in range(len(clusters.names)):
-        inside = np.flatnonzero(clusters.codes[drawn] == code)
+        inside = np.flatnonzero(clusters.codes[rows[places]] == code)
         if len(inside) > 2:
             inside = inside[leaves_list(linkage(Z[inside], "average"))]
         samples += inside.tolist()
-    place = {int(row): i for i, row in enumerate(drawn_samples(selection.X.shape[0]))}
     return {
-        "feature": [selection.feature_names[j] for j in shown],
-        "cluster": [selection.best_cluster[j] for j in shown],
-        "mean": [plains(row, 3) for row in cluster_means(columns, clusters)],
+        "feature": [selection.feature_names[j] for j in shown[features]],
         "of": len(selection.chosen),
-        "sample": [place[int(drawn[i])] for i in samples],  # their places in the map
-        "levels": signed_levels(Z[samples].T, FULL),
+        "sample": places[samples].tolist(),
+        "levels": signed_levels(Z[samples][:, features].T, FULL),
     }
 
 

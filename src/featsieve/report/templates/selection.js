@@ -183,7 +183,7 @@
 
   // Names that are too long for their cell
   document.addEventListener("pointerover", (event) => {
-    const cell = event.target.closest?.("#table th, #table td, .heat tbody th, .fields li");
+    const cell = event.target.closest?.("#table th, #table td, .fields li");
     if (cell && cell.scrollWidth > cell.clientWidth) showTip(cell.textContent, event.clientX, event.clientY);
     else if (event.target.closest?.("#table")) hideTip();
   });
