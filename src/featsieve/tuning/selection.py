@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import is_foreign_array, to_numpy
 from featsieve.criteria.batches import within_batches
 from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
@@ -89,6 +89,7 @@ def gather(
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
     selector = getattr(selector, "best_estimator_", selector)  # of a search
+    X = to_numpy(X) if is_foreign_array(X) else X
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
     own_names = getattr(selector, "feature_names_in_", None)
     if columns is not None and own_names is None:  # fitted without names: they are for the reader

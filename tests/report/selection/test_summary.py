@@ -46,6 +46,13 @@ def test_sparse_and_dense_tables_have_the_same_report():
     assert sparse["table"]["sparse"]
 
 
+def test_a_tensor_has_the_same_report():
+    torch = pytest.importorskip("torch")
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(planted().X)
+    expected = summarize_selection(sieve, planted().X, structure=CLEAR)
+    assert summarize_selection(sieve, torch.tensor(planted().X), structure=CLEAR) == expected
+
+
 def test_a_sparse_table_is_not_densified(monkeypatch):
     X = sp.random_array(
         (300, 20_000), density=0.01, format="csr", random_state=np.random.default_rng(0)
