@@ -135,12 +135,7 @@ def explain(
 
 
 def explain_features(
-    selector: Any,
-    X: Any,
-    *,
-    labels: Any = None,
-    redundant: float = 0.9,
-    qvalues: bool | FeatureQValues = False,
+    selector: Any, X: Any, *, labels: Any = None, redundant: float = 0.9, qvalues: Any = False
 ) -> Table:
     """Return what `explain` does, as a Table whatever is installed."""
     check_number("redundant", redundant, low=0.0, strict=True)
