@@ -1,6 +1,7 @@
 """The page of a selection in a real browser, used as a reader would use it."""
 
 import base64
+import copy
 import json
 import re
 from functools import partial
@@ -13,9 +14,10 @@ from selenium.webdriver.common.keys import Keys
 
 from featsieve import JASFS, LaplacianScore, StabilitySelection
 from featsieve.datasets import make_planted
-from featsieve.report import write_selection_report
+from featsieve.report import render_selection, write_selection_report
+from featsieve.report.selection.page import table_columns
 from tests.report.browsing import show
-from tests.report.selection.cases import EVIL
+from tests.report.selection.cases import EVIL, stable
 
 pytestmark = pytest.mark.slow
 
@@ -274,6 +276,29 @@ def test_what_is_folded_is_printed_and_nothing_is_cut_off(browser, folder):
         assert browser.execute_script(folded) == 0
         browser.execute_script("dispatchEvent(new Event('afterprint'))")
         assert browser.execute_script(folded) >= 4
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
+    summary = copy.deepcopy(stable()[1])
+    rows = summary["features"]
+    count = len(rows["name"])
+    rows["name"] = [f"od280/od315_of_diluted_wines {j}" for j in range(count)]
+    rows["closest"] = rows["name"][::-1]
+    rows["score"] = [0.03449] * count  # else it is the frequency, and has no column
+    rows["correlation"], rows["q_value"], rows["price"] = ([0.011] * count for _ in range(3))
+    page = tmp_path / "page.html"
+    page.write_text(render_selection(summary), encoding="utf-8")
+    browser.get(page.as_uri())
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        titles = [c["title"] for c in table_columns(summary)]
+        assert {"Score", "Selected in", "Certain", "q", "Closest selected", "Price"} <= {*titles}
+        table, box = (find(browser, css).rect for css in ("#table", "#features .scroll"))
+        assert table["x"] + table["width"] <= box["x"] + box["width"]
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
