@@ -19,8 +19,8 @@ from featsieve.evaluation import redundancy
 
 table = load_breast_cancer(as_frame=True).data
 sieve = JASFS(n_clusters=4, n_features_to_select=6, random_state=0).fit(table)
-facts = explain(sieve, table).sorted_by("rank")
-print(facts.select("feature", "rank", "score", "best_cluster", "reason").rows(slice(0, 12)))
+facts = explain(sieve, table).sort_values("rank")
+print(facts[["feature", "rank", "score", "best_cluster", "reason"]].head(12).to_string(index=False))
 
 # %%
 # How strongly does each column correlate with the closest *other* selected one? Five of the six

@@ -89,6 +89,10 @@ class Table(dict[str, np.ndarray]):
                 )
         return Table({name: values[chosen] for name, values in self.items()})
 
+    def head(self, n: int = 5) -> "Table":
+        """Return the first rows."""
+        return self.rows(slice(n))
+
     def sorted_by(self, column: str, *, descending: bool = False) -> "Table":
         """Return the table in the order of a column; equal values keep their order, NaN is last."""
         values, codes = np.unique(self[column], return_inverse=True)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +33,9 @@ class Question:
     def fit(self, X: Any) -> None:
         """Ask, and keep the answer."""
         answer = self.ask(X)
-        self.answer_ = dict(answer) if isinstance(answer, Table) else answer
+        frame = isinstance(answer, Table | pd.DataFrame)
+        columns = {name: np.asarray(answer[name]) for name in answer} if frame else None
+        self.answer_ = columns if frame else answer
 
 
 @st.composite

@@ -1,5 +1,6 @@
 """explain: every column of its table against an independent computation."""
 
+import sys
 from functools import partial
 
 import numpy as np
@@ -25,6 +26,7 @@ from featsieve import (
 )
 from featsieve.arrays import dense
 from featsieve.datasets import make_planted
+from featsieve.tables import Table
 from featsieve.tuning import explanation as explain_module
 from featsieve.tuning import feature_qvalues
 from featsieve.tuning.explanation import explain
@@ -97,7 +99,7 @@ def test_a_table_with_known_answers(known):
     np.testing.assert_allclose(table["eta_squared"][0], (200 / 3) / (200 / 3 + 12))
     np.testing.assert_allclose(table["eta_squared"][5], 1.0)
     assert np.isnan(table["eta_squared"][1])
-    assert table.sorted_by("rank")["feature"].tolist()[:2] == ["high in 1", "low in 2"]
+    assert table.sort_values("rank")["feature"].head(2).tolist() == ["high in 1", "low in 2"]
 
 
 def test_of_several_copies_the_best_ranked_is_named(known):
@@ -196,10 +198,10 @@ def test_meta_estimators_are_looked_into(small_planted):
     table = explain(outer, X)
     np.testing.assert_array_equal(table["selected"], outer.support_)
     np.testing.assert_array_equal(table["selection_frequency"], outer.selection_frequency_)
-    table["selection_frequency"][:] = 0.0  # the table is the user's own
+    table.loc[:, "selection_frequency"] = 0.0  # the table is the user's own
     assert outer.selection_frequency_.max() > 0.0
     auto = AutoSelector(LaplacianScore()).fit(X)
-    assert explain(auto, X) == explain(auto.selector_, X)
+    pd.testing.assert_frame_equal(explain(auto, X), explain(auto.selector_, X))
 
 
 def test_the_best_candidate_of_a_search_is_explained():
@@ -210,7 +212,7 @@ def test_the_best_candidate_of_a_search_is_explained():
         explain(search, X)
     search.fit(X)
     table = explain(search, X, labels=made.labels)
-    assert table == explain(search.best_estimator_, X, labels=made.labels)
+    pd.testing.assert_frame_equal(table, explain(search.best_estimator_, X, labels=made.labels))
     assert table["feature"][table["selected"]].tolist() == list(search.get_feature_names_out())
     with pytest.raises(TypeError, match="with its best_estimator_"):
         explain(search.set_params(refit=False).fit(X), X)
@@ -219,6 +221,19 @@ def test_the_best_candidate_of_a_search_is_explained():
     )
     with pytest.raises(TypeError, match="not the Pipeline around it"):
         explain(search.fit(X), X)
+
+
+def test_without_pandas_it_is_a_table_that_has_a_head(monkeypatch, known):
+    X = known.to_numpy()
+    sieve = fitted(X, [0, 2])
+    frame = explain(sieve, X)
+    assert isinstance(frame, pd.DataFrame)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = explain(sieve, X)
+    assert isinstance(table, Table)
+    assert table.head(2)["reason"].tolist() == frame["reason"].head(2).tolist()
+    for name, values in table.items():
+        np.testing.assert_array_equal(values, frame[name].to_numpy(), err_msg=name)
 
 
 def assert_close(first, second, atol=1e-9):

@@ -3,7 +3,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import JASFS, MaxVariance
+from featsieve import JASFS, LabelFreeSearchCV, MaxVariance
 from featsieve.tuning.selection import check_shape, gather, named_as_pixels
 from tests.report.selection.cases import planted
 
@@ -49,6 +49,12 @@ def test_what_is_no_fitted_selector_is_refused():
         gather(make_pipeline(StandardScaler(), MaxVariance(2)).fit(planted().X), planted().X)
     with pytest.raises(ValueError, match="not fitted"):
         gather(MaxVariance(2), planted().X)
+
+
+def test_the_best_candidate_of_a_search_is_taken():
+    candidates = {"n_features_to_select": [3, 4]}
+    search = LabelFreeSearchCV(MaxVariance(), candidates).fit(planted().X)
+    assert gather(search, planted().X).selector is search.best_estimator_
 
 
 def test_another_table_is_refused():

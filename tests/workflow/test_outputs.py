@@ -172,3 +172,15 @@ def test_what_is_no_summary_is_told(text, tmp_path):
     (tmp_path / "summary.json").write_text(text)
     with pytest.raises(ValueError, match="is not a summary of a selection"):
         read_summary(tmp_path / "summary.json")
+
+
+def test_distributions_are_in_the_units_of_the_file():
+    X = np.random.default_rng(0).standard_normal((40, 3)) * [1.0, 5.0, 1.0] + [0.0, 7000.0, 0.0]
+    X[:20, 1] += 100.0
+    settings = {"n_clusters": 2, "n_features": 1, "n_subsamples": 0}
+    summaries = [
+        summarize(select_features(X, standardize=scaled, **settings)) for scaled in (False, True)
+    ]
+    for summary in summaries:
+        assert 6950.0 < min(summary["distribution"]["median"][0]) < 7200.0
+    assert summaries[1]["table"]["standardized"]

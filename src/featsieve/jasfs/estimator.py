@@ -56,6 +56,13 @@ FEWEST_THREADED = 500
 class JASFS(ClusterModel):
     """Select the features that carry the cluster structure of a table, without labels.
 
+    Parameters to touch; everything else can stay as it is:
+
+    - ``n_clusters``: about how many groups to expect, or "auto";
+    - ``n_features_to_select``: how many features to keep; left out, the fewest that show the groups
+      are found, and "significant" keeps all that go with them;
+    - ``random_state``: a number, for the same answer every time.
+
     Many hypotheses about the clusters (partitions F_1..F_m of the samples) share one row-sparse
     regression W = [W_1 .. W_m] on the features:
 

@@ -41,7 +41,7 @@ def explain(
     redundant: float = 0.9,
     qvalues: bool | FeatureQValues = False,
     batch: Any = None,
-) -> Table:
+) -> Any:
     """Say of every feature why it was selected or not.
 
     Parameters
@@ -67,7 +67,7 @@ def explain(
 
     Returns
     -------
-    Table
+    pandas.DataFrame, or featsieve.tables.Table where pandas is not installed
         One row per feature, in the order of the columns of X, with
 
         - feature, index : name (x0, x1, ... if X had no names) and position in X;
@@ -122,19 +122,36 @@ def explain(
     >>> from featsieve.tuning import explain
     >>> X = np.array([[0, 1, 0, 7], [1, 3, 0, 7], [8, 17, 1, 7], [9, 19, 0, 7]])
     >>> selector = MaxVariance(n_features_to_select=1).fit(X)
-    >>> table = explain(selector, X, labels=[0, 0, 1, 1])
-    >>> table["reason"].tolist()
+    >>> why = explain(selector, X, labels=[0, 0, 1, 1])
+    >>> why["reason"].tolist()
     ['redundant: r=1.00 with x1', 'selected', 'low score: rank 3', 'constant']
-    >>> table.sorted_by("rank")["feature"].tolist()
+    >>> why.sort_values("rank")["feature"].tolist()
     ['x1', 'x0', 'x2', 'x3']
-    >>> table.select("feature", "best_cluster", "separation", "correlation")
-    feature  best_cluster  separation  correlation
-    -------  ------------  ----------  -----------
-    x0                  1       11.31            1
-    x1                  1       11.31            -
-    x2                  1           1       0.5013
-    x3                 -1           -            -
+    >>> why[["feature", "best_cluster", "separation", "correlation"]].head(3).round(2)
+      feature  best_cluster  separation  correlation
+    0      x0             1       11.31          1.0
+    1      x1             1       11.31          NaN
+    2      x2             1        1.00          0.5
     """
+    table = explain_features(
+        selector, X, labels=labels, redundant=redundant, qvalues=qvalues, batch=batch
+    )
+    try:
+        return table.to_pandas()
+    except ImportError:
+        return table
+
+
+def explain_features(
+    selector: Any,
+    X: Any,
+    *,
+    labels: Any = None,
+    redundant: float = 0.9,
+    qvalues: Any = False,
+    batch: Any = None,
+) -> Table:
+    """Return what `explain` does, as a Table whatever is installed."""
     check_number("redundant", redundant, low=0.0, strict=True)
     if redundant > 1.0:
         raise ValueError(f"redundant is an absolute correlation, at most 1; got {redundant!r}.")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import is_foreign_array, to_numpy
 from featsieve.criteria.batches import within_batches
 from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
@@ -21,7 +21,7 @@ from featsieve.criteria.selected_clusters import (
 )
 from featsieve.criteria.structure import StructureTest, find_structure, is_testing
 from featsieve.tables import Table
-from featsieve.tuning.explanation import explain
+from featsieve.tuning.explanation import explain_features
 from featsieve.validation import check_table
 
 
@@ -76,6 +76,10 @@ class Selection:
         inside, codes, _ = within_batches(self.X, self.batch)
         return find_structure(inside, codes=codes)
 
+    def sample_name(self, i: int) -> str:
+        """Return what a sample is called, or else the number of its row, from 1."""
+        return self.sample_names[i] if self.sample_names else f"row {i + 1}"
+
     def fitted(self, name: str) -> Any:
         """Return an attribute of the selector, or of the one inside it; None if neither has it."""
         return fitted_attribute(self.selector, name)
@@ -92,6 +96,8 @@ def gather(
     batch: Any = None,
 ) -> Selection:
     """Check what was given, and find names, clusters and what explains each feature."""
+    selector = getattr(selector, "best_estimator_", selector)  # of a search
+    X = to_numpy(X) if is_foreign_array(X) else X
     columns, index = getattr(X, "columns", None), getattr(X, "index", None)
     own_names = getattr(selector, "feature_names_in_", None)
     if columns is not None and own_names is None:  # fitted without names: they are for the reader
@@ -100,7 +106,7 @@ def gather(
     table = check_table(X, owner="The report")
     n, d = table.shape
     if d != getattr(selector, "n_features_in_", None) or not hasattr(selector, "ranking_"):
-        explain(selector, X)  # says what is wrong
+        explain_features(selector, X)  # says what is wrong
     names = own_names if feature_names is None else feature_names
     named = names is not None
     names = [f"x{j}" for j in range(d)] if names is None else names
@@ -116,7 +122,7 @@ def gather(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         labels = clusters.codes if clusters and by_k_means else None
-        facts = explain(explained, X, labels=labels, qvalues=qvalues, batch=batch)
+        facts = explain_features(explained, X, labels=labels, qvalues=qvalues, batch=batch)
     return Selection(
         selector=selector,
         X=table,

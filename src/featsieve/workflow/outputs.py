@@ -114,7 +114,7 @@ def summarize(
     command: str | None = None,
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
-    table = run.table
+    table, scaled = run.table, run.prepared.scale is not None
     libraries = ["h5py"] if table.cells else []  # reads .h5ad files, which anndata writes
     if (names or {}).get("selected", "").endswith(".h5ad"):
         libraries.append("anndata")
@@ -124,7 +124,8 @@ def summarize(
         "command": command,
         "seconds": run.seconds,
         "dropped": table.dropped,
-        "standardized": run.prepared.scale is not None,
+        "standardized": scaled,
+        **({"original": table.X} if scaled and run.prepared.target is None else {}),
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
         "label_column": table.label_name,

@@ -1,5 +1,7 @@
 """The page of a selection in a real browser, used as a reader would use it."""
 
+import base64
+import copy
 import json
 import re
 from functools import partial
@@ -12,9 +14,10 @@ from selenium.webdriver.common.keys import Keys
 
 from featsieve import JASFS, LaplacianScore, StabilitySelection
 from featsieve.datasets import make_planted
-from featsieve.report import write_selection_report
+from featsieve.report import render_selection, write_selection_report
+from featsieve.report.selection.page import table_columns
 from tests.report.browsing import show
-from tests.report.selection.cases import EVIL
+from tests.report.selection.cases import EVIL, stable
 
 pytestmark = pytest.mark.slow
 
@@ -205,7 +208,7 @@ def test_names_can_be_copied_and_rows_downloaded(page, tmp_path):
         page.execute_async_script("setTimeout(arguments[0], 100)")
     lines = files[0].read_text(encoding="utf-8-sig").splitlines()
     assert files[0].name == "planted.csv"
-    assert lines[0].startswith("Feature,Rank,Selected in,Tells cluster")
+    assert lines[0].startswith("Feature,Rank,Selected in,Certain,Tells cluster")
     assert [line.split(",")[0] for line in lines[1:]] == shown
     press(page, find(page, "#copy"))
     page.execute_async_script("setTimeout(arguments[0], 300)")
@@ -240,6 +243,121 @@ def test_charts_can_be_read_with_the_keyboard(page):
     assert tip(page).startswith("120. ")
     figure.send_keys(Keys.ESCAPE)
     assert tip(page) is None
+
+
+def test_links_open_what_is_folded(browser, folder):
+    browser.get((folder / "planted.html").as_uri())
+    chart = find(browser, "[data-chart=criterion]")
+    assert not chart.is_displayed()
+    link = find(browser, "nav a[href='#number']")
+    link.send_keys(Keys.ENTER)
+    assert chart.is_displayed()
+    assert find(browser, "#table").is_displayed()
+    assert not find(browser, "[data-chart=structure]").is_displayed()
+
+
+def test_what_is_folded_is_printed_and_nothing_is_cut_off(browser, folder):
+    browser.get((folder / "planted.html").as_uri())
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        folded = "return [...document.querySelectorAll('details')].filter(d => !d.open).length"
+        assert browser.execute_script(folded) >= 4  # the style alone shows their content
+        for css in ("[data-chart=criterion] svg", "[data-field=cross] svg"):
+            assert find(browser, css).size["height"] > 5, css
+        wide = browser.execute_script(
+            "const page = document.documentElement.clientWidth;"
+            "return [...document.querySelectorAll('#table, svg, p')]"
+            ".filter(e => e.getBoundingClientRect().right > page).map(e => e.outerHTML)"
+        )
+        assert wide == []
+        browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+        assert browser.execute_script(folded) == 0
+        browser.execute_script("dispatchEvent(new Event('afterprint'))")
+        assert browser.execute_script(folded) >= 4
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
+    summary = copy.deepcopy(stable()[1])
+    rows = summary["features"]
+    count = len(rows["name"])
+    rows["name"] = [f"od280/od315_of_diluted_wines {j}" for j in range(count)]
+    rows["closest"] = rows["name"][::-1]
+    rows["score"] = [0.03449] * count  # else it is the frequency, and has no column
+    rows["correlation"], rows["q_value"], rows["price"] = ([0.011] * count for _ in range(3))
+    page = tmp_path / "page.html"
+    page.write_text(render_selection(summary), encoding="utf-8")
+    browser.get(page.as_uri())
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        titles = [c["title"] for c in table_columns(summary)]
+        assert {"Score", "Selected in", "Certain", "q", "Closest selected", "Price"} <= {*titles}
+        table, box = (find(browser, css).rect for css in ("#table", "#features .scroll"))
+        assert table["x"] + table["width"] <= box["x"] + box["width"]
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_heat_map_is_read_by_pointer_and_keyboard(page):
+    data = page.execute_script("return JSON.parse(document.getElementById('data').textContent)")
+    heat, samples = data["fields"]["heat"], data["map"]
+    levels = base64.b64decode(heat["levels"])
+    figure = find(page, "[data-field=heat]")
+
+    def expected(row, column):
+        i = heat["samples"][column]
+        z = 2.0 * (levels[row * heat["width"] + column] - 127) / 127
+        sure = f"{100 * samples['certainty'][i]:.0f}% certain"
+        who = f"{samples['names'][i]}, cluster {samples['cluster'][i]} ({sure})"
+        who += f", class {samples['classes'][samples['class'][i]]}"
+        more = " or more" if abs(z) == 2.0 else ""
+        return f"{heat['names'][row]}, {who}: {z:+.1f}{more} standard deviations"
+
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert tip(page) == expected(0, 0)
+    figure.send_keys(Keys.ARROW_RIGHT)
+    figure.send_keys(Keys.ARROW_DOWN)
+    assert tip(page) == expected(1, 1)
+    live = page.execute_script("return document.getElementById('live').textContent")
+    assert live == tip(page)
+    figure.send_keys(Keys.END)
+    assert tip(page) == expected(len(heat["names"]) - 1, heat["width"] - 1)
+    picture = find(page, "[data-field=heat] svg.field")
+    width, height = picture.size["width"], picture.size["height"]
+    hover(page, picture, 1 - width // 2, 1 - height // 2)
+    assert tip(page) == expected(0, 0)
+    # a row of the picture is as high as the name beside it
+    names = page.find_elements(By.CSS_SELECTOR, "[data-field=heat] li")
+    assert [name.text for name in names] == heat["names"]
+    assert height == pytest.approx(sum(name.size["height"] for name in names), abs=len(names))
+
+
+def test_correlations_are_read_as_they_are(page):
+    cross = page.execute_script(
+        "return JSON.parse(document.getElementById('data').textContent).fields.cross"
+    )
+    assert len(cross["names"]) == 13
+    figure = find(page, "[data-field=cross]")
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert tip(page) == f"{cross['names'][0]}, {cross['names'][0]}: r = 1.00"
+    figure.send_keys(Keys.ARROW_RIGHT)
+    assert tip(page).startswith(f"{cross['names'][0]}, {cross['names'][1]}: r = ")
+
+
+def test_the_distribution_of_every_feature_is_shown(page):
+    titles = [title.text for title in page.find_elements(By.CSS_SELECTOR, ".strips h3")]
+    assert titles == cells(page, "Feature")
+    for strip in page.find_elements(By.CSS_SELECTOR, "svg.strip"):
+        assert strip.accessible_name.count("median") == 3
+        assert strip.size["width"] > 180
+    sparks = page.find_elements(By.CSS_SELECTOR, "#table .spark")
+    assert len(sparks) == 13
+    assert all(spark.size["width"] >= 15 for spark in sparks)
 
 
 def test_samples_are_marked_in_both_views(page):
@@ -286,7 +404,11 @@ def test_everything_is_there_without_script(browser, folder):
         assert not find(browser, "#theme").is_displayed()
         assert "need JavaScript" in text
         pictures = browser.find_elements(By.CSS_SELECTOR, "svg[role=img]")
-        assert len(pictures) >= 9
-        assert all(picture.size["height"] > 50 for picture in pictures)
+        assert len(pictures) >= 9 + 13 + 2
+        shown = [picture.size["height"] for picture in pictures if picture.is_displayed()]
+        assert len(shown) >= 7 + 12 + 1  # the others are folded, and open by their links
+        assert min(shown) > 50
+        find(browser, "nav a[href='#number']").click()
+        assert find(browser, "[data-chart=criterion] svg").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -1,3 +1,5 @@
+import copy
+import re
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -6,9 +8,10 @@ import pytest
 
 from featsieve import LaplacianScore
 from featsieve.report import summarize_selection
-from featsieve.report.selection.drawing import charts, sample_views, structure_chart, ticks
+from featsieve.report.selection.drawing import charts, structure_chart, ticks
+from featsieve.report.selection.pictures import fields, sample_views, sparklines, strips
 from featsieve.report.selection.values import readable
-from tests.report.selection.cases import CLEAR, GRADIENT, NOTHING, automatic, planted
+from tests.report.selection.cases import CLEAR, GRADIENT, NOTHING, automatic, planted, stable
 
 
 def by_name(summary):
@@ -89,6 +92,59 @@ def test_every_sample_is_drawn_once_in_both_views():
         assert counts == [row["size"] for row in summary["clusters"]["rows"]]
         names = [text.text for text in root.iter("text")]
         assert names == summary["clusters"]["names"]
+
+
+def test_distributions_have_a_row_for_every_cluster_and_say_their_medians():
+    summary = stable()[1]
+    drawn, found = strips(summary), summary["distribution"]
+    assert [strip["name"] for strip in drawn] == found["feature"]
+    for i, strip in enumerate(drawn):
+        root = ET.fromstring(strip["svg"])
+        assert root.get("role") == "img"
+        rows = [group for group in root if group.tag == "g"]
+        low, high = found["range"][i]
+        for k, (name, row) in enumerate(zip(summary["clusters"]["names"], rows, strict=True)):
+            median = found["median"][i][k]
+            assert f"cluster {name}: median {readable(median, 4)}" in root.get("aria-label")
+            bars, line = row.findall("path")
+            assert bars.get("d").count("M") == np.count_nonzero(found["counts"][i][k])
+            x = float(line.get("d")[1:].split()[0])
+            assert (x - 34) / (32 * 6) == pytest.approx((median - low) / (high - low), abs=0.01)
+
+
+def test_a_cluster_that_is_not_drawn_has_no_median():
+    summary = copy.deepcopy(stable()[1])
+    found = summary["distribution"]
+    found["median"][0][1], found["counts"][0][1] = None, [0] * 32
+    found["range"][1] = [3.0, 3.0]
+    drawn = strips(summary)
+    assert "cluster 1: no samples" in drawn[0]["svg"]
+    ET.fromstring(drawn[1]["svg"])
+
+
+def test_bars_above_the_heat_map_are_those_of_its_samples():
+    summary = stable()[1]
+    field = fields(summary)["heat"]
+    assert [name for name, _ in field["bars"]] == ["cluster", "class", "certainty"]
+    for name, bar in field["bars"][:2]:
+        codes = [summary["map"][name][i] for i in field["samples"]]
+        painted = [None] * len(codes)
+        for group, d in re.findall(r'class="g c(\d)" d="([^"]+)"', bar):
+            for start, length in re.findall(r"M(\d+) 0h(\d+)v1h-\2z", d):
+                painted[int(start) : int(start) + int(length)] = [int(group)] * int(length)
+        assert painted == codes
+    heights = re.findall(r"V([\d.]+)h1", field["bars"][2][1])
+    expected = [1.0 - summary["map"]["certainty"][i] for i in field["samples"]]
+    np.testing.assert_allclose(np.array(heights, dtype=float), expected, atol=0.01)
+
+
+def test_sparklines_go_up_where_a_feature_is_high():
+    summary = stable()[1]
+    drawn = sparklines(summary)
+    assert len(drawn) == len(summary["selected"])
+    for svg, means in zip(drawn, summary["features"]["mean"], strict=True):
+        steps = [float(v) for v in re.findall(r"M\d+ 8v(-?[\d.]+)", svg)]
+        np.testing.assert_allclose(steps, np.clip(-4.0 * np.array(means), -8.0, 8.0), atol=0.06)
 
 
 @pytest.mark.parametrize(

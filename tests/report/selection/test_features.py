@@ -16,12 +16,12 @@ from featsieve.report.selection.features import (
     cluster_means,
     correlated_pairs,
     correlations,
+    distributions,
     feature_rows,
-    heat_map,
-    pixel_images,
-    plane,
-    sample_map,
+    similar_order,
 )
+from featsieve.report.selection.images import pixel_images, signed_levels, signed_png
+from featsieve.report.selection.samples import heat_map, plane, sample_map
 from featsieve.tuning.selection import gather
 from tests.report.selection.cases import planted
 
@@ -76,15 +76,110 @@ def test_means_are_those_of_pandas(sparse):
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_the_heat_map_is_ordered_by_cluster_and_from_high_to_low():
-    chosen = selected()
+def levels(part, width, full):
+    """Return the numbers behind a field of values."""
+    found = np.frombuffer(base64.b64decode(part["levels"]), dtype=np.uint8).reshape(-1, width)
+    return (found.astype(float) - 127.0) / 127.0 * full
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_heat_map_has_every_sample_beside_those_of_its_cluster(sparse):
+    X = np.where(planted().X > 0.0, planted().X, 0.0)
+    sieve = JASFS(3, n_features_to_select=8, init=planted().labels, random_state=0).fit(X)
+    chosen = gather(sieve, sp.csr_array(X) if sparse else X)
     heat = heat_map(chosen)
-    assert heat["cluster"] == sorted(heat["cluster"])
     assert sorted(heat["feature"]) == sorted(f"x{j}" for j in chosen.chosen)
-    own = [row[int(name)] for row, name in zip(heat["mean"], heat["cluster"], strict=True)]
-    for name in set(heat["cluster"]):
-        signs = [mean > 0 for mean, n in zip(own, heat["cluster"], strict=True) if n == name]
-        assert signs == sorted(signs, reverse=True)
+    assert sorted(heat["sample"]) == list(range(60))
+    codes = chosen.clusters.codes[heat["sample"]]
+    assert codes.tolist() == sorted(codes)
+    columns = [int(name[1:]) for name in heat["feature"]]
+    expected = np.clip(StandardScaler().fit_transform(X)[heat["sample"]][:, columns], -2.0, 2.0)
+    np.testing.assert_allclose(levels(heat, 60, 2.0), expected.T, atol=0.01)
+
+
+def test_many_samples_are_drawn_in_part():
+    X = np.random.default_rng(0).standard_normal((2600, 4))
+    X[:1300, 0] += 8.0
+    selection = gather(MaxVariance(3).fit(X), X, n_clusters=2)
+    views, heat = sample_map(selection), heat_map(selection)
+    assert len(views["names"]) == 2000
+    assert len(heat["sample"]) == len(set(heat["sample"])) == 1000
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = [int(views["names"][i].removeprefix("row ")) - 1 for i in heat["sample"]]
+    columns = [int(name[1:]) for name in heat["feature"]]
+    shown = levels(heat, 1000, 2.0)
+    np.testing.assert_allclose(shown, np.clip(z[rows][:, columns].T, -2, 2), atol=0.01)
+
+
+def test_distributions_are_in_the_units_of_the_table():
+    X = 1000.0 + 50.0 * planted().X
+    chosen = selected()
+    found = distributions(chosen, np.arange(60), X)
+    for i, j in enumerate(chosen.shown):
+        assert found["feature"][i] == f"x{j}"
+        low, high = found["range"][i]
+        assert X[:, j].min() <= low < high <= X[:, j].max()
+        for code, counts in enumerate(found["counts"][i]):
+            inside = X[chosen.clusters.codes == code, j]
+            assert sum(counts) == len(inside)
+            assert found["median"][i][code] == pytest.approx(np.median(inside), rel=1e-3)
+    own = distributions(chosen, np.arange(60))
+    np.testing.assert_allclose(1000.0 + 50.0 * np.array(own["median"]), found["median"], rtol=1e-2)
+
+
+def test_a_far_value_does_not_hide_the_others():
+    X = planted().X.copy()
+    j = np.flatnonzero(planted().informative)[0]
+    X = np.vstack([X] * 5)
+    X[0, j] = 1e9
+    chosen = gather(MaxVariance(1).fit(X), X, n_clusters=2)
+    found = distributions(chosen, np.arange(300))
+    assert found["range"][0][1] < 100.0
+    assert np.sum(found["counts"][0]) == 300
+    X[:, j] = 0.0
+    X[0, j] = 1e9  # nearly all are equal
+    found = distributions(gather(MaxVariance(1).fit(X), X, n_clusters=2), np.arange(300))
+    assert found["range"][0] == [0.0, 1e9]
+
+
+def test_levels_become_colours_that_are_clear_at_zero():
+    text = signed_levels(np.array([[-5.0, -1.0, 0.0], [0.5, 1.0, np.inf]]), 1.0)
+    assert list(base64.b64decode(text)) == [0, 0, 127, 191, 254, 254]
+    image = Image.open(io.BytesIO(base64.b64decode(signed_png(text, 3)))).convert("RGBA")
+    colours = np.asarray(image)
+    assert colours[..., 3].tolist() == [[254, 254, 0], [128, 254, 254]]
+    assert colours[0, 0, 2] > colours[0, 0, 0]  # low is blue
+    assert colours[1, 1, 0] > colours[1, 1, 2]  # high is red
+
+
+def test_classes_have_the_colours_of_the_clusters_they_match():
+    chosen = selected()
+    codes = np.array([2, 0, 1])[chosen.clusters.codes]
+    codes[:2] = 3  # a class without a cluster of its own
+    views = sample_map(chosen, codes, ["b", "c", "a", "none"])
+    assert views["classes"] == ["a", "b", "c", "none"]
+    assert views["class"][:2] == [3, 3]
+    assert views["class"][2:] == views["cluster"][2:]
+
+
+def test_certainties_are_those_of_the_method():
+    sieve = fitted()
+    sieve.sample_certainty_ = np.where(np.arange(60) < 7, 0.1 + 0.05 * np.arange(60), 0.9)
+    chosen = gather(sieve, planted().X)
+    found = cluster_facts(chosen)
+    assert found["doubtful"] == (
+        "row 1 (10%), row 2 (15%), row 3 (20%), row 4 (25%), row 5 (30%) and 2 more"
+    )
+    for code, row in enumerate(found["rows"]):
+        expected = sieve.sample_certainty_[sieve.labels_ == code].mean()
+        assert row["certainty"] == pytest.approx(expected, rel=1e-3)
+    assert sample_map(chosen)["certainty"][:2] == [0.1, 0.15]
+    rows = feature_rows(chosen, None)
+    expected = sieve.feature_certainty_[rows["index"]]
+    np.testing.assert_allclose(rows["certainty"], expected, atol=0.01)
+    assert feature_rows(gather(MaxVariance(3).fit(planted().X), planted().X), None)[
+        "certainty"
+    ] is None  # fmt: skip
 
 
 def test_rows_count_the_samples_and_name_marks():
@@ -124,9 +219,18 @@ def test_pairs_are_those_that_correlate():
     assert found["n_in_duplicates"] == 4
     for (a, b), value in ((tuple(pair), value) for pair, value in pairs.items()):
         assert value == pytest.approx(r[a, b], abs=1e-3)
+    order = [int(name[1:]) for name in found["feature"]]
+    np.testing.assert_allclose(levels(found, 10, 1.0), r[np.ix_(order, order)], atol=0.005)
+    places = sorted(order.index(j) for j in range(4))  # the copies, also the one turned round
+    assert places == list(range(places[0], places[0] + 4))
     strengths = [abs(value) for *_, value in found["pairs"]]
     assert strengths == sorted(strengths, reverse=True)
     assert found["mean"] == pytest.approx(np.abs(r[np.triu_indices(10, 1)]).mean(), rel=1e-2)
+
+
+def test_few_features_have_no_order():
+    assert similar_order(np.zeros((1, 1))).tolist() == [0]
+    assert similar_order(np.zeros((2, 2))).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -1,6 +1,7 @@
 import base64
 import copy
 import hashlib
+import html
 import json
 import re
 import sys
@@ -95,7 +96,10 @@ def test_tables_and_pictures_are_there_without_script():
     static = page[: page.index('<script type="application/json"')]
     for name in automatic()[1]["selected"]:
         assert f'<th scope="row">{name}</th>' in static
-    assert static.count('role="img"') == 1 + 2 + 2
+    n_selected = len(automatic()[1]["selected"])
+    assert n_selected == 2  # too few for a matrix of correlations
+    assert static.count('role="img"') == 1 + 2 + 2 + 1 + n_selected
+    assert static.count('class="spark"') == n_selected
     assert "<noscript>" in static
 
 
@@ -126,10 +130,55 @@ def test_the_verdict_is_a_tile_a_section_and_a_warning():
         assert (found.sentence in summary["words"]) == (found is CLEAR)
 
 
+def test_the_answer_leads_and_the_solver_is_last():
+    summary = stable()[1]
+    page = render_selection(summary)
+    head = page[page.index("<h1>") : page.index("<nav")]
+    lead = re.search(r'<p class="lead">(.*?)</p>', head, re.S).group(1)
+    assert lead == html.escape(" ".join(summary["answer"]))
+    opened = re.sub(r"<details.*?</details>", "", head, flags=re.S)
+    for sentence in summary["words"][1:]:
+        assert html.escape(sentence) in head  # all of it is there,
+        assert html.escape(sentence) not in opened  # but folded
+    sections = re.findall(r'<section id="(\w+)"', page)
+    assert sections == [
+        "features", "heat", "samples", "evaluation", "structure", "redundancy", "number",
+        "reproduce",
+    ]  # fmt: skip
+    assert re.findall(r'<a href="#(\w+)"', page) == sections
+
+
+def test_notes_are_folded_and_warnings_are_not():
+    summary = copy.deepcopy(automatic()[1])
+    summary["caveats"] = [
+        {"kind": "told", "level": level, "text": f"This is a {level}."}
+        for level in ("warning", "note")
+    ]
+    page = render_selection(summary)
+    opened = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    assert "This is a warning." in opened
+    assert "This is a note." in page
+    assert "This is a note." not in opened
+
+
+def test_the_best_of_every_score_is_marked_and_equals_are_equal():
+    summary = copy.deepcopy(stable()[1])
+    rows = summary["evaluation"]["rows"]
+    for row, values in zip(rows, [(0.9001, 0.5, -0.2), (0.9003, 0.7, -0.1)], strict=False):
+        row |= dict(zip(("accuracy", "nmi", "ari"), values, strict=True))
+    summary["evaluation"]["rows"] = rows[:2]
+    page = render_selection(summary)
+    part = page[page.index('<table class="scores">') :].split("</table>")[0]
+    assert re.findall(r"<strong>(.*?)</strong>", part) == ["90.0", "90.0", "70.0", "-10.0"]
+
+
 def test_parts_that_do_not_exist_are_left_out():
     summary = copy.deepcopy(automatic()[1])
-    for part in ("clusters", "structure", "curve", "map", "heatmap", "redundancy"):
+    for part in (
+        "clusters", "structure", "curve", "map", "heatmap", "distribution", "redundancy"
+    ):  # fmt: skip
         summary[part] = None
+    summary["features"]["mean"] = []
     page = render_selection(summary)
     found = {a["id"] for n, a in Tags(page).tags if n == "section" and "id" in a}
     assert found == {"features", "number", "reproduce"}
@@ -146,7 +195,7 @@ def test_the_file_is_the_page(tmp_path):
 
 @pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
 def test_other_formats_are_refused(summary):
-    with pytest.raises(ValueError, match="summaries of format 3"):
+    with pytest.raises(ValueError, match="summaries of format 4"):
         render_selection(summary)
 
 
@@ -171,7 +220,7 @@ def themes():
 @pytest.mark.parametrize("which", [0, 1])
 def test_colours_can_be_seen(which):
     theme = themes()[which]
-    for ground in ("--page", "--card", "--soft", "--bar", "--hot", "--cold"):
+    for ground in ("--page", "--card", "--soft", "--bar", "--hot"):
         assert contrast(theme["--ink"], theme[ground]) >= 4.5, ground
     for ground in ("--page", "--card", "--soft"):
         assert contrast(theme["--quiet"], theme[ground]) >= 4.5, ground

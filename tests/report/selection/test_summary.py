@@ -12,8 +12,8 @@ from tests.report.selection.cases import CLEAR, any_selector, noise, planted
 
 KEYS = {
     "format", "title", "table", "method", "number", "clusters", "structure", "stability",
-    "selected", "features", "curve", "path", "map", "heatmap", "redundancy", "image",
-    "evaluation", "reproduce", "words", "caveats",
+    "selected", "features", "curve", "path", "map", "heatmap", "distribution", "redundancy",
+    "image", "evaluation", "reproduce", "answer", "words", "caveats",
 }  # fmt: skip
 
 
@@ -46,6 +46,13 @@ def test_sparse_and_dense_tables_have_the_same_report():
     assert sparse["table"]["sparse"]
 
 
+def test_a_tensor_has_the_same_report():
+    torch = pytest.importorskip("torch")
+    sieve = JASFS(3, n_features_to_select=6, random_state=0).fit(planted().X)
+    expected = summarize_selection(sieve, planted().X, structure=CLEAR)
+    assert summarize_selection(sieve, torch.tensor(planted().X), structure=CLEAR) == expected
+
+
 def test_a_sparse_table_is_not_densified(monkeypatch):
     X = sp.random_array(
         (300, 20_000), density=0.01, format="csr", random_state=np.random.default_rng(0)
@@ -64,6 +71,20 @@ def test_a_sparse_table_is_not_densified(monkeypatch):
     assert len(summary["features"]["name"]) == 2000
     assert max(largest, default=0) < 0.2 * 300 * 20_000
     assert len(render_selection(summary)) < 500_000
+
+
+@pytest.mark.slow
+def test_the_largest_page_is_below_two_megabytes():
+    X = np.random.default_rng(0).standard_normal((1100, 2100))
+    X += 2.0 * X[:24][np.arange(1100) % 24]
+    names = [f"ENSG{j:011d}.12" for j in range(2100)]
+    about = {"n_clusters": 24}
+    sieve = MaxVariance(2000).fit(X)
+    summary = summarize_selection(
+        sieve, X, feature_names=names, structure=CLEAR, frequency=np.ones(2100), about=about
+    )
+    assert len(summary["clusters"]["names"]) == 24
+    assert len(render_selection(summary).encode()) < 2_000_000
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

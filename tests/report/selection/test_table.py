@@ -18,7 +18,7 @@ def test_rows_for_the_script_are_those_of_the_other_features():
     n_selected = len(summary["selected"])
     assert [row[1] for row in data] == summary["features"]["name"][n_selected:]
     for group, *texts in data:
-        assert summary["clusters"]["names"][group] == texts[3].split(",")[0]
+        assert summary["clusters"]["names"][group] == texts[4].split(",")[0]
 
 
 def test_infinite_separations_have_a_sign():
@@ -26,6 +26,14 @@ def test_infinite_separations_have_a_sign():
     summary["features"]["separation"][:2] = ["inf", "-inf"]
     assert cells(summary, "Separation")[:2] == ["∞", "-∞"]
     assert cells(summary, "Tells cluster")[1].endswith(", low")
+
+
+def test_small_ranks_q_values_and_prices_are_good():
+    summary = copy.deepcopy(automatic()[1])
+    rows = summary["features"]
+    rows["q_value"] = rows["price"] = [0.5] * len(rows["name"])
+    least = {column["title"] for column in table_columns(summary) if column["least"]}
+    assert least == {"Rank", "q", "Price"}
 
 
 def test_the_page_says_which_features_are_listed():

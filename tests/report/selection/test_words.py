@@ -3,8 +3,8 @@ import copy
 import pytest
 
 import featsieve
-from featsieve.report.selection.words import LOOKS_FOR, summary_sentences
-from tests.report.selection.cases import CLEAR, automatic, stable
+from featsieve.report.selection.words import LOOKS_FOR, answer, summary_sentences
+from tests.report.selection.cases import CLEAR, GRADIENT, NOTHING, automatic, stable
 
 
 def words(summary, **parts):
@@ -16,6 +16,27 @@ def words(summary, **parts):
 
 def test_every_method_says_what_it_looks_for():
     assert set(LOOKS_FOR) == set(featsieve.selectors.__all__)
+
+
+def test_the_answer_is_verdict_numbers_and_names():
+    summary = copy.deepcopy(automatic()[1]) | {"selected": ["age", "height"]}
+    assert answer(summary) == [
+        "The samples form clusters (p = 0.05).",
+        "JASFS selected 2 of 40 features for 3 clusters of 60 samples.",
+        "They are age and height.",
+    ]
+    for found, verdict in (
+        (GRADIENT, "The samples form a gradient, not clusters (p = 0.4 for clusters)."),
+        (NOTHING, "The table shows nothing that chance would not give (p = 0.45)."),
+    ):
+        assert answer(summary | {"structure": found.summary()})[0] == verdict
+    assert "too small" in answer(summary | {"structure": None})[0]
+    summary["clusters"]["source"] = "k-means"
+    assert answer(summary)[1] == "JASFS selected 2 of 40 features of 60 samples."
+    names = [f"x{j}" for j in range(9)]
+    many = answer(summary | {"selected": names})
+    assert many[2] == "The best are x0, x1, x2, x3, x4 and 4 more."
+    assert answer(summary | {"selected": ["age"]})[2] == "It is age."
 
 
 def test_an_automatic_choice_in_words():

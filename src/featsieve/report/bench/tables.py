@@ -56,9 +56,12 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
     how: dict[str, Any] = {}
     if metric in track.ranks:
         ranks = track.ranks[metric]
-        pairs = zip(ranks.names, ranks.average_ranks, strict=True)
-        lowest = ranks.average_ranks.min()
-        how["tails"] = {m: (Entry(f"{rank:.2f}", best=bool(rank == lowest)),) for m, rank in pairs}
+        texts = [f"{rank:.2f}" for rank in ranks.average_ranks]
+        lowest = f"{ranks.average_ranks.min():.2f}"  # what looks equal is equally good
+        how["tails"] = {
+            m: (Entry(text, best=text == lowest),)
+            for m, text in zip(ranks.names, texts, strict=True)
+        }
         how["tail_head"] = ("average rank",)
     return method_table(summary, entries, caption=caption, note_label="published", **how)
 
@@ -102,7 +105,7 @@ def margin_table(summary: BenchSummary) -> PageTable:
     """Oracle accuracy minus what random selections with the method's own budget reach."""
     table = summary.survival
     entries = {
-        (name, method): Entry(signed(100 * margin), best=margin > 0)
+        (name, method): Entry(signed(100 * margin), best=signed(100 * margin).startswith("+"))
         for name, method, margin in table[["dataset", "method", "margin"]].itertuples(index=False)
     }
     tails = {

@@ -1,4 +1,4 @@
-"""The pictures of a selection as SVG: is there structure, how many features, the samples.
+"""The charts of a selection as SVG: is there structure, how many features.
 
 Colours are classes of the page's style, which decides them in light and in dark. Every text is
 escaped, every coordinate is a number.
@@ -19,19 +19,6 @@ from featsieve.report.selection.words import CRITERIA
 WIDTH, HEIGHT = 480.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 464.0, 18.0, 224.0
 MOST_TICKS = 8
-# The map of the samples.
-PADDING, MAP_WIDTH, MAP_HEIGHT = 40, 1000, 800
-# A cluster has a colour (a class of the page's style) and a shape; both repeat after 24 clusters.
-# The shape is drawn from its first corner: its path, that corner, filled, a stroke or a round dot.
-N_COLOURS = 8
-MARKERS = (
-    ("h0", 0, 0, "round"),
-    ("l9 14h-18z", 0, -9, "fill"),
-    ("h12v12h-12z", -6, -6, "fill"),
-    ("l9 9-9 9-9-9z", 0, -9, "fill"),
-    ("l12 12m0-12l-12 12", -6, -6, "stroke"),
-    ("h14m-7-7v14", -7, 0, "stroke"),
-)
 
 
 @dataclass(frozen=True)
@@ -210,53 +197,6 @@ def _ranking(path: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "ranking", "title": title, "caption": caption} | picture
 
 
-def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Draw the samples on selected and on all columns."""
-    views = summary["map"]
-    if views is None:
-        return []
-    names = summary["clusters"]["names"] if summary["clusters"] else []
-    codes = np.array(views["cluster"] or [0] * len(views["names"]))
-    drawn = []
-    for name in ("selected", "all"):
-        view = views[name]
-        x = np.array(view["x"])
-        y = np.rint(MAP_HEIGHT - 0.001 * MAP_HEIGHT * np.array(view["y"])).astype(int)
-        marks, centres = "", ""
-        for group in range(max(len(names), 1)):
-            inside = codes == group
-            marks += mark(group, zip(x[inside], y[inside], strict=True))
-            if names and inside.any():
-                at = f'x="{np.median(x[inside]):g}" y="{np.median(y[inside]) + 11:g}"'
-                centres += f'<text data-group="{group}" {at}>{escape(names[group])}</text>'
-        features = counted(view["n_features"], "feature")
-        label = (
-            f"{counted(len(x), 'sample')} on the first two principal axes of {features} ({name}), "
-            f"marked by {counted(len(names), 'cluster')}."
-        )
-        sides = f"{MAP_WIDTH + 2 * PADDING} {MAP_HEIGHT + 2 * PADDING}"
-        content = f'<g class="marks">{marks}</g><g class="centres">{centres}</g>'
-        first, second = view["share"]
-        drawn.append(
-            {
-                "name": name,
-                "title": f"{name.capitalize()} features ({view['n_features']:,})",
-                "note": f"Share of the variance: first axis {first:.0%}, second {second:.0%}",
-                "svg": svg(content, label, box=f"{-PADDING} {-PADDING} {sides}", style="map"),
-                "x": x.tolist(),
-                "y": y.tolist(),
-            }
-        )
-    return drawn
-
-
-def mark(group: int, places: Any = ((0, 0),)) -> str:
-    """Return the markers of a group of samples as one shape."""
-    shape, dx, dy, kind = MARKERS[group % len(MARKERS)]
-    path = "".join(f"M{x + dx} {y + dy}{shape}" for x, y in places)
-    return f'<path class="m {kind} c{group % N_COLOURS}" data-group="{group}" d="{path}"/>'
-
-
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Return round numbers between two ends."""
     if not high > low:
@@ -278,10 +218,16 @@ def padded(values: Sequence[float]) -> tuple[float, float]:
 
 
 def svg(
-    content: str, label: str, *, box: str = f"0 0 {WIDTH:g} {HEIGHT:g}", style: str = ""
+    content: str,
+    label: str,
+    *,
+    box: str = f"0 0 {WIDTH:g} {HEIGHT:g}",
+    style: str = "",
+    stretch: bool = False,
 ) -> str:
     """Return an SVG picture that says what it shows."""
     named = f'class="{style}" viewBox="{box}" role="img" aria-label="{escape(label)}"'
+    named += ' preserveAspectRatio="none"' if stretch else ""
     return f"<svg {named}>{content}</svg>"
 
 

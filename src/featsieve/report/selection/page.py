@@ -10,16 +10,22 @@ from typing import Any
 from featsieve import defaults
 from featsieve.io.files import write_text
 from featsieve.report.page import template_environment, template_text
-from featsieve.report.selection.drawing import (
+from featsieve.report.selection.drawing import charts, structure_chart
+from featsieve.report.selection.pictures import (
     MARKERS,
     N_COLOURS,
-    charts,
+    fields,
     mark,
     sample_views,
-    structure_chart,
+    sparklines,
+    strips,
 )
 from featsieve.report.selection.summary import FORMAT, summarize_selection
 from featsieve.report.selection.values import readable
+
+# What the script needs of a field of values, and of the samples.
+FIELD = ("names", "levels", "width", "full", "samples")
+MAP = ("names", "cluster", "class", "classes", "certainty")
 
 
 def write_selection_report(
@@ -124,6 +130,7 @@ def render_selection(summary: Mapping[str, Any]) -> str:
 def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows beside the summary, and the data for its interaction."""
     drawn, views, columns = charts(summary), sample_views(summary), table_columns(summary)
+    wide = fields(summary)
     tested = [structure_chart(summary["structure"])] if summary["structure"] else []
     names = summary["clusters"]["names"] if summary["clusters"] else []
     features, image, samples = summary["features"], summary["image"], summary["map"]
@@ -136,20 +143,26 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "tested": tested,
         "columns": columns,
         "rows": rows[:n_selected],
+        "sparks": sparklines(summary),
+        "fields": wide,
+        "strips": strips(summary),
+        "best": _best_scores(summary["evaluation"]),
         "n_listed": len(rows),
         "views": views,
         "keys": [{"name": name, "mark": mark(group)} for group, name in enumerate(names)],
         "n_colours": N_COLOURS,
+        "level": defaults.QVALUE_LEVEL,
         "data": {
             "file": re.sub(r"\W+", "-", summary["title"].lower()).strip("-")[:60] or "selection",
             "charts": {chart["name"]: chart["points"] for chart in (*tested, *drawn)},
-            "columns": [{key: c[key] for key in ("style", "full")} for c in columns],
+            "fields": {name: {key: field[key] for key in FIELD} for name, field in wide.items()},
+            "columns": [{key: c[key] for key in ("style", "full", "least")} for c in columns],
             "rows": rows[n_selected:],
             "clusters": names,
             "markers": MARKERS,
             "colours": N_COLOURS,
             "map": samples
-            and {key: samples[key] for key in ("names", "cluster", "class", "classes")}
+            and {key: samples[key] for key in MAP}
             | {"views": {view["name"]: {"x": view["x"], "y": view["y"]} for view in views}},
             "pixels": image and {key: image[key] for key in ("shape", "selected", "rank")},
         },
@@ -160,44 +173,49 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the columns of the table of features that have anything in them, with their cells.
 
     A new column is a fact of ``features.feature_rows`` and a line here. Style "n" is a number, "g"
-    a cluster, "w" words; ``full`` is the value of a whole bar.
+    a cluster, "w" words; ``full`` is the value of a whole bar, ``least`` says that small is good.
     """
     columns: list[dict[str, Any]] = []
 
-    def add(title: str, text: str, cells: Iterable[str], style: str = "", full: Any = None) -> None:
-        given = {"title": title, "help": text, "cells": list(cells), "style": style, "full": full}
-        columns.append(given)
+    def add(title: str, text: str, cells: Iterable[str], style: str = "", **more: Any) -> None:
+        given = {"title": title, "help": text, "cells": list(cells), "style": style}
+        columns.append({"full": None, "least": False} | given | more)
 
     rows = summary["features"]
     scores, shares, clusters = rows["score"], rows["frequency"], rows["cluster"]
     add("Feature", "Name of the column", rows["name"])
-    add("Rank", "1 is the best", map(str, rows["rank"]), "n")
+    add("Rank", "1 is the best", map(str, rows["rank"]), "n", least=True)
     if scores != shares:  # the scores of StabilitySelection are the frequencies
         top = max((score for score in scores if isinstance(score, float)), default=0.0)
         texts = (readable(score, 4) for score in scores)
-        add("Score", "Larger is better", texts, "n", top if top > 0 else None)
+        add("Score", "Larger is better", texts, "n", full=top if top > 0 else None)
     if shares is not None:
         texts = (_written(share, ".0%") for share in shares)
-        add("Selected in", "Share of the subsamples that selected it", texts, "n", 100.0)
+        add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
+    if rows["certainty"] is not None:
+        texts = (_written(share, ".0%") for share in rows["certainty"])
+        text = "Weight of the ways to group the samples that select it by themselves"
+        add("Certain", text, texts, "n", full=100.0)
     if summary["clusters"] is not None:
         separation = rows["separation"]
         pairs = zip(clusters, map(_side, separation), strict=True)
         texts = ("" if cluster is None else f"{cluster}, {side}" for cluster, side in pairs)
-        add("Tells cluster", "The cluster it tells best", texts, "g")
+        text = "The cluster it tells best; bars are its means in all clusters, in their order"
+        add("Tells cluster", text, texts, "g")
         text = "Mean inside that cluster less mean outside, in standard deviations within"
         add("Separation", text, (_written(value, ".2f") for value in separation), "n")
         texts = (_written(value, ".0%") for value in rows["eta_squared"])
-        add("Explained", "Share of its variance between clusters", texts, "n", 100.0)
+        add("Explained", "Share of its variance between clusters", texts, "n", full=100.0)
     if rows.get("q_value") is not None:
         text = "False discovery rate at which it goes with the clusters"
-        add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n")
+        add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n", least=True)
     if any(rows["closest"]):
         text = "The selected feature most like it"
         add("Closest selected", text, (name or "" for name in rows["closest"]), "w")
         texts = (_written(r, ".2f") for r in rows["correlation"])
         add("r", "Correlation with that feature", texts, "n")
     if rows.get("price") is not None:
-        add("Price", "Of all that it is bought with", map(readable, rows["price"]), "n")
+        add("Price", "Of all that it is bought with", map(readable, rows["price"]), "n", least=True)
     if any(rows.get("bought_with") or ()):
         add("With", "Columns that are selected together with it", rows["bought_with"], "w")
     texts = (reason(summary, i) for i in range(len(rows["name"])))
@@ -229,6 +247,13 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     if little:
         return f"tells the clusters little: explains {share:.0%}"
     return f"{tells}, but its score is too low"
+
+
+def _best_scores(judged: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the best text of every score: what looks equal is equally good."""
+    rows = judged["rows"] if judged else []
+    keys = ("accuracy", "nmi", "ari") if rows else ()
+    return {key: f"{100 * max(row[key] for row in rows):.1f}" for key in keys}
 
 
 def _written(value: Any, form: str) -> str:

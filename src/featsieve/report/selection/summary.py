@@ -11,16 +11,16 @@ import numpy as np
 from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import Stability
 from featsieve.evaluation.checks import as_classes
-from featsieve.report.selection import facts, features
+from featsieve.report.selection import facts, features, images, samples
 from featsieve.report.selection.values import counted
-from featsieve.report.selection.words import caveats, summary_sentences
+from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
-FORMAT = 3
+FORMAT = 4
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
-    "title", "file", "command", "seconds", "dropped", "standardized", "seed", "n_clusters", "notes",
-    "label_column", "libraries",
+    "title", "file", "command", "seconds", "dropped", "standardized", "original", "seed",
+    "n_clusters", "notes", "label_column", "libraries",
 )  # fmt: skip
 
 
@@ -62,10 +62,10 @@ def summarize_selection(
     about : mapping, optional
         What only the caller knows: "title" of the report, "file" the table came from, "command"
         that made the selection, "seconds" the fit took, columns "dropped" beforehand (names),
-        whether columns were "standardized" beforehand, "seed", "n_clusters" to show for a method
-        that finds none, "label_column" that holds y, names of "libraries" to list beside
-        featsieve's own, and "notes" (sentences) for the reader. Anything else is listed under its
-        own name.
+        whether columns were "standardized" beforehand, the "original" table then (its units are
+        those of the distributions), "seed", "n_clusters" to show for a method that finds none,
+        "label_column" that holds y, names of "libraries" to list beside featsieve's own, and
+        "notes" (sentences) for the reader. Anything else is listed under its own name.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def summarize_selection(
     selection = named_as_pixels(selection, shape)
     codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
-    curve = facts.criterion_curve(selection)
+    curve, rows = facts.criterion_curve(selection), samples.drawn_samples(selection.X.shape[0])
     n_features = counted(len(selection.feature_names), "feature")
     method = type(selection.selector).__name__
     title = f"{len(selection.chosen):,} of {n_features}, selected by {method}"
@@ -125,10 +125,11 @@ def summarize_selection(
         "features": features.feature_rows(selection, _frequency(selection, frequency)),
         "curve": curve,
         "path": facts.selection_path(selection),
-        "map": features.sample_map(selection, codes, classes),
-        "heatmap": features.heat_map(selection),
+        "map": samples.sample_map(selection, codes, classes),
+        "heatmap": samples.heat_map(selection),
+        "distribution": features.distributions(selection, rows, about.get("original")),
         "redundancy": features.correlated_pairs(selection),
-        "image": None if shape is None else features.pixel_images(selection, shape),
+        "image": None if shape is None else images.pixel_images(selection, shape),
         "evaluation": None
         if codes is None or classes is None
         else facts.class_facts(selection, codes, classes, about.get("label_column")),
@@ -139,6 +140,7 @@ def summarize_selection(
         },
     }
     return summary | {
+        "answer": answer(summary),
         "words": summary_sentences(summary),
         "caveats": caveats(summary, about.get("notes") or ()),
     }

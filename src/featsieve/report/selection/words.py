@@ -31,6 +31,11 @@ CRITERIA = {
     "modularity": "the modularity of the clusters in the neighbour graph of all features",
     "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
 }
+VERDICTS = {
+    "clusters": "The samples form clusters (p = {p:.2g}).",
+    "gradient": "The samples form a gradient, not clusters (p = {p:.2g} for clusters).",
+    "nothing": "The table shows nothing that chance would not give (p = {p:.2g}).",
+}
 CAVEATS = {
     "no-structure": "{sentence} " + WHAT_TO_DO,
     "one-cluster": "All samples are in one cluster: there is no structure that features could "
@@ -88,17 +93,43 @@ NUMBERS = {
 Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what the text names
 
 
+def answer(summary: Mapping[str, Any]) -> list[str]:
+    """Return the answer in three short sentences: verdict, numbers, names."""
+    table, names, clusters = summary["table"], summary["selected"], summary["clusters"]
+    structure = summary["structure"]
+    verdict = "The table is too small to tell whether there are clusters."
+    if structure is not None:
+        p = structure["p_permuted" if structure["p_rotated"] is None else "p_rotated"]
+        verdict = VERDICTS[structure["verdict"]].format(p=p)
+    told = f" of {counted(table['samples'], 'sample')}"
+    if clusters is not None and clusters["source"] == "method":
+        told = f" for {counted(len(clusters['names']), 'cluster')}{told}"
+    features = counted(table["features"], "feature")
+    most = "The best are" if len(names) > 5 else "They are" if len(names) > 1 else "It is"
+    return [
+        verdict,
+        f"{_method(summary)} selected {len(names):,} of {features}{told}.",
+        *([f"{most} {listed(names)}."] if names else ()),
+    ]
+
+
+def _method(summary: Mapping[str, Any]) -> str:
+    """Return the name of the method, with that of the selector inside it."""
+    method = summary["method"]
+    return method["name"] + (f" with {method['inner']}" if method["inner"] else "")
+
+
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
     table, method, best = summary["table"], summary["method"], summary["selected"][:3]
     structure = summary["structure"]  # where there are no clusters, a warning says so
-    name = method["name"] + (f" with {method['inner']}" if method["inner"] else "")
     source = f" in {table['file']}" if table["file"] else ""
     looked = LOOKS_FOR.get(method["inner"] or method["name"])
     feature = "features are" if len(best) > 1 else "feature is"
     sentences = [
         f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
-        f"{source}, {name} selected {summary['number']['selected']:,}, without using any labels.",
+        f"{source}, {_method(summary)} selected {summary['number']['selected']:,}, without using "
+        "any labels.",
         looked and f"The method looks for {looked}.",
         _how_many(summary),
         _significant(summary),

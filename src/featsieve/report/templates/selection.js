@@ -22,6 +22,20 @@
     showTheme();
   });
 
+  // Folded parts: a link opens its own, a printer all -------------------------------------------
+  const unfold = () => {
+    const part = location.hash && byId(location.hash.slice(1))?.closest("details");
+    if (part) part.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((part) => { part.open = true; });
+  });
+  addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
+
   // A word beside the pointer ------------------------------------------------------------------
   const showTip = (text, x, y) => {
     tip.textContent = text;
@@ -130,8 +144,8 @@
   };
   heads.forEach((head, i) => {
     head.firstElementChild.addEventListener("click", () => {
-      const best = data.columns[i].style === "n" && i !== rank; // largest first
-      falling = i === sorted ? !falling : best;
+      const large = data.columns[i].style === "n" && !data.columns[i].least; // the best first
+      falling = i === sorted ? !falling : large;
       sorted = i;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", falling ? "descending" : "ascending");
@@ -169,7 +183,7 @@
 
   // Names that are too long for their cell
   document.addEventListener("pointerover", (event) => {
-    const cell = event.target.closest?.("#table th, #table td, .heat tbody th");
+    const cell = event.target.closest?.("#table th, #table td, .fields li");
     if (cell && cell.scrollWidth > cell.clientWidth) showTip(cell.textContent, event.clientX, event.clientY);
     else if (event.target.closest?.("#table")) hideTip();
   });
@@ -186,8 +200,8 @@
     return made;
   };
   // nearest(x, y) finds the point to read, order lists them for the keyboard
-  const readable = (figure, { nearest, order, at, text, shown = () => {}, hidden = () => {} }) => {
-    const svg = figure.querySelector("svg");
+  const readable = (figure, { nearest, order, at, text, down = 1, shown = () => {}, hidden = () => {} }) => {
+    const svg = figure.querySelector("svg[role=img]");
     let now = -1;
     const show = (i, byKey) => {
       now = i;
@@ -210,7 +224,7 @@
     figure.setAttribute("role", "group");
     figure.setAttribute("aria-label", `${svg.getAttribute("aria-label")} Arrow keys read the values.`);
     figure.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const step = { ArrowRight: 1, ArrowDown: down, ArrowLeft: -1, ArrowUp: -down }[event.key];
       const ends = { Home: 0, End: order.length - 1 };
       if (event.key === "Escape") show(-1, true);
       if ((step === undefined && !(event.key in ends)) || !order.length) return;
@@ -253,17 +267,19 @@
   }
 
   // Samples: what is pointed at in one view is marked in both ------------------------------------
+  const aboutSample = (i) => {
+    const map = data.map;
+    let text = map.names[i];
+    if (map.cluster) text += `, cluster ${data.clusters[map.cluster[i]]}`;
+    if (map.certainty) text += ` (${Math.round(100 * map.certainty[i])}% certain)`;
+    if (map.class) text += `, class ${map.classes[map.class[i]]}`;
+    return text;
+  };
   const maps = [...document.querySelectorAll("[data-plot=map]")];
   if (maps.length) {
     const map = data.map;
     const names = (i) => map.names[i];
     const grouped = { cluster: [map.cluster, data.clusters], class: [map.class, map.classes] };
-    const about = (i) => {
-      let text = names(i);
-      if (map.cluster) text += `, cluster ${data.clusters[map.cluster[i]]}`;
-      if (map.class) text += `, class ${map.classes[map.class[i]]}`;
-      return text;
-    };
     const views = maps.map((figure) => {
       const svg = figure.querySelector("svg");
       const cursor = element("circle", { class: "cursor", r: 17, "stroke-width": 5, hidden: "" });
@@ -288,7 +304,7 @@
         nearest: closest(view.x, view.y, 60, (i) => !lit.size || lit.has(codesNow[i])),
         order,
         at: (i) => [view.x[i], view.y[i]],
-        text: about,
+        text: aboutSample,
         shown: mark,
         hidden: unmark,
       });
@@ -355,16 +371,30 @@
     });
   }
 
-  // The heat map ---------------------------------------------------------------------------------
-  for (const heat of document.querySelectorAll("[data-plot=heat]")) {
-    const words = [...heat.tHead.rows[0].cells].map((cell) => cell.textContent);
-    heat.addEventListener("pointermove", (event) => {
-      const cell = event.target.closest("td");
-      if (!cell) { if (!event.target.closest("th")) hideTip(); return; }
-      const feature = cell.parentElement.cells[0].textContent;
-      showTip(`${feature} in cluster ${words[cell.cellIndex]}: ${cell.dataset.exact} standard deviations`, event.clientX, event.clientY);
+  // Fields of values: a byte each, 127 for zero ---------------------------------------------------
+  for (const figure of document.querySelectorAll("[data-plot=field]")) {
+    const { names, levels, width, full, samples } = data.fields[figure.dataset.field];
+    const bytes = atob(levels);
+    const cursor = element("rect", { class: "cursor", width: 1, height: 1, "vector-effect": "non-scaling-stroke", hidden: "" });
+    figure.querySelector("svg[role=img]").append(cursor);
+    const value = (i) => {
+      const z = ((bytes.charCodeAt(i) - 127) * full) / 127, sign = z < 0 ? "-" : "+";
+      if (!samples) return `r = ${z.toFixed(2)}`;
+      return `${sign}${Math.abs(z).toFixed(1)}${Math.abs(z) === full ? " or more" : ""} standard deviations`;
+    };
+    readable(figure, {
+      nearest: (x, y) => (x < 0 || y < 0 || x >= width || y >= names.length ? -1 : Math.floor(y) * width + Math.floor(x)),
+      order: [...bytes].map((_, i) => i),
+      down: width,
+      at: (i) => [(i % width) + 0.5, Math.floor(i / width) + 0.5],
+      text: (i) => `${names[Math.floor(i / width)]}, ${samples ? aboutSample(samples[i % width]) : names[i % width]}: ${value(i)}`,
+      shown: (i) => {
+        cursor.setAttribute("x", i % width);
+        cursor.setAttribute("y", Math.floor(i / width));
+        cursor.removeAttribute("hidden");
+      },
+      hidden: () => cursor.setAttribute("hidden", ""),
     });
-    heat.addEventListener("pointerleave", hideTip);
   }
 
   // Pixels -------------------------------------------------------------------------------------------
