@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-    from featsieve.cli.app import app, error_sentence, print_warning
+    from featsieve.cli.app import USAGE_ERROR, app, error_sentence, print_warning, usage_sentence
     from featsieve.cli.console import prepare_streams
     from featsieve.io.files import legible
 
@@ -44,7 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.showwarning = print_warning
             # commands that write down how they were called find it as the object of their context
-            app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
+            told = legible(shlex.join(["featsieve", *words]))
+            sys.exit(app(words, prog_name="featsieve", obj=told, standalone_mode=False) or 0)
+    except USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+        else:
+            print(f"featsieve: {usage_sentence(error)}", file=sys.stderr)
+        sys.exit(2)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if "--debug" in words:
             raise

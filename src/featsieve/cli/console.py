@@ -63,6 +63,21 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
 
 
+@contextmanager
+def closed_pipe_ends() -> Iterator[None]:
+    """End well where nobody reads on: ``featsieve ... | head`` has its lines, all is written."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+        # what is left in the buffer goes nowhere
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
 def output() -> "Console":
     """Return the console of results: colours on a terminal, plain text in a pipe."""
     from rich.console import Console

@@ -30,11 +30,11 @@ def inspect(
 
     Example: `featsieve inspect cells.h5ad --label-column cell_type --json`
     """
-    from featsieve.workflow.inspect import inspect_table
+    from featsieve.workflow.inspect import inspect_table, read_to_inspect
 
+    asked = reading.drop or ()
     with progress_line(quiet=as_json) as progress:
-        data = reading.read(table, progress, drop_text=True)
-        asked = reading.drop or ()
+        data = read_to_inspect(table, vars(reading), progress)
         look = inspect_table(data, asked=asked, random_state=seed, progress=progress)
     command = ["featsieve", "select", str(table), "-o", f"{data.name}-selected"]
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
@@ -77,10 +77,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "classes", f"{label}{len(table.class_names):,} ({names}) (never used to select)"
     if table.sample_names is not None:
         yield "sample names", f"{table.sample_names[0]!r}, ..."
-    yield "constant", list_columns(look["constant"]) if look["constant"] else "none"
-    if look["row_numbers"]:
-        numbers = list_columns(look["row_numbers"])
-        yield "row numbers", f"{numbers}: looks like a row number, not a feature"
+    for note in look["notes"]:
+        yield note["kind"].replace("-", " "), note["text"]
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"

@@ -1,7 +1,7 @@
 """Tables from and to files: one function each for every format."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,11 @@ def table_format(path: str | os.PathLike[str]) -> str | None:
 def known_format(path: Path, task: str) -> str:
     """Return the ending of a file's name, or say which ones are known for a task."""
     ending = table_format(path)
-    if ending is None:
+    known = [name for name, about in FORMATS.items() if about.writes or task == "read"]
+    if ending is None or ending not in known:
         raise ValueError(
             f"{path}: the ending of the name does not say how to {task} it; use one of "
-            f"{', '.join(FORMATS)}."
+            f"{', '.join(known)}."
         )
     return ending
 
@@ -58,6 +59,9 @@ def read_table(
     drop_text: bool = False,
     columns: Iterable[str] | None = None,
     header: bool | None = None,
+    transpose: bool = False,
+    sheet: str | int | None = None,
+    repair: bool | Mapping[str, str] = False,
     trusted: bool = False,
 ) -> Dataset:
     r"""Read a table from a file.
@@ -81,6 +85,10 @@ def read_table(
           ``sample_names`` where there are any. Nothing is ever unpickled.
         - ``.h5ad``: ``X`` of an AnnData file; features and samples are called as in ``var`` and
           ``obs``.
+        - ``.xlsx``, also ``.xls``, ``.xlsb`` and ``.ods``: one sheet of a workbook, as text.
+
+        Titles above the header are left out, and columns of the same name are numbered;
+        ``origin.notes`` of the data set says so.
     label_column : str, optional
         What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
         ``.npz`` a variable other than the usual one. Left out of the features. Without it, only
@@ -103,6 +111,17 @@ def read_table(
         Whether the first line of a text file names the columns. Without it: unless the line holds
         numbers only. (Many whole numbers in equal steps, such as wavelengths, are names all the
         same.)
+    transpose : bool, default=False
+        Whether rows are features and columns are samples, as in many files of gene expression. The
+        first column names the features if it holds text, has no name or is called so ("gene").
+        The other parameters are about the transposed table.
+    sheet : str or int, optional
+        Which sheet of a workbook: its name, or its number from 1 on. Without it, the largest.
+    repair : bool or mapping, default=False
+        Whether numbers that are written as text ("<50", "12.3%", "$1,234.00", "1 234") become
+        numbers, the limit in place of "<50", and other cells of such a column become missing; such
+        columns are refused otherwise. ``origin.changes`` of the data set lists every cell. A
+        mapping of columns to decimal marks (``origin.options["repair"]``) settles what "1,234" is.
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.
@@ -142,7 +161,18 @@ def read_table(
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    request = Request(label_column, id_column, batch_column, drop, bool(drop_text), columns, header)
+    request = Request(
+        label_column,
+        id_column,
+        batch_column,
+        drop,
+        bool(drop_text),
+        columns,
+        header,
+        bool(transpose),
+        sheet,
+        dict(repair) if isinstance(repair, Mapping) else bool(repair),
+    )
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):
         if trusted:

@@ -5,14 +5,14 @@ import gzip
 import io
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from featsieve.io.dataset import Dataset
+from featsieve.io.dataset import Dataset, Origin
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
     BATCH,
@@ -29,14 +29,16 @@ from featsieve.io.guard import (
     MissingColumnError,
     TableError,
     first_line,
+    printable,
 )
-from featsieve.io.names import check_unique, find_columns, is_number, place_names
+from featsieve.io.names import check_unique, find_columns, is_number, number_twins, place_names
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
 
 SEPARATORS = (",", ";", "\t")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 MOST_LINES = 20  # that are looked at
+LONGEST_TITLE = 60  # letters of a title that are shown
 ENOUGH = 2**22  # letters in the lines that are looked at
 # Of a first line of numbers in equal steps: from so many columns on it can hardly be data.
 MANY_COLUMNS = 10
@@ -57,6 +59,8 @@ class Layout:
     has_header: bool
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
+    skipped: int = 0  # lines above the header
+    notes: tuple[str, ...] = ()
 
     @property
     def row_names(self) -> bool:
@@ -64,7 +68,7 @@ class Layout:
         return self.has_header and self.names[0] == ""
 
 
-def find_layout(path: Path, *, header: bool | None = None) -> Layout:
+def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
     """Look at the first lines of a text table, which may be compressed.
 
     ``header`` says whether the first line names the columns, None lets it be found out.
@@ -80,10 +84,14 @@ def find_layout(path: Path, *, header: bool | None = None) -> Layout:
             line = file.readline()
             if not line:
                 break
-            lines += [line] if line.strip() else []
-    if not lines:
+            lines.append(line)
+    if not any(map(str.strip, lines)):
         raise TableError("the file is empty")
-    separator = "\t" if ".tsv" in path.name.lower() else _separator(lines[0])
+    tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
+    skipped = 0 if header is False else _title_lines(lines, "\t" if tabs else None)
+    title = " ".join(" ".join(lines[:skipped]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
+    lines = [line for line in lines[skipped:] if line.strip()]
+    separator = "\t" if tabs else _separator(lines[0])
     rows = _split(lines, separator)
     if not rows:
         raise TableError("its first line is no row of cells: is it a text table?")
@@ -93,12 +101,34 @@ def find_layout(path: Path, *, header: bool | None = None) -> Layout:
         return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
-    names = [unnamed.get(j, name) for j, name in enumerate(names)]
-    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
+    names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
+    above = f"Left out above the header: {printable(title, longest=LONGEST_TITLE)!r}."
+    told = tuple(filter(None, [above if skipped else "", twins]))
+    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, told)
 
 
-def _open(path: Path) -> Any:
-    """Open a file whose name may say that it is compressed."""
+def _title_lines(lines: list[str], separator: str | None) -> int:
+    """Return how many lines stand above the header: titles, with less than half of its cells.
+
+    What follows must be a header, mostly of words, and at least three cells wide.
+    """
+    rows = [(_split([line], separator or _separator(line)) or [[]])[0] for line in lines]
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    start = 0
+    while (
+        start + 1 < len(lines)
+        and max(filled[start + 1 :]) > max(2, 2 * filled[start])
+        and lines[start].count('"') % 2 == 0  # a cell of several lines
+    ):
+        start += 1
+    numbers = sum(map(is_number, rows[start]))
+    return start if 2 * numbers <= filled[start] else 0
+
+
+def _open(path: Path | bytes) -> Any:
+    """Open a file whose name may say that it is compressed, or what was read of one."""
+    if isinstance(path, bytes):
+        return io.BytesIO(path)
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
@@ -159,11 +189,20 @@ def read(path: Path, request: Request) -> Dataset:
     A first column without a name holds names of the rows, as pandas writes them. A ``.csv`` file
     may also be separated by semicolons (with decimal points or commas) or tabulators.
     """
-    pandas = load_optional("pandas", f"Reading {path.name}")
+    return read_text(path, request, name=path.name)
+
+
+def read_text(
+    path: Path | bytes, request: Request, *, name: str, origin: Origin | None = None
+) -> Dataset:
+    """Return what a request asks of text, of which ``origin`` says what is known already."""
+    pandas, origin = load_optional("pandas", f"Reading {name}"), origin or Origin()
     try:
         layout = find_layout(path, header=request.header)
-        _check_columns(layout, request)
-        frame = _read(pandas, path, layout, request)
+        # of a table that will be transposed, all columns are samples
+        asked = Request() if request.transpose else request
+        _check_columns(layout, asked)
+        frame = _read(pandas, path, layout, asked)
     except UnicodeDecodeError as error:
         raise TableError(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
@@ -187,7 +226,14 @@ def read(path: Path, request: Request) -> Dataset:
     # "a,b," has a third column without name and content
     empty = [name for name in layout.unnamed if name in frame and frame[name].isna().all()]
     frame = frame.drop(columns=empty) if empty else frame
-    return frame_dataset(frame, request, named=layout.has_header, rows=rows)
+    return frame_dataset(
+        frame,
+        request,
+        named=layout.has_header,
+        rows=rows,
+        decimal=layout.decimal,
+        origin=replace(origin, notes=(*origin.notes, *layout.notes)),
+    )
 
 
 def _check_columns(layout: Layout, request: Request) -> None:
@@ -204,7 +250,7 @@ def _check_columns(layout: Layout, request: Request) -> None:
         ) from error
 
 
-def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
+def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> Any:
     """Return the columns that are needed; names and classes of samples as they stand."""
     as_they_stand = [*([""] if layout.row_names else []), *request.roles]
     needed: list[str] | None = None
@@ -219,6 +265,8 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+        for _ in range(layout.skipped):
+            file.readline()
         frame = pandas.read_csv(
             file,
             sep=layout.separator,
