@@ -47,9 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             told = legible(shlex.join(["featsieve", *words]))
             sys.exit(app(words, prog_name="featsieve", obj=told, standalone_mode=False) or 0)
     except USAGE_ERROR as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()
-        else:
+        if error.format_message():  # there is none behind the help, which was printed
             print(f"featsieve: {usage_sentence(error)}", file=sys.stderr)
         sys.exit(2)
     except (ValueError, OSError, ImportError, MemoryError) as error:

@@ -34,8 +34,8 @@ def inspect(
 
     asked = reading.drop or ()
     with progress_line(quiet=as_json) as progress:
-        data = read_to_inspect(table, vars(reading), progress)
-        look = inspect_table(data, asked=asked, random_state=seed, progress=progress)
+        data, notes = read_to_inspect(table, vars(reading), progress)
+        look = inspect_table(data, asked=asked, notes=notes, random_state=seed, progress=progress)
     command = ["featsieve", "select", str(table), "-o", f"{data.name}-selected"]
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
     for option, name in [*given, *(("--drop", name) for name in asked)]:
@@ -68,9 +68,13 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "missing", list_counts(look["missing"], "value") if look["missing"] else "none"
     if look["infinite"]:
         yield "infinite", list_counts(look["infinite"], "value")
-    if look["text"]:
+    kinds = [note["kind"] for note in look["notes"]]
+    text = look["text"]
+    if "names" in kinds:  # a note says what to do with those
+        text = [name for name in text if table.origin.text[name] < n]
+    if text:
         way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
-        yield "text", f"{list_columns(look['text'])}: {way_out}"
+        yield "text", f"{list_columns(text)}: {way_out}"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
         names = ", ".join(table.class_names[:6]) + (", ..." if len(table.class_names) > 6 else "")

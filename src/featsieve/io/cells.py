@@ -119,13 +119,15 @@ def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numb
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
-    elif plain.all():
-        values = np.array([float(word.replace(",", ".")) for word in words], dtype=np.float64)
     else:
-        found = {mark: _read(words, mark) for mark in dict.fromkeys((decimal, *NUMBERS))}
-        # the first of equals
-        mark = max(found, key=lambda mark: counts[np.isfinite(found[mark])].sum())
-        values = found[mark]
+        values = _read(words, decimal, plain)
+        unread = [words[k] for k in np.flatnonzero(np.isnan(values))]
+        other = "," if decimal == "." else "."
+        hard = np.zeros(len(words), dtype=bool)
+        if np.isfinite(_read(unread, other, hard[: len(unread)])).any():
+            others = _read(words, other, hard)
+            if counts[np.isfinite(others)].sum() > counts[np.isfinite(values)].sum():
+                mark, values = other, others
         known = counts[[word not in GAPS for word in small]].sum()
         numbers = counts[np.isfinite(values)].sum()
         if known and (numbers == 0 or (2 * numbers < known and not sure)):
@@ -141,9 +143,12 @@ def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numb
     )
 
 
-def _read(words: Iterable[str], decimal: str) -> np.ndarray:
-    """Return the numbers in cells, NaN where there is none."""
-    values = (read_number(word, decimal=decimal) for word in words)
+def _read(words: Sequence[str], decimal: str, plain: np.ndarray) -> np.ndarray:
+    """Return the numbers in cells, NaN where there is none; ``plain`` ones are read quickly."""
+    values = [
+        float(word.replace(",", ".")) if easy else read_number(word, decimal=decimal)
+        for word, easy in zip(words, plain.tolist(), strict=True)
+    ]
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 

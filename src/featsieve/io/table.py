@@ -9,7 +9,7 @@ from typing import Any
 from featsieve.io.child import run_in_child, time_limit
 from featsieve.io.dataset import Dataset, dataset_from_parts
 from featsieve.io.files import check_free, whole_file
-from featsieve.io.formats import FORMATS, Request, format_module, read_parts
+from featsieve.io.formats import FORMATS, SHEETS, Request, format_module, read_parts
 from featsieve.io.guard import check_file, explain_errors, memory_limit
 from featsieve.io.optional import load_optional
 from featsieve.tables import Table
@@ -158,6 +158,8 @@ def read_table(
     path = Path(path)
     ending = known_format(path, "read")
     check_file(path)
+    if sheet is not None and FORMATS[ending] is not SHEETS:
+        raise ValueError(f"{path} is no workbook and has no sheets: leave --sheet (sheet) out.")
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, read_table
+from featsieve.io.formats import FORMATS, SHEETS
 from featsieve.io.guard import ColumnError, MissingColumnError
 from featsieve.io.models import load_model
 from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
+from featsieve.io.table import table_format
 from featsieve.workflow.columns import count_where
 from featsieve.workflow.findings import about_cells
 from featsieve.workflow.messages import by_column, counted, list_counts
@@ -71,7 +73,9 @@ def read_new(
     To predict it may need batches, and all columns for totals or means of rows.
     """
     columns = model.feature_names if predict and model.needs_all else model.selected
-    as_before = {**(model.reading or {}), **({} if sheet is None else {"sheet": sheet})}
+    as_before = {"sheet": None, **(model.reading or {})}
+    if sheet is not None or FORMATS.get(table_format(path) or "") is not SHEETS:
+        as_before["sheet"] = sheet
     batch = model.batch_name if predict else None
     # Columns that had names have them still, be they numbers.
     header = None if named_or_places(model.feature_names) is None else True

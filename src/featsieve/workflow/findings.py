@@ -53,7 +53,8 @@ def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[
     """
     usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
     X, sampled = sample_part(table.X, np.flatnonzero(usable), random_state)
-    names = [table.names[j] for j in np.flatnonzero(usable)]
+    all_names = table.names
+    names = [all_names[j] for j in np.flatnonzero(usable)]
     X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
     return X, None if sampled or len(names) != X.shape[1] else names
 
@@ -66,16 +67,17 @@ def about_cells(table: Dataset) -> Iterator[Note]:
     if origin.repaired:
         now = np.array(origin.changes["now"], dtype=np.float64)
         gaps = int(np.isnan(now).sum())
+        numbers = "they are" if not gaps else f"{len(now) - gaps:,} of these cells are"
+        missing = f", {gaps:,} as missing" if gaps else ""
         yield Note(
             f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. With --repair (in Python "
-            f"repair=True), {counted(len(now) - gaps, 'cell')} of these are read as numbers, "
-            f"{gaps:,} as missing.",
-            "repaired",
+            f"repair=True) {numbers} read as numbers{missing}.",
+            "cells",
         )
     names = sample_words(table)
     if names and table.sample_names is None:
         yield Note(
-            f"There is another word in every row of {list_columns(names)}: make it the name of the "
+            f"A different word in every row: {list_columns(names)}. Make it the name of the "
             f"samples with --id-column {shlex.quote(names[0])} (in Python id_column).",
             "names",
         )

@@ -19,36 +19,39 @@ from featsieve.workflow.columns import (
     sample_part,
 )
 from featsieve.workflow.findings import dense_part, find_notes, sample_words, transposed_signs
-from featsieve.workflow.messages import ProgressCallback, by_column, silent
+from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
 
 
 def read_to_inspect(
     path: Path, options: dict[str, Any], progress: ProgressCallback = silent
-) -> Dataset:
-    """Read a table as it would be with all that can be done for it: text left out, cells repaired.
+) -> tuple[Dataset, list[Note]]:
+    """Read a table with all that can be done for it: text left out, cells repaired.
 
-    One that looks transposed by its values and by its names is read so.
+    One that looks transposed by its values and by its names is read so, and a note says why.
     """
     progress(f"reading {path.name}")
     options = {**options, "drop_text": True, "repair": True}
     table = read_table(path, **options)
-    by_values, by_names, _ = transposed_signs(table, dense_part(table)[0])
-    if by_values and by_names:
-        return read_table(path, **{**options, "transpose": True})
-    return table
+    by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
+    if not (by_values and by_names):
+        return table, []
+    transposed = read_table(path, **{**options, "transpose": True})
+    return transposed, [Note(f"The table looks transposed: {why}.", "transposed")]
 
 
 def inspect_table(
     table: Dataset,
     *,
     asked: Iterable[str] = (),
+    notes: Iterable[Note] = (),
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> dict[str, Any]:
     """Return facts about a table: shape, gaps, columns that cannot be features, clusters.
 
-    ``asked`` are columns that were left out on request: they are not reported as text. Clusters are
-    looked for in at most 600 rows and 3e6 elements, all else is counted in the whole table.
+    ``asked`` are columns that were left out on request: they are not reported as text; ``notes``
+    were taken before. Clusters are looked for in at most 600 rows and 3e6 elements, all else is
+    counted in the whole table.
     """
     X: Any = table.X
     names = table.names
@@ -76,7 +79,7 @@ def inspect_table(
         "text": [name for name in table.dropped if name not in set(asked)],
         "notes": [
             {"kind": note.kind, "text": str(note)}
-            for note in find_notes(table, random_state=random_state)
+            for note in (*notes, *find_notes(table, random_state=random_state))
         ],
         "structure": _look_for_structure(X, usable, random_state),
     }

@@ -96,3 +96,11 @@ def test_only_the_columns_that_are_asked_for_are_read(tmp_path):
     np.testing.assert_array_equal(table.X, [[5, 1, 1.5], [6, 2, 2.5]])
     with pytest.raises(ValueError, match=r"toy\.parquet: there is no column 'B'"):
         read_table(path, columns=["B"])
+
+
+def test_columns_of_lists_are_text(tmp_path):
+    path = tmp_path / "toy.parquet"
+    pq.write_table(pa.table({"a": [1, 2], "b": [[1], [2, 3]], "self": ["<1", "2"]}), path)
+    table = read_table(path, drop_text=True, repair=True)
+    assert (table.names, table.dropped) == (["a", "self"], ("b",))
+    np.testing.assert_array_equal(table.X, [[1, 1], [2, 2]])

@@ -36,6 +36,10 @@ REPAIR = (
     "--repair turns such cells into numbers or missing values and lists every one (in Python "
     "repair=True)"
 )
+REPAIR_AGAIN = (
+    "turn them into numbers (repair=True does; a model of featsieve select --repair does it by "
+    "itself)"
+)
 TRANSPOSED = "The table was transposed: its rows are features, its columns samples."
 TRANSPOSE = "--transpose turns it round (in Python transpose=True)"
 
@@ -78,7 +82,7 @@ def frame_dataset(
     frame, text, odd = _numbers(frame, request, decimal)
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
-    origin = replace(origin, text={name: int(frame[name].nunique()) for name in text})
+    origin = replace(origin, text={name: _n_words(frame[name]) for name in text})
     if request.repair is not None:
         origin = _with_changes(origin, request, odd)
     if text:
@@ -113,7 +117,7 @@ def _numbers(
     found = {
         name: read_numbers(frame[name], decimal=marks.get(name, decimal), sure=sure)
         for name in words
-        if str(frame[name].dtype) in ("object", "str", "string")
+        if str(frame[name].dtype).startswith(("object", "str"))
     }
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
@@ -124,16 +128,25 @@ def _numbers(
         said = [f"columns that are not numbers: {shorten(refused)}"] if refused else []
         said += [describe_odd(unrepaired.items(), most=MOST_EXAMPLES)] if unrepaired else []
         if sure:
-            said.append("turn them into numbers")
+            said.append(REPAIR_AGAIN if unrepaired else "turn them into numbers")
         else:
             said += [REPAIR] if unrepaired else []
             said += [WAYS_OUT] if refused else []
         if refused and not request.transpose and names_features(refused[0]):
             said.append(f"if the rows are features, as {shown(refused[0])} says: {TRANSPOSE}")
         raise ColumnError("; ".join(said))
-    if numbers:
-        frame = frame.assign(**{name: about.values for name, about in numbers.items()})
+    if numbers:  # all columns at once: one by one is slow where many change
+        columns = {name: numbers[name].values if name in numbers else frame[name] for name in frame}
+        frame = type(frame)(columns, index=frame.index)
     return frame, text, odd
+
+
+def _n_words(column: Any) -> int:
+    """Return how many different words a column has, 0 where that makes no sense."""
+    try:
+        return int(column.nunique())
+    except TypeError:  # lists and the like
+        return 0
 
 
 def _with_changes(origin: Origin, request: Request, odd: dict[str, Numbers]) -> Origin:
