@@ -66,16 +66,20 @@ def stoppable() -> Iterator[None]:
 @contextmanager
 def closed_pipe_ends() -> Iterator[None]:
     """End well where nobody reads on: ``featsieve ... | head`` has its lines, all is written."""
+    ended = typer.Exit(0)
     try:
         try:
             yield
-        finally:
-            sys.stdout.flush()
+        except typer.Exit as error:  # behind --help, for one
+            ended = error
+            print(end="", flush=True)
+            raise
+        print(end="", flush=True)
     except (BrokenPipeError, SystemExit):  # rich turns the first into the second
         # what is left in the buffer goes nowhere
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        raise ended from None
 
 
 def output() -> "Console":

@@ -71,7 +71,7 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     kinds = [note["kind"] for note in look["notes"]]
     text = look["text"]
     if "names" in kinds:  # a note says what to do with those
-        text = [name for name in text if table.origin.text[name] < n]
+        text = [name for name in text if table.origin.text.get(name) != n]
     if text:
         way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
         yield "text", f"{list_columns(text)}: {way_out}"

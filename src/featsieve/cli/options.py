@@ -103,7 +103,6 @@ class Reading:
             "result only.",
         ),
     ] = None
-
     repair: Annotated[
         bool,
         typer.Option(

@@ -30,7 +30,8 @@ class Origin:
     repaired : dict of str to str
         Columns of numbers written as text, and what was odd about them.
     changes : dict of str to list
-        Every cell that was changed: ``row`` (from 1), ``column``, what it ``was`` and is ``now``.
+        Every cell that was changed: ``row`` (number of the sample, from 1), ``column``, what it
+        ``was`` and is ``now``.
     """
 
     options: dict[str, Any] = field(default_factory=dict)

@@ -164,16 +164,16 @@ def read_table(
     memory_limit()
     time_limit(path)
     request = Request(
-        label_column,
-        id_column,
-        batch_column,
-        drop,
-        bool(drop_text),
-        columns,
-        header,
-        bool(transpose),
-        sheet,
-        dict(repair) if isinstance(repair, Mapping) else bool(repair),
+        label_column=label_column,
+        id_column=id_column,
+        batch_column=batch_column,
+        drop=drop,
+        drop_text=bool(drop_text),
+        columns=columns,
+        header=header,
+        transpose=bool(transpose),
+        sheet=sheet,
+        repair=dict(repair) if isinstance(repair, Mapping) else bool(repair),
     )
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}
     with explain_errors(path, kind=ending):

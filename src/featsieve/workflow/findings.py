@@ -43,7 +43,8 @@ def find_notes(table: Dataset, *, random_state: int = 0) -> Iterator[Note]:
     yield from _about_columns(table)
     X, names = dense_part(table, random_state)
     if min(X.shape) > 2:
-        yield from _about_values(table, X, names)
+        with np.errstate(all="ignore"):  # numbers too large are refused later, in a sentence
+            yield from list(_about_values(table, X, names))
 
 
 def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[str] | None]:

@@ -104,8 +104,9 @@ def prepare_table(
     centre, scale = None, None
     if standardize:
         X, centre, scale = _standardized(X)
-    done = {"scales", *(["counts"] if counts is not None else []), *(["offset"] * center_rows)}
-    notes = [note for note in notes if note.kind not in done]
+    # what was asked for is settled, and what selectors do themselves (see note_about_units)
+    settled = {"scales": True, "counts": counts is not None, "offset": center_rows}
+    notes = [note for note in notes if not settled.get(note.kind)]
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))

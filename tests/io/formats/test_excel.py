@@ -1,5 +1,7 @@
 """Workbooks: which sheet, titles above the header, and what cells become."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,27 @@ def test_workbooks_are_not_written(book, tmp_path):
     table = read_table(book, sheet="2")
     with pytest.raises(ValueError, match=r"how to write it; use one of .*\.csv"):
         write_table(tmp_path / "new.xlsx", table)
+
+
+def test_a_cell_far_away_and_one_that_is_too_far(book, tmp_path):
+    """Programs leave such cells; all cells up to the last one may not fit into memory."""
+
+    def with_cell(name, cell):
+        row = f'<row r="1048576"><c r="{cell}1048576"><v>5</v></c></row></sheetData>'
+        with zipfile.ZipFile(book) as old, zipfile.ZipFile(tmp_path / name, "w") as new:
+            for part in old.namelist():
+                content = old.read(part).decode()
+                new.writestr(part, content.replace("</sheetData>", row))
+        return tmp_path / name
+
+    far = read_table(with_cell("far.xlsx", "A"), sheet="2")
+    np.testing.assert_array_equal(far.X, [[1, 2], [3, 4], [5, np.nan]])
+    with pytest.raises(ValueError, match=r"too\.xlsx cannot be read as \.xlsx: .*too large"):
+        read_table(with_cell("too.xlsx", "XFD"), sheet="2")
+
+
+def test_a_table_that_begins_in_the_second_column(tmp_path):
+    rows = [["Title"], [], ["", "a", "b", "c"], ["", "1", "2", "3"]]
+    write_workbook(tmp_path / "b.xlsx", {"s": rows})
+    table = read_table(tmp_path / "b.xlsx")
+    assert (table.names, table.sample_names) == (["a", "b", "c"], None)

@@ -23,10 +23,12 @@ def read(path: Path, request: Request) -> Dataset:
             sheet = max(sheets, key=lambda one: one.height * one.width)  # the first of equals
         else:
             sheet = book.get_sheet_by_name(_find(str(request.sheet), names))
-        rows = sheet.to_python(skip_empty_area=False)
-    content = io.StringIO()
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerows([_text(cell) for cell in row] for row in rows if any(c != "" for c in row))
+        content = io.StringIO()
+        writer = csv.writer(content, lineterminator="\n")
+        for row in sheet.iter_rows():
+            cells = [_text(cell) for cell in row]
+            if any(cells):
+                writer.writerow(cells)
     if len(names) == 1:
         origin = Origin()
     else:
