@@ -36,6 +36,8 @@ NAN = float("nan")
         *((word, NAN, NAN) for word in ("", " - ", "N/A", "?", "Unknown", "#DIV/0!")),
         *((word, None, None) for word in ("abc", "2024-01-31", "10:30", "3-5", "%", "$", "1,23,4")),
         *((word, None, None) for word in ("12 34", "1 kg", "A1", "<", "1.2.3")),
+        ("inf", np.inf, np.inf),
+        ("1e999", None, None),  # too large
     ],
 )
 def test_what_a_cell_means(text, point, comma):

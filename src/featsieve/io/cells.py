@@ -92,12 +92,16 @@ def read_number(text: str, *, decimal: str = ".") -> float | None:
         return None
     whole = re.sub(r"\D", "", found["whole"])
     value = float(f"{whole or '0'}.{found['part'] or '0'}{found['power'] or ''}")
+    if np.isinf(value):
+        return None
     return -value if "-" in found["sign"] + found["inner"] or found["open"] else value
 
 
 def is_plain(text: str, *, decimal: str = ".") -> bool:
-    """Say whether a cell is a number as computers write it."""
-    return is_number(text, decimal=decimal) and (decimal == "." or "." not in text)
+    """Say whether a cell is a number as computers write it, and not too large for one."""
+    if not is_number(text, decimal=decimal) or (decimal == "," and "." in text):
+        return False
+    return "inf" in text.lower() or not np.isinf(float(text.replace(",", ".")))
 
 
 def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numbers | None:

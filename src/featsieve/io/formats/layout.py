@@ -56,18 +56,20 @@ def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
     if encoding == "utf-8" and b"\0" in start:
         raise TableError("it is not a text table: does its name end as it should?")
     lines: list[str] = []
+    places: list[int] = []  # of these lines in the file, which may have empty ones
     with PlainText(open_text(path), encoding=encoding, newline="") as file:
-        while len(lines) < MOST_LINES and sum(map(len, lines)) < ENOUGH:
-            line = file.readline()
-            if not line:
+        for place, line in enumerate(iter(file.readline, "")):
+            if line.strip():
+                lines.append(line)
+                places.append(place)
+            if len(lines) == MOST_LINES or sum(map(len, lines)) >= ENOUGH:
                 break
-            lines.append(line)
-    if not any(map(str.strip, lines)):
+    if not lines:
         raise TableError("the file is empty")
     tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
-    skipped = 0 if header is False else _title_lines(lines, "\t" if tabs else None)
-    title = " ".join(" ".join(lines[:skipped]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
-    lines = [line for line in lines[skipped:] if line.strip()]
+    above = 0 if header is False else _title_lines(lines, "\t" if tabs else None)
+    title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
+    skipped, lines = places[above] if above else 0, lines[above:]
     separator = "\t" if tabs else _separator(lines[0])
     rows = _split(lines, separator)
     if not rows:
@@ -79,8 +81,8 @@ def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
     names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
-    above = f"Left out above the header: {printable(title, longest=LONGEST_TITLE)!r}."
-    told = tuple(filter(None, [above if skipped else "", twins]))
+    left_out = f"Left out above the header: {printable(title, longest=LONGEST_TITLE)!r}."
+    told = tuple(filter(None, [left_out if above else "", twins]))
     return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, told)
 
 
