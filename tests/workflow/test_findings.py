@@ -48,10 +48,12 @@ def test_transposed_tables():
     # after --transpose nothing is said any more
     origin = Origin({"transpose": True})
     assert kinds(X.T, origin=origin) == []
-    # names alone: more rows than columns, and a column of names of features
+    # names alone, if those of rows and columns agree: rows can well be proteins
     noise = np.random.default_rng(0).standard_normal((40, 8))
-    assert kinds(noise, sample_names=["g"] * 40, id_name="Gene Symbol") == ["transposed"]
-    assert kinds(noise.T, sample_names=["g"] * 8, id_name="Gene Symbol") == []
+    rows = {"sample_names": ["g"] * 40, "id_name": "Gene Symbol"}
+    assert kinds(noise, **rows) == []
+    patients = [f"patient {i}" for i in range(8)]
+    assert kinds(noise, **rows, feature_names=patients) == ["transposed"]
 
 
 def test_a_transposed_file_is_inspected_the_right_way_round(tmp_path):

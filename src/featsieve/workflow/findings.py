@@ -117,7 +117,7 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
     ``names`` are those of all columns, None if some of them are not there.
     """
     by_values, by_names, why = transposed_signs(table, X)
-    if by_values or (by_names and X.shape[0] > table.X.shape[1]):
+    if by_values or by_names > 1:  # one name alone may well be right: rows can be proteins
         yield Note(
             f"The table looks transposed: {why}. If its rows are features and its columns samples, "
             "give --transpose (in Python transpose=True).",
@@ -154,14 +154,14 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
         yield from _about_duplicates(Z, names)
 
 
-def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, bool, str]:
-    """Say whether values, and whether names, speak for features in rows; and the reasons.
+def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
+    """Say whether values, and how many names, speak for features in rows; and the reasons.
 
     Samples measure the same features in the same units: the means of features differ, those of
     samples hardly.
     """
     if table.origin.options.get("transpose") or table.cells:
-        return False, False, ""
+        return False, 0, ""
     total = X.var() or 1.0
     rows, columns = X.mean(axis=1).var() / total, X.mean(axis=0).var() / total
     by_values = rows > defaults.TRANSPOSED_SHARE and rows > defaults.TRANSPOSED_RATIO * columns
@@ -178,7 +178,7 @@ def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, bool, str]:
     sampled = [not SAMPLE_WORDS.isdisjoint(name_words(name)) for name in table.feature_names or ()]
     if sampled and np.mean(sampled) > 0.5:
         reasons.append(f"columns are called like samples ({table.names[0]!r})")
-    return by_values, len(reasons) > by_values, ", and ".join(reasons)
+    return bool(by_values), len(reasons) - int(by_values), ", and ".join(reasons)
 
 
 def _look_like_counts(X: np.ndarray) -> bool:
