@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from featsieve.cli import main
+from tests.cli.ugly_tables import write_workbook
 
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 
@@ -85,3 +86,42 @@ def test_rows_without_the_names_of_the_fitted_table(call, people, home, tmp_path
     assert "note: There is no column 'who', which named the samples: the rows stay" in told
     _, _, told = call("apply", tmp_path / "r", home / "new.csv", "-o", tmp_path / "o2.csv")
     assert "which named the samples" not in told
+
+
+ODD = ("--method", "maxvariance", "--clusters", "3", "--features", "4", "--subsamples", "0")
+
+
+def test_a_workbook_is_read_as_the_fitted_one_was(call, people, tmp_path):
+    """The same sheet, its cells repaired; another file may be text, or have another sheet."""
+    numbers = people.drop(columns=["who", "kind"]).iloc[:, :12].round(3)
+    rows = [list(numbers), *numbers.astype(str).to_numpy().tolist()]
+    rows[3][0] = f"<{rows[3][0]}"
+    book, other, text = tmp_path / "a.xlsx", tmp_path / "b.xlsx", tmp_path / "c.csv"
+    write_workbook(book, {"Notes": [["x"]], "Values": rows})
+    write_workbook(other, {"Sheet1": rows})
+    text.write_text("\n".join(map(",".join, rows)))
+    results, out = tmp_path / "results", tmp_path / "out.csv"
+    code, _, told = call("select", book, "-o", results, "--repair", *ODD)
+    assert code == 0, told
+    assert (results / "changes.csv").read_text().count("\n") == 2
+    assert (results / "selected.csv").exists()  # workbooks are not written
+    code, _, told = call("apply", results, other, "-o", out)
+    assert code == 2
+    assert "there is no sheet 'Values'; sheets are: 'Sheet1': name one" in told
+    for new, more in ((other, ("--sheet", 1)), (text, ())):
+        code, _, told = call("apply", results, new, "-o", out, "--force", *more)
+        assert code == 0, told
+        assert out.read_bytes() == (results / "selected.csv").read_bytes()
+
+
+def test_odd_cells_are_refused_where_the_model_does_not_repair(call, people, home, tmp_path):
+    selected = pd.read_csv(home / "results" / "selected.csv", index_col="who").columns
+    odd = people.iloc[60:].astype({selected[0]: object})
+    odd.loc[61, selected[0]] = "<5"
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    model, out = home / "results", tmp_path / "out.csv"
+    code, _, told = call("apply", model, tmp_path / "odd.csv", "-o", out)
+    assert code == 2
+    assert f"'{selected[0]}' has numbers except in 1 cell ('<5'); turn them into" in told
+    assert "featsieve select --repair" in told
+    assert not out.exists()

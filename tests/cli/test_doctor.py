@@ -65,6 +65,8 @@ def test_every_extra_is_one_of_the_package():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
     for module, (extra, _) in doctor.PARTS.items():
-        assert extra is None or any(need.startswith(module) for need in extras[extra])
+        assert extra is None or any(
+            need.startswith(module.replace("_", "-")) for need in extras[extra]
+        )
     needs = {re.split(r"[^\w-]", need)[0] for need in extras["cli"]}
     assert needs - {"featsieve"} <= set(doctor.PARTS)

@@ -24,14 +24,16 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert (code, told) == (0, "")
     assert "90 rows (samples), 53 columns (features)" in shown
     assert "2 values, in column 'marker_13'" in shown
-    assert "2 columns ('who', 'kind')" in shown
+    assert "text         column 'kind': leave it out" in shown
+    assert "A different word in every row: column 'who'." in shown
     assert "column 'fixed'" in shown
-    assert "column 'row': looks like a row number" in shown
+    assert "Row numbers would be taken as features: column 'row'." in shown
     assert "clusters (p = 0.05 and 0.05; 90 rows and" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]
-    assert command[5:] == [*("--drop-text", "--id-column", "row", "--impute", "median")]
+    names = ("--id-column", "who", "--drop", "row")
+    assert command[5:] == ["--drop-text", *names, "--impute", "median"]
     code, _, told = call(*command[1:], "--clusters", 3, "--features", 4, "--subsamples", 0)
     assert code == 0, told
 

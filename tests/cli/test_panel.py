@@ -135,7 +135,7 @@ def test_select_knows_the_same_and_new_rows_are_normalised_alike(call, cells, tm
     code, _, told = call("apply", out, tmp_path / "part.h5ad", "-o", tmp_path / "x.h5ad",
                          "--clusters", tmp_path / "x.csv")  # fmt: skip
     assert code == 2
-    assert "for the totals of its counts" in " ".join(told.split())
+    assert "for totals or means of rows" in " ".join(told.split())
 
 
 def test_batches_are_no_features_and_reach_the_fit(call, people, tmp_path, monkeypatch):

@@ -136,7 +136,7 @@ def test_pixels(call, tmp_path):
     ("arguments", "sentence"),
     [
         (["gone.csv"], "gone.csv: there is no such file"),
-        (["people.xlsx"], "does not say how to read it"),
+        (["people.docx"], "does not say how to read it"),
         (["people.csv", "--method", "jafs"], "no method 'jafs' (did you mean 'jasfs'"),
         (["people.csv", "--clusters", "91"], "from 2 to 90 (the number of rows)"),
         (["people.csv", "--features", "51"], "an integer between 1 and 50"),

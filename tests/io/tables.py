@@ -6,7 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.datasets import Dataset
+from featsieve.io.formats import FORMATS
 
+WRITTEN = [ending for ending, about in FORMATS.items() if about.writes]
 RNG = np.random.default_rng(0)
 FEATURES = ["age", "größe, cm", 'a "b"', "x;y", " z "]
 SAMPLES = ["001", "NA", "two words", "1.50", "a,b", "größe", "7"]

@@ -101,6 +101,17 @@ def test_models_come_back(tmp_path, name):
     assert str(again).partition(" at 0x")[0] == str(model).partition(" at 0x")[0]
 
 
+def test_a_model_is_replaced_on_request_only(tmp_path):
+    path, first = tmp_path / "model.skops", MODELS["MaxVariance"].fit(X)
+    save_model(first, path)
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match=r"is there already: .*overwrite=True"):
+        save_model(JASFS(2, n_features_to_select=2, random_state=0).fit(X), path)
+    assert path.read_bytes() == before
+    save_model(JASFS(2, n_features_to_select=2, random_state=0).fit(X), path, overwrite=True)
+    assert isinstance(load_model(path), JASFS)
+
+
 def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
     model = JASFS("auto", random_state=0).fit(X)
     save_model(model, tmp_path / "model.skops")

@@ -185,12 +185,31 @@ def test_methods_without_clusters_say_so():
         ({"selected": ["gen 1"]}, re.escape("no column 'gen 1' (did you mean 'gene 1'")),
         ({"fill": np.ones(3)}, "fill must have a finite number for each of the 24 features"),
         ({"scale": np.full(24, np.nan)}, "scale must have a finite number"),
+        # a model of a stranger must not switch the limits of reading off
+        ({"reading": {"trusted": True}}, "reading has an unknown trusted=True"),
+        ({"reading": {"sheet": 5}}, "reading has an unknown sheet=5"),
     ],
 )
 def test_models_that_contradict_themselves(changes, message):
     fields = {"feature_names": NAMES, "selected": ["gene 1"], "selector": JOINT} | changes
     with pytest.raises(ValueError, match=message):
         SelectionModel(**fields)
+
+
+def test_rows_are_centred_by_all_columns_of_the_fit():
+    lights = np.random.default_rng(0).normal(scale=50.0, size=(60, 1))
+    table = PLANTED.X + lights
+    centred = table - table.mean(axis=1, keepdims=True)
+    selector = clone(JOINT).fit(centred)
+    model = SelectionModel.from_selector(selector, NAMES, center_rows=True)
+    whole = Dataset("new", table, feature_names=NAMES)
+    darker = Dataset("new", table - 30.0, feature_names=NAMES)
+    predicted = model.predict(whole)
+    np.testing.assert_array_equal(predicted, selector.predict(centred))
+    np.testing.assert_array_equal(model.predict(darker), predicted)
+    np.testing.assert_array_equal(model.transform(whole).X, table[:, selector.support_])
+    with pytest.raises(ValueError, match="It needs the 24 columns of the fit"):
+        model.predict(model.transform(whole))
 
 
 @pytest.mark.parametrize("again", [copy.copy, lambda m: pickle.loads(pickle.dumps(m))])

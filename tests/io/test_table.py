@@ -11,8 +11,9 @@ from scipy.io import savemat
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.dataset import subset
-from featsieve.io.formats import FORMATS, Request
+from featsieve.io.formats import Request
 from featsieve.io.table import split_labels, table_format
+from tests.io.tables import WRITTEN
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_a_name_may_hold_the_column_of_the_classes(name, expected):
     assert split_labels(name) == expected
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_some_features_of_every_format(tmp_path, ending):
     X = np.random.default_rng(0).standard_normal((6, 4))
     samples = [f"s{i}" for i in range(6)]
@@ -76,7 +77,7 @@ def test_some_features_of_every_format(tmp_path, ending):
         read_table(path, id_column=who.title())
 
 
-@pytest.mark.parametrize("ending", sorted(set(FORMATS) - {".h5ad"}))
+@pytest.mark.parametrize("ending", sorted(set(WRITTEN) - {".h5ad"}))
 def test_features_without_names_are_called_by_their_places(tmp_path, ending):
     X = np.random.default_rng(0).standard_normal((6, 4))
     path = tmp_path / f"toy{ending}"

@@ -13,10 +13,9 @@ from scipy.io import loadmat
 
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.io.dataset import encode_classes
-from featsieve.io.formats import FORMATS
 from featsieve.io.formats.common import label_values
 from featsieve.io.table import check_output, check_writer
-from tests.io.tables import FEATURES, RNG, SAMPLES, make_table
+from tests.io.tables import FEATURES, RNG, SAMPLES, WRITTEN, make_table
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 # What files call the classes and the samples: those of variables, by fixed names.
@@ -47,7 +46,7 @@ def assert_same(found, table, *, ending):
     assert (found.label_name, found.id_name) == called
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 @pytest.mark.parametrize(("dtype", "sparse"), [(np.float64, False), (np.float32, True)])
 def test_a_table_comes_back(tmp_path, ending, dtype, sparse):
     table = make_table(dtype, sparse=sparse)
@@ -59,7 +58,7 @@ def test_a_table_comes_back(tmp_path, ending, dtype, sparse):
     assert found.name == "toy"
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_what_has_no_names_comes_back(tmp_path, ending):
     table = Dataset("toy", RNG.standard_normal((7, 5)))
     write_table(tmp_path / f"toy{ending}", table)
@@ -71,7 +70,7 @@ def test_what_has_no_names_comes_back(tmp_path, ending):
         assert found.sample_names is None
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 @pytest.mark.parametrize(
     "classes", [["9", "10", "11"], ["-0.5", "0.25", "10.0"], ["False", "True"]]
 )
@@ -86,7 +85,7 @@ def test_classes_keep_their_numbers(tmp_path, ending, classes):
     ]
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_classes_without_names(tmp_path, ending):
     table = make_table(class_names=None, label_name=None, sample_names=None, id_name=None)
     write_table(tmp_path / f"toy{ending}", table)
@@ -96,7 +95,7 @@ def test_classes_without_names(tmp_path, ending):
     assert found.feature_names == FEATURES
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_names_that_are_taken(tmp_path, ending):
     """A column of classes called like a feature, or like the table itself, gets another name."""
     for name in ("age", "X", "feature_names", "data", "_index"):
@@ -107,7 +106,7 @@ def test_names_that_are_taken(tmp_path, ending):
         assert found.feature_names == FEATURES
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path, ending):
     path = tmp_path / f"toy{ending}"
     write_table(path, make_table())

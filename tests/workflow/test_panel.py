@@ -7,7 +7,7 @@ import pytest
 from featsieve.datasets import Dataset, make_planted
 from featsieve.report.panel import in_genes
 from featsieve.workflow import make_panel, save_panel
-from featsieve.workflow.panel import KNOWN
+from featsieve.workflow.panel import FIGURES, PAGES, TABLES
 
 PLANTED = make_planted(60, 24, n_informative=6, n_clusters=3, signal=4.0, random_state=0)
 X = np.maximum(PLANTED.X, 0.0)
@@ -16,6 +16,8 @@ TABLE = Dataset(
     feature_names=[f"g{j}" for j in range(24)],
 )  # fmt: skip
 FEW = {"n_genes": 6, "n_clusters": 3}
+
+FILES = {*PAGES, *TABLES, *FIGURES}
 
 
 pytestmark = pytest.mark.usefixtures("untested_fits")
@@ -55,8 +57,8 @@ def test_the_curve_is_the_path(panel):
 
 def test_the_folder(panel, tmp_path):
     files = save_panel(panel, tmp_path / "panel", source="cells.h5ad")
-    assert set(files) == set(KNOWN)
-    assert {path.name for path in (tmp_path / "panel").iterdir()} == set(KNOWN)
+    assert set(files) == FILES
+    assert {path.name for path in (tmp_path / "panel").iterdir()} == FILES
     page = files["index.html"].read_text(encoding="utf-8")
     assert "the first k genes are a good panel of k" in page
     assert "<i>" not in page
@@ -82,7 +84,7 @@ def test_values_below_zero_have_no_shares(tmp_path):
     made = make_panel(PLANTED.X, **FEW)
     assert made.share is None
     assert "share_inside" not in made.genes
-    assert set(save_panel(made, tmp_path / "panel")) == set(KNOWN) - {"dots.svg"}
+    assert set(save_panel(made, tmp_path / "panel")) == FILES - {"dots.svg"}
 
 
 def test_numbers_are_of_genes():

@@ -84,9 +84,13 @@ def test_values_that_cannot_be_used(X):
     for impute in (None, "median"):
         with pytest.raises(ValueError, match="1 infinite value, in column 'x2': correct"):
             prepare_table(infinite, impute=impute)
-    with pytest.raises(ValueError, match=r"no value at all in column 'x3': .*--drop x3"):
-        prepare_table(empty, impute="median")
-    with pytest.raises(ValueError, match=r"one row only.*at least 2 are needed.*transpose it"):
+    for impute in (None, "median"):
+        ready = prepare_table(empty, impute=impute)
+        assert ready.notes == ("Without any value, and left out: column 'x3'.",)
+        np.testing.assert_array_equal(ready.X[:, 3], 0.0)  # as any constant column
+    with pytest.raises(ValueError, match="no value at all in the table"):
+        prepare_table(np.full((5, 3), np.nan))
+    with pytest.raises(ValueError, match=r"one row only.*at least 2 are needed.*--transpose"):
         prepare_table(X[:1])
 
 

@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-    from featsieve.cli.app import app, error_sentence, print_warning
+    from typer import echo  # to a stream that is closed it writes nothing
+
+    from featsieve.cli.app import USAGE_ERROR, app, error_sentence, print_warning, usage_sentence
     from featsieve.cli.console import prepare_streams
     from featsieve.io.files import legible
 
@@ -44,9 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.showwarning = print_warning
             # commands that write down how they were called find it as the object of their context
-            app(words, prog_name="featsieve", obj=legible(shlex.join(["featsieve", *words])))
+            told = legible(shlex.join(["featsieve", *words]))
+            sys.exit(app(words, prog_name="featsieve", obj=told, standalone_mode=False) or 0)
+    except USAGE_ERROR as error:
+        if error.format_message():  # there is none behind the help, which was printed
+            echo(f"featsieve: {usage_sentence(error)}", err=True)
+        sys.exit(2)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if "--debug" in words:
             raise
-        print(f"featsieve: {error_sentence(error)}", file=sys.stderr)
+        echo(f"featsieve: {error_sentence(error)}", err=True)
         sys.exit(2)  # a mistake in the command or its input; 1 is for checks that failed

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import featsieve
-from featsieve.cli.console import stoppable
+from featsieve.cli.console import closed_pipe_ends, stoppable
 from featsieve.cli.options import spread_groups
 
 # Each is a module of this folder, with a function (or a group of commands) of its name.
@@ -19,13 +19,21 @@ SETTINGS: dict[str, Any] = {
     "rich_markup_mode": "markdown",
 }
 
+# What typer raises for a mistake in the words; where it comes from depends on the version.
+USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
 
 class StoppableCommands(TyperGroup):
-    """Commands that Ctrl-C and SIGTERM can stop at any time."""
+    """Commands that Ctrl-C and SIGTERM can stop at any time, and whose output need not be read."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the words of a command line; --help and --version print and end here."""
+        with closed_pipe_ends():
+            return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with stoppable():
+        with closed_pipe_ends(), stoppable():
             return super().invoke(ctx)
 
 
@@ -69,6 +77,13 @@ def featsieve_command(
 def print_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a warning as a sentence, without its place in the code."""
     print(f"featsieve: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def usage_sentence(error: Any) -> str:
+    """Return what typer says about a mistake in the command line, as our own errors are said."""
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "featsieve"
+    return f"{message}{'' if message.endswith('?') else '.'} See {command} --help."
 
 
 def error_sentence(error: Exception) -> str:

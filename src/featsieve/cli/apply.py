@@ -35,14 +35,28 @@ def apply(
             metavar="FILE", help="Write the cluster of every row, too, as .csv (models of JASFS)."
         ),
     ] = None,
+    changes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write every cell that was repaired, as .csv (see select --repair).",
+        ),
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|NUMBER", help="Sheet of a workbook [default: called as in the fit]."
+        ),
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Reduce new rows to the features that were selected before.
 
     Columns are found by their names. Columns that were not selected are ignored, and need not be
-    there. Missing values are filled with the medians of the fitted table if it was selected from
-    with `--impute median`, and refused otherwise.
+    there. The table is read as the fitted one was: transposed, and its cells repaired, if it was
+    selected from with `--transpose` or `--repair`. Missing values are filled with the medians of
+    the fitted table if it was selected from with `--impute median`, and refused otherwise.
 
     `--clusters` takes the nearest centre of a cluster: for rows of the fitted table it need not say
     the same as samples.csv, whose clusters come from all rows together (see `JASFS.predict`).
@@ -53,7 +67,7 @@ def apply(
     """
     from featsieve.io.table import check_output, check_writer, table_format, write_csv, write_table
     from featsieve.workflow.apply import MODEL, apply_model, load_selection
-    from featsieve.workflow.prepare import sample_table
+    from featsieve.workflow.prepare import change_table, sample_table
 
     if table_format(model) is not None:
         raise ValueError(
@@ -61,20 +75,26 @@ def apply(
             f"NEW_TABLE -o {output_file}."
         )
     check_output(output_file, others=[model, model / MODEL, table], overwrite=force)
-    if clusters is not None:
-        check_output(clusters, others=[model, table, output_file], overwrite=force, text=True)
+    written = [output_file]
+    for path in filter(None, (clusters, changes)):
+        check_output(path, others=[model, table, *written], overwrite=force, text=True)
+        written.append(path)
     check_writer(output_file, instead="write another format, with -o FILE.csv")
     selection = load_selection(model)
-    reduced, labels, notes = apply_model(selection, table, predict=clusters is not None)
+    predict = clusters is not None
+    reduced, labels, notes = apply_model(selection, table, predict=predict, sheet=sheet)
     if clusters is not None and labels is not None:
         write_csv(clusters, sample_table(reduced, labels))
+    if changes is not None:
+        write_csv(changes, change_table(reduced))
     write_table(output_file, reduced, like=table)
     n, k = reduced.X.shape
     if as_json:
         files = {"table": str(output_file), "clusters": clusters and str(clusters)}
+        files |= {"changes": changes and str(changes)}
         shape = {"n_samples": n, "n_features": k, "selected": reduced.names}
         print_json({**shape, "notes": notes, "files": files})
         return
     print_notes(notes)
-    written = f"{output_file} and {clusters}" if clusters else output_file
-    typer.echo(f"Wrote {written}: {n:,} rows, {k:,} selected features.")
+    listed = " and ".join(map(str, written))
+    typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected features.")

@@ -63,6 +63,25 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
 
 
+@contextmanager
+def closed_pipe_ends() -> Iterator[None]:
+    """End well where nobody reads on: ``featsieve ... | head`` has its lines, all is written."""
+    ended = typer.Exit(0)
+    try:
+        try:
+            yield
+        except typer.Exit as error:  # behind --help, for one
+            ended = error
+            print(end="", flush=True)
+            raise
+        print(end="", flush=True)
+    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+        # what is left in the buffer goes nowhere
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise ended from None
+
+
 def output() -> "Console":
     """Return the console of results: colours on a terminal, plain text in a pipe."""
     from rich.console import Console

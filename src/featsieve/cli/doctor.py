@@ -16,6 +16,7 @@ CORE = ("numpy", "scipy", "scikit-learn", "joblib", "array-api-compat")
 PARTS = {
     "pandas": ("data", "reading .csv and .tsv files, data frames"),
     "pyarrow": ("data", "reading .parquet files"),
+    "python_calamine": ("excel", "reading .xlsx, .xls, .xlsb and .ods files"),
     "h5py": ("data", "reading .h5ad files and .mat files of version 7.3"),
     "pooch": ("data", "downloading data sets"),
     "skops": ("model", "model files: featsieve select, featsieve apply"),
@@ -88,7 +89,7 @@ def examine_part(name: str, extra: str | None, purpose: str) -> dict[str, Any]:
         return about | {"status": "missing", "reason": "to get it"}
     try:
         importlib.import_module(name)
-        return about | {"version": version(name), "status": "found"}
+        return about | {"version": version(name.replace("_", "-")), "status": "found"}
     except Exception as error:  # a broken library can fail in any way
         reason = f"{type(error).__name__}: {error}; install it again"
         return about | {"status": "broken", "reason": reason}

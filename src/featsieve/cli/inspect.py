@@ -30,12 +30,12 @@ def inspect(
 
     Example: `featsieve inspect cells.h5ad --label-column cell_type --json`
     """
-    from featsieve.workflow.inspect import inspect_table
+    from featsieve.workflow.inspect import inspect_table, read_to_inspect
 
+    asked = reading.drop or ()
     with progress_line(quiet=as_json) as progress:
-        data = reading.read(table, progress, drop_text=True)
-        asked = reading.drop or ()
-        look = inspect_table(data, asked=asked, random_state=seed, progress=progress)
+        data, notes = read_to_inspect(table, vars(reading), progress)
+        look = inspect_table(data, asked=asked, notes=notes, random_state=seed, progress=progress)
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
     given += [("--layer", reading.layer), *(("--drop", name) for name in asked)]
     needed = [word for option, name in given if name is not None for word in (option, name)]
@@ -73,19 +73,21 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "missing", list_counts(look["missing"], "value") if look["missing"] else "none"
     if look["infinite"]:
         yield "infinite", list_counts(look["infinite"], "value")
-    if look["text"]:
+    kinds = [note["kind"] for note in look["notes"]]
+    text = look["text"]
+    if "names" in kinds:  # a note says what to do with those
+        text = [name for name in text if table.origin.text.get(name) != n]
+    if text:
         way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
-        yield "text", f"{list_columns(look['text'])}: {way_out}"
+        yield "text", f"{list_columns(text)}: {way_out}"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
         names = ", ".join(table.class_names[:6]) + (", ..." if len(table.class_names) > 6 else "")
         yield "classes", f"{label}{len(table.class_names):,} ({names}) (never used to select)"
     if table.sample_names is not None:
         yield "sample names", f"{table.sample_names[0]!r}, ..."
-    yield "constant", list_columns(look["constant"]) if look["constant"] else "none"
-    if look["row_numbers"]:
-        numbers = list_columns(look["row_numbers"])
-        yield "row numbers", f"{numbers}: looks like a row number, not a feature"
+    for note in look["notes"]:
+        yield note["kind"].replace("-", " "), note["text"]
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"

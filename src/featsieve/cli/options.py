@@ -61,8 +61,8 @@ TableFile = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="Rows are samples, columns are features: .csv .tsv (also .gz) .parquet .npz .mat "
-        ".h5ad",
+        help="Rows are samples, columns are features: .csv .tsv (also .gz) .xlsx .xls .ods "
+        ".parquet .npz .mat .h5ad",
     ),
 ]
 Force = Annotated[
@@ -108,6 +108,25 @@ class Reading:
         str | None,
         typer.Option(metavar="NAME", help="Layer of a .h5ad file to read in the place of X."),
     ] = None
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Turn numbers written as text (<50, 12.3%, $1,234.00, 1 234) into numbers, and "
+            "other cells of such columns into missing values; every change is listed.",
+        ),
+    ] = False
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|NUMBER",
+            help="Sheet of a workbook [default: the largest].",
+            show_default=False,
+        ),
+    ] = None
+    transpose: Annotated[
+        bool, typer.Option("--transpose", help="Rows are features, columns are samples.")
+    ] = False
 
     def read(self, path: Path, progress: Callable[[str], None], **more: Any) -> "Dataset":
         """Return the table in a file."""
@@ -146,6 +165,14 @@ class Looking:
             show_default=False,
         ),
     ] = None
+    center_rows: Annotated[
+        bool,
+        typer.Option(
+            "--center-rows",
+            help="Take the mean out of every row: what moves all columns alike (brightness, "
+            "dilution).",
+        ),
+    ] = False
     random_state: Seed = 0
 
 

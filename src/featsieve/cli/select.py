@@ -59,9 +59,9 @@ def select(
 
     Into FOLDER go: `selected.csv` (the table with the selected columns only; in the format of
     TABLE), `features.csv` (why each feature was selected or not), `samples.csv` (cluster of every
-    sample), `report.html` (open it in a browser), `summary.json` (the same for programs) and
-    `model.skops` (for `featsieve apply`). They appear together when all is done: Ctrl-C leaves
-    none of them.
+    sample), `report.html` (open it in a browser), `summary.json` (the same for programs),
+    `model.skops` (for `featsieve apply`) and, with `--repair`, `changes.csv` (every cell that was
+    changed). They appear together when all is done: Ctrl-C leaves none of them.
 
     Example: `featsieve select genes.csv -o results`
 
@@ -69,13 +69,15 @@ def select(
 
     Example: `featsieve select survey.tsv.gz -o results --drop-text --impute median --features 20`
 
+    Example: `featsieve select lab.xlsx -o results --sheet Values --repair --impute median`
+
     Example: `featsieve select cells.h5ad -o results --features 100 --exclude 'MT-*,RP[SL]*'`
 
     Example: `featsieve select faces.mat -o results --image 32x32 --clusters 10 --method mcfs`
     """
     from featsieve.tuning.selection import check_shape
     from featsieve.workflow.methods import find_method
-    from featsieve.workflow.outputs import KNOWN, plan_files, write_files
+    from featsieve.workflow.outputs import KNOWN, change_file, plan_files, write_files
     from featsieve.workflow.select import select_features
 
     find_method(method)  # mistakes are found before a large table is read
@@ -91,6 +93,7 @@ def select(
     )
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
+        names |= change_file(data)
         settings = vars(choosing) | constraints | {"method": method, "qvalues": qvalues}
         run = select_features(data, progress=progress, **settings)
         progress("writing")
@@ -123,6 +126,7 @@ def show_selection(console: "Console", summary: dict[str, Any], files: dict[str,
         ("The reduced table", files["selected"]),
         ("Why each feature", files["features"]),
         ("Cluster of samples", files["samples"]),
+        *([("Repaired cells", files["changes"])] if "changes" in files else []),
         ("For other rows", f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"),
     ):
         console.print(Text(f"{text:<18}  {where}"), soft_wrap=True)

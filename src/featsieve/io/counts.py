@@ -115,6 +115,21 @@ def row_totals(X: Any) -> np.ndarray:
     return np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
 
 
+def row_means(X: Any) -> np.ndarray:
+    """Return the means of the rows."""
+    return row_totals(X) / X.shape[1]
+
+
+def without_row_means(X: Any, means: np.ndarray) -> Any:
+    """Return a table without the means of its rows; a sparse one would not stay so."""
+    if is_sparse(X):
+        raise ValueError(
+            "Without the means of its rows, a sparse table would be full of values: leave "
+            "center_rows (--center-rows) out, or pass the table as a dense one."
+        )
+    return X - means[:, None].astype(X.dtype)
+
+
 def check_totals(totals: np.ndarray) -> None:
     """Refuse cells without counts."""
     empty = int((totals == 0.0).sum())

@@ -1,7 +1,7 @@
 """A table in memory with what is known about it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,33 @@ from featsieve.io.names import check_unique, place_names
 
 SPARSE_KINDS: dict[Any, Any] = {"csr": sp.csr_array, "csc": sp.csc_array}
 BYTES_PER_NAME = 64  # of a row or column of a sparse table
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """How a table was made of a file, which is not always what the file shows.
+
+    Attributes
+    ----------
+    options : dict
+        Options of `read_table` that other files of this kind need as well: ``transpose``,
+        ``sheet``, ``repair``.
+    notes : tuple of str
+        What was done, a sentence each.
+    text : dict of str to int
+        Columns of text that were left out, and how many different words each has.
+    repaired : dict of str to str
+        Columns of numbers written as text, and what was odd about them.
+    changes : dict of str to list
+        Every cell that was changed: ``row`` (number of the sample, from 1), ``column``, what it
+        ``was`` and is ``now``.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    text: dict[str, int] = field(default_factory=dict)
+    repaired: dict[str, str] = field(default_factory=dict)
+    changes: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +77,8 @@ class Dataset:
         The layer of an AnnData file that it is, None for ``X``.
     flags : dict of str to bool arrays, or None
         Columns of ``var`` of an AnnData file with True or False for every feature.
+    origin : Origin
+        How it was made of a file: what was left out, repaired or transposed.
 
     Examples
     --------
@@ -77,6 +106,7 @@ class Dataset:
     cells: bool = False
     layer: str | None = None
     flags: dict[str, np.ndarray] | None = None
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def names(self) -> list[str]:
@@ -227,6 +257,7 @@ def subset(table: Dataset, indices: Any) -> Dataset:
 def dataset_parts(table: Dataset) -> dict[str, Any]:
     """Return a data set as plain values and arrays, for another process."""
     parts = {field.name: getattr(table, field.name) for field in fields(table)}
+    parts["origin"] = asdict(table.origin)
     if sp.issparse(table.X):
         stored = (table.X.data, table.X.indices, table.X.indptr)
         parts["X"] = [*stored, list(table.X.shape)]
@@ -247,4 +278,6 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     for mask in (parts["flags"] or {}).values():
         if not isinstance(mask, np.ndarray) or mask.dtype.kind != "b" or mask.shape != (d,):
             raise TableError("the process that read it returned a damaged answer")
-    return Dataset(**{**parts, "dropped": tuple(map(str, parts["dropped"])), "X": X})
+    origin = Origin(**{**parts["origin"], "notes": tuple(map(str, parts["origin"]["notes"]))})
+    dropped = tuple(map(str, parts["dropped"]))
+    return Dataset(**{**parts, "dropped": dropped, "X": X, "origin": origin})

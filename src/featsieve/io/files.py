@@ -77,7 +77,8 @@ def check_free(path: Path, *, overwrite: bool = False) -> None:
         raise ValueError(f"{path} is a folder: name a file.")
     if path.is_file() and not overwrite:
         raise FileExistsError(
-            f"{path} is there already: add --force to replace it, or name another file."
+            f"{path} is there already: add --force to replace it (in Python overwrite=True), or "
+            "name another file."
         )
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from featsieve.arrays.namespace import is_sparse
 from featsieve.base import UnsupervisedSelector
 from featsieve.io.dataset import checked_sparse
-from featsieve.io.files import whole_file
+from featsieve.io.files import check_free, whole_file
 from featsieve.io.guard import (
     MEMORY_VARIABLE,
     TooLargeError,
@@ -72,7 +72,7 @@ class ModelError(ValueError):
     """A model that cannot be stored, or a file that is not one."""
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file is a zip archive in the format of skops: numbers and the names of types, no code, and
@@ -84,11 +84,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         A fitted selector or meta-estimator of featsieve, a scikit-learn Pipeline of one behind
         usual steps such as SimpleImputer, or a SelectionModel.
     path : str or path
-        By convention it ends with ``.skops``. Replaced if it is there; its folder is made if
-        needed.
+        By convention it ends with ``.skops``. Its folder is made if needed.
+    overwrite : bool, default=False
+        Whether a file that is there is replaced.
 
     Raises
     ------
+    FileExistsError
+        If the file is there and ``overwrite`` is False.
     ModelError
         If the model is not fitted, or holds something that is not stored, such as a function; the
         message says where.
@@ -112,6 +115,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     skops_io = load_skops("Saving a model")
+    check_free(Path(path), overwrite=overwrite)
     _check_model(model)
     try:
         content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)

@@ -1,5 +1,6 @@
 """Names of columns: lists of them for people, and where they are in a table."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -12,8 +13,24 @@ MOST_NAMES = 8  # that an error lists
 MOST_HINTS = 3  # that get a "did you mean"
 NO_NAMES = (
     "these are numbers: is the line with the names of the columns missing, or are the samples "
-    "columns (turn the table around then)?"
+    "columns (--transpose turns the table round)?"
 )
+
+# Words in the name of a column that holds names of features: the table's rows are features.
+FEATURE_WORDS = {
+    *("gene", "genes", "symbol", "probe", "probeset", "transcript", "ensembl", "entrez", "protein"),
+    *("peptide", "metabolite", "compound", "feature", "features", "variable", "analyte", "cpg"),
+}
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words that a name of a column is made of, in small letters."""
+    return [word.lower() for word in re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+
+
+def names_features(name: str) -> bool:
+    """Say whether a column is called like one that holds the names of features."""
+    return not FEATURE_WORDS.isdisjoint(name_words(name))
 
 
 def shorten(names: Sequence[str]) -> str:
@@ -39,6 +56,27 @@ def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
     if twice:
         fix = fix or (NO_NAMES if all(map(is_number, twice)) else "rename them")
         raise ColumnError(f"several columns have the same name: {shorten(twice)}; {fix}")
+
+
+def number_twins(names: Sequence[str]) -> tuple[list[str], str]:
+    """Return names with those that stand twice numbered, x.1, x.2, ..., and a sentence about it.
+
+    None of them keeps the name, so that nobody gets one of them by chance. Numbers are hardly
+    names: they stay, to be refused by `check_unique`.
+    """
+    twice = {name for name, count in Counter(names).items() if count > 1 and name.strip()}
+    if not twice or all(map(is_number, twice)):
+        return list(names), ""
+    used, seen, found = set(names), Counter[str](), []
+    for name in names:
+        new = name
+        while name in twice and new in used:
+            seen[name] += 1
+            new = f"{name}.{seen[name]}"
+        used.add(new)
+        found.append(new)
+    twins = shorten([name for name in dict.fromkeys(names) if name in twice])
+    return found, f"Several columns have the same name, {twins}: they are numbered (.1, .2, ...)."
 
 
 def find_columns(

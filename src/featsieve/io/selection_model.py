@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
-from featsieve.io.counts import check_totals, normalized, row_totals
+from featsieve.io.counts import check_totals, normalized, row_means, row_totals, without_row_means
 from featsieve.io.dataset import Dataset, subset
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
@@ -18,6 +18,10 @@ from featsieve.validation import check_finite, refuse_text
 
 # Fields with a number for every feature of the fit.
 PER_FEATURE = ("fill", "centre", "scale")
+# What a model may say about how files are read, and of which type.
+READING = {"transpose": bool, "sheet": str, "repair": dict}
+# Fields that are stored as one text: a stored node for each of 20,000 names would take seconds.
+AS_TEXT = ("feature_names", "selected", "reading")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,11 @@ class SelectionModel:
         The layer of AnnData files that it was fitted to.
     target : float or None, default=None
         The table held counts: rows were brought to this total, then log(1 + x) was taken.
+    center_rows : bool, default=False
+        Whether the mean of all columns was taken out of every row, behind the logarithms of counts.
+    reading : dict or None, default=None
+        Parameters of `featsieve.datasets.read_table` that other files need as well: ``transpose``,
+        ``sheet``, ``repair``.
     method : str or None, default=None
         What the method is called, for people.
 
@@ -82,6 +91,8 @@ class SelectionModel:
     batch_name: str | None = field(default=None, kw_only=True)
     layer: str | None = field(default=None, kw_only=True)
     target: float | None = field(default=None, kw_only=True)
+    center_rows: bool = field(default=False, kw_only=True)
+    reading: Any = field(default=None, kw_only=True)
     method: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -90,6 +101,9 @@ class SelectionModel:
         check_unique(names, fix="give every column a name of its own")
         check_unique(selected, fix="list every column once")
         find_columns(selected, names)
+        for option, value in (self.reading or {}).items():
+            if not isinstance(value, READING.get(option, ())):
+                raise ValueError(f"reading has an unknown {option}={value!r:.200}: see read_table.")
         numbers = {name: self._per_feature(name, len(names)) for name in PER_FEATURE}
         for name, value in {"feature_names": names, "selected": selected, **numbers}.items():
             object.__setattr__(self, name, value)
@@ -117,6 +131,11 @@ class SelectionModel:
             )
         chosen = [feature_names[int(j)] for j in np.flatnonzero(support)]
         return cls(feature_names, chosen, selector, **fields)
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether the clusters of other rows take all columns of the fit, not the selected ones."""
+        return self.target is not None or self.center_rows
 
     def transform(self, table: Any) -> Any:
         """Return the selected columns of a table, found by their names.
@@ -147,8 +166,8 @@ class SelectionModel:
         Parameters
         ----------
         table : Dataset, pandas.DataFrame or polars.DataFrame
-            As in :meth:`transform`. A model of counts (``target``) needs all columns of the fit,
-            for the totals of the rows.
+            As in :meth:`transform`. A model of counts (``target``) or of centred rows
+            (``center_rows``) needs all columns of the fit, for totals and means of the rows.
         batch : array-like of shape (n_rows,), optional
             Batch of every row, if the model was fitted inside of batches; by default that of a
             Dataset.
@@ -174,10 +193,13 @@ class SelectionModel:
         needed = np.flatnonzero(predictor.support_)
         table = table.to_pandas() if hasattr(table, "to_pandas") else table
         X = self._values(table, [self.feature_names[int(j)] for j in needed])
+        whole = self._values(table, self.feature_names) if self.needs_all else None
         if self.target is not None:
-            totals = row_totals(self._values(table, self.feature_names))
+            totals = row_totals(whole)
             check_totals(totals)
-            X = normalized(X, totals, self.target)
+            X, whole = (normalized(part, totals, self.target) for part in (X, whole))
+        if self.center_rows:
+            X = without_row_means(X, row_means(whole))
         if batch is None and isinstance(table, Dataset):
             batch = table.batch
         if self.centre is not None:
@@ -244,13 +266,11 @@ class SelectionModel:
         return numbers
 
     def __getstate__(self) -> dict[str, Any]:
-        # One text for all names: a stored node for each of 20,000 would take seconds.
-        names = {"feature_names": self.feature_names, "selected": self.selected}
-        return vars(self) | {name: json.dumps(list(value)) for name, value in names.items()}
+        return vars(self) | {name: json.dumps(getattr(self, name)) for name in AS_TEXT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        for name in ("feature_names", "selected"):
+        for name in AS_TEXT:
             object.__setattr__(self, name, json.loads(state[name]))
         self.__post_init__()
 

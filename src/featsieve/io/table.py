@@ -1,7 +1,7 @@
 """Tables from and to files: one function each for every format."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from featsieve.io.child import run_in_child, time_limit
 from featsieve.io.dataset import Dataset, dataset_from_parts
 from featsieve.io.files import check_free, whole_file
-from featsieve.io.formats import FORMATS, Request, format_module, read_parts
+from featsieve.io.formats import FORMATS, SHEETS, Request, format_module, read_parts
 from featsieve.io.guard import check_file, explain_errors, memory_limit
 from featsieve.io.optional import load_optional
 from featsieve.tables import Table
@@ -27,10 +27,11 @@ def table_format(path: str | os.PathLike[str]) -> str | None:
 def known_format(path: Path, task: str) -> str:
     """Return the ending of a file's name, or say which ones are known for a task."""
     ending = table_format(path)
-    if ending is None:
+    known = [name for name, about in FORMATS.items() if about.writes or task == "read"]
+    if ending is None or ending not in known:
         raise ValueError(
             f"{path}: the ending of the name does not say how to {task} it; use one of "
-            f"{', '.join(FORMATS)}."
+            f"{', '.join(known)}."
         )
     return ending
 
@@ -59,6 +60,9 @@ def read_table(
     columns: Iterable[str] | None = None,
     header: bool | None = None,
     layer: str | None = None,
+    transpose: bool = False,
+    sheet: str | int | None = None,
+    repair: bool | Mapping[str, str] = False,
     trusted: bool = False,
 ) -> Dataset:
     r"""Read a table from a file.
@@ -82,6 +86,10 @@ def read_table(
           ``sample_names`` where there are any. Nothing is ever unpickled.
         - ``.h5ad``: ``X`` of an AnnData file; features and samples are called as in ``var`` and
           ``obs``.
+        - ``.xlsx``, also ``.xls``, ``.xlsb`` and ``.ods``: one sheet of a workbook, as text.
+
+        Titles above the header are left out, and columns of the same name are numbered;
+        ``origin.notes`` of the data set says so.
     label_column : str, optional
         What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
         ``.npz`` a variable other than the usual one. Left out of the features. Without it, only
@@ -106,6 +114,17 @@ def read_table(
         same.)
     layer : str, optional
         The layer of a ``.h5ad`` file to read in the place of ``X``.
+    transpose : bool, default=False
+        Whether rows are features and columns are samples, as in many files of gene expression. The
+        first column names the features if it holds text, has no name or is called so ("gene").
+        The other parameters are about the transposed table.
+    sheet : str or int, optional
+        Which sheet of a workbook: its name, or its number from 1 on. Without it, the largest.
+    repair : bool or mapping, default=False
+        Whether numbers that are written as text ("<50", "12.3%", "$1,234.00", "1 234") become
+        numbers, the limit in place of "<50", and other cells of such a column become missing; such
+        columns are refused otherwise. ``origin.changes`` of the data set lists every cell. A
+        mapping of columns to decimal marks (``origin.options["repair"]``) settles what "1,234" is.
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.
@@ -142,11 +161,23 @@ def read_table(
     path = Path(path)
     ending = known_format(path, "read")
     check_file(path)
+    if sheet is not None and FORMATS[ending] is not SHEETS:
+        raise ValueError(f"{path} is no workbook and has no sheets: leave --sheet (sheet) out.")
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
     request = Request(
-        label_column, id_column, batch_column, drop, bool(drop_text), columns, header, layer
+        label_column=label_column,
+        id_column=id_column,
+        batch_column=batch_column,
+        drop=drop,
+        drop_text=bool(drop_text),
+        columns=columns,
+        header=header,
+        layer=layer,
+        transpose=bool(transpose),
+        sheet=sheet,
+        repair=dict(repair) if isinstance(repair, Mapping) else bool(repair),
     )
     if layer is not None and ending != ".h5ad":
         raise ValueError(f"{path}: only .h5ad files have layers: leave layer (--layer) out.")

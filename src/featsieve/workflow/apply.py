@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from featsieve.datasets import Dataset, read_table
+from featsieve.io.formats import FORMATS, SHEETS
 from featsieve.io.guard import ColumnError, MissingColumnError
 from featsieve.io.models import load_model
 from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
+from featsieve.io.table import table_format
 from featsieve.workflow.columns import count_where
+from featsieve.workflow.findings import about_cells
 from featsieve.workflow.messages import by_column, counted, list_counts
 
 MODEL = "model.skops"
@@ -30,16 +33,21 @@ def load_selection(path: Path) -> SelectionModel:
 
 
 def apply_model(
-    model: SelectionModel, path: Path, *, predict: bool = False
+    model: SelectionModel, path: Path, *, predict: bool = False, sheet: str | None = None
 ) -> tuple[Dataset, np.ndarray | None, list[str]]:
-    """Return the selected columns of a file, the clusters of its rows if asked for, and notes."""
+    """Return the selected columns of a file, the clusters of its rows if asked for, and notes.
+
+    It is read as the table of the fit was: transposed, repaired, of the same ``sheet`` unless one
+    is named.
+    """
     inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
     if predict and not (hasattr(model.selector, "predict") or hasattr(inside, "predict")):
         raise ValueError(
             f"{model.method} cannot tell the clusters of other rows: leave out --clusters, or "
             "select the features with --method jasfs."
         )
-    read, notes = read_new(model, path, predict=predict), []
+    read = read_new(model, path, predict=predict, sheet=sheet)
+    notes = [str(note) for note in about_cells(read)]
     missing = by_column(count_where(read.X, np.isnan), read.names)
     if missing and model.fill is None:
         raise ValueError(
@@ -57,12 +65,17 @@ def apply_model(
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
 
-def read_new(model: SelectionModel, path: Path, *, predict: bool = False) -> Dataset:
+def read_new(
+    model: SelectionModel, path: Path, *, predict: bool = False, sheet: str | None = None
+) -> Dataset:
     """Read what a model needs of a table, with names and classes of the samples where they are.
 
-    To predict it may need batches, and all columns for the totals of counts.
+    To predict it may need batches, and all columns for totals or means of rows.
     """
-    columns = model.feature_names if predict and model.target is not None else model.selected
+    columns = model.feature_names if predict and model.needs_all else model.selected
+    as_before = {"sheet": None, **(model.reading or {})}
+    if sheet is not None or FORMATS.get(table_format(path) or "") is not SHEETS:
+        as_before["sheet"] = sheet
     batch = model.batch_name if predict else None
     # Columns that had names have them still, be they numbers.
     header = None if named_or_places(model.feature_names) is None else True
@@ -72,12 +85,12 @@ def read_new(model: SelectionModel, path: Path, *, predict: bool = False) -> Dat
     # New rows need not have names or classes.
     for names, classes in dict.fromkeys([(who, kind), (who, None), (None, kind), (None, None)]):
         try:
-            return read_table(path, id_column=names, label_column=classes, **about)
+            return read_table(path, id_column=names, label_column=classes, **about, **as_before)
         except ColumnError as error:
             failure = error
     if isinstance(failure, MissingColumnError):
         k = counted(len(columns), "column")
-        which = "of the fit, for the totals of its counts" if columns is not model.selected else ""
+        which = "of the fit, for totals or means of rows" if columns is not model.selected else ""
         raise MissingColumnError(
             f"{failure} A table for this model must have the {k} {which or 'that were selected'}, "
             f"under the same names{'' if batch is None else f', and the batches ({batch!r})'}."

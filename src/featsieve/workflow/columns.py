@@ -1,13 +1,15 @@
 """Facts about the columns of a table: what is missing, constant or a row number."""
 
-import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.io.names import name_words
 
 # Words for a number that tells rows apart: at the end of a name, or as a whole name.
 NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row"}
@@ -20,6 +22,11 @@ def count_where(X: Any, test: Any) -> np.ndarray:
         stored = X.tocoo()
         return np.bincount(stored.col[test(stored.data)], minlength=X.shape[1])
     return np.count_nonzero(test(X), axis=0)
+
+
+def empty_columns(X: Any) -> np.ndarray:
+    """Return which columns have no value at all."""
+    return count_where(X, np.isnan) == X.shape[0]
 
 
 def constant_columns(X: Any) -> np.ndarray:
@@ -50,7 +57,7 @@ def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray
 
 def named_as_row_number(name: str) -> bool:
     """Say whether the name of a column is that of a row number."""
-    words = [word.lower() for word in re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+    words = name_words(name)
     return bool(words) and (words[-1] in NUMBER_WORDS or "".join(words) in ROW_WORDS)
 
 
@@ -60,3 +67,21 @@ def _counts_rows(column: Any, *, named: bool) -> bool:
     if not np.isfinite(values).all() or np.any(values % 1 != 0):
         return False
     return len(np.unique(values)) == len(values) if named else bool((np.diff(values) == 1).all())
+
+
+def sample_part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
+    """Return some rows and columns that vary, gaps filled, and whether columns were sampled."""
+    rng = np.random.RandomState(random_state)
+    if X.shape[0] > defaults.INSPECTED_SAMPLES:
+        X = X[np.sort(rng.permutation(X.shape[0])[: defaults.INSPECTED_SAMPLES])]
+    most = max(1, defaults.INSPECTED_ELEMENTS // X.shape[0])
+    sampled = len(columns) > most
+    if sampled:
+        columns = np.sort(rng.permutation(columns)[:most])
+    X = X[:, columns]
+    if count_where(X, np.isnan).any():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # columns without a value are left out
+            filler = SimpleImputer(strategy="median")
+            X = filler.fit_transform(X.toarray() if is_sparse(X) else X)
+    return X[:, np.flatnonzero(~constant_columns(X))], sampled

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.datasets import write_table
+from featsieve.datasets import Dataset, write_table
 from featsieve.io.dataset import subset
 from featsieve.io.files import legible, write_text
 from featsieve.io.formats import FORMATS
@@ -17,6 +17,7 @@ from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import check_writer, table_format, write_csv
 from featsieve.report import render_selection, summarize_selection
+from featsieve.workflow.prepare import change_table
 from featsieve.workflow.select import SelectionRun
 
 # Besides the reduced table, which is called selected and ends like its format.
@@ -27,8 +28,9 @@ FILES = {
     "summary": "summary.json",
     "model": "model.skops",
 }
+CHANGES = "changes.csv"  # every cell that was repaired, if any was
 # All files that selections have written.
-KNOWN = (*FILES.values(), *(f"selected{ending}" for ending in FORMATS))
+KNOWN = (*FILES.values(), CHANGES, *(f"selected{ending}" for ending in FORMATS))
 # Kinds of notes that a report finds out for itself.
 REPORTED = {"constant", "NoStructureWarning", "ConvergenceWarning"}
 
@@ -59,7 +61,8 @@ def save_run(
     Returns
     -------
     dict of str to Path
-        The files: "selected", "features", "samples", "report", "summary" and "model".
+        The files: "selected", "features", "samples", "report", "summary" and "model"; "changes" if
+        cells of the table were repaired.
 
     Examples
     --------
@@ -72,7 +75,7 @@ def save_run(
     ...     sorted(path.name for path in save_run(run, f"{home}/results").values())
     ['features.csv', 'model.skops', 'report.html', 'samples.csv', 'selected.csv', 'summary.json']
     """
-    names = plan_files(source)
+    names = plan_files(source) | change_file(run.table)
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
         write_files(run, unfinished, names, source=source, image_shape=image_shape)
     return {kind: Path(folder) / name for kind, name in names.items()}
@@ -81,11 +84,17 @@ def save_run(
 def plan_files(source: str | os.PathLike[str] | None = None) -> dict[str, str]:
     """Return the names of the files; raise if a library is missing that they need."""
     ending = None if source is None else table_format(source)
+    ending = ending if ending is not None and FORMATS[ending].writes else None
     names = {"selected": f"selected{ending or '.csv'}", **FILES}
     load_skops("Writing model.skops")
     load_optional("jinja2", "Writing report.html", extra="report")
     check_writer(names["selected"], instead="convert the table to another format first")
     return names
+
+
+def change_file(table: Dataset) -> dict[str, str]:
+    """Return the name of the file that lists repaired cells, if there are any."""
+    return {"changes": CHANGES} if table.origin.repaired else {}
 
 
 def write_files(
@@ -99,6 +108,8 @@ def write_files(
     order = np.lexsort([facts["rank"], ~np.asarray(facts["selected"], dtype=bool)])
     write_csv(folder / names["features"], facts.rows(order))  # selected ones first, by rank
     write_csv(folder / names["samples"], run.samples)
+    if "changes" in names:
+        write_csv(folder / CHANGES, change_table(run.table))
     save_model(run.model, folder / names["model"])
     write_text(folder / names["report"], render_selection(summary))
     write_text(folder / names["summary"], json.dumps(summary, ensure_ascii=False, allow_nan=False))

@@ -23,14 +23,15 @@ from featsieve.report.panel import (
 )
 from featsieve.tables import Table
 from featsieve.workflow.messages import counted
-from featsieve.workflow.outputs import summarize
+from featsieve.workflow.outputs import CHANGES, change_file, summarize
+from featsieve.workflow.prepare import change_table
 from featsieve.workflow.select import SelectionRun, select_features
 
 TABLES = ("panel.csv", "curve.csv", "cells.csv")
 PAGES = ("index.html", "methods.md")
 FIGURES = ("curve.svg", "dots.svg", "matrix.svg", "maps.svg")
 # All files that panels have written; tables with values below 0 have no dots.
-KNOWN = (*PAGES, *TABLES, *FIGURES)
+KNOWN = (*PAGES, *TABLES, *FIGURES, CHANGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +187,7 @@ def save_panel(
     -------
     dict of str to Path
         The files by their names: "index.html", "panel.csv", "curve.csv", "cells.csv", "methods.md"
-        and the figures.
+        and the figures; "changes.csv" if cells of the table were repaired.
 
     Examples
     --------
@@ -232,7 +233,10 @@ def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], li
     for name, drawn in figures.items():
         write_text(folder / f"{name}.svg", drawn.file)
     write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
-    files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures)]
+    changes = list(change_file(panel.run.table).values())
+    for name in changes:
+        write_csv(folder / name, change_table(panel.run.table))
+    files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures), *changes]
     follows = [each["text"] for each in summary["caveats"] if each["kind"] == "follows"]
     return files, [*summary["words"][1:-1], *kept_types(summary), *follows]
 

@@ -1,7 +1,6 @@
 """A table made ready for a selector: gaps filled or refused, columns scaled, notes taken."""
 
 import os
-import shlex
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,14 +14,15 @@ from sklearn.utils import check_array
 from featsieve.arrays.namespace import is_sparse
 from featsieve.constraints import UnmatchedPatternWarning, unmatched_patterns
 from featsieve.datasets import Dataset, read_table
-from featsieve.io.counts import read_expression
+from featsieve.io.counts import read_expression, row_means, without_row_means
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_option, check_range, refuse_text
-from featsieve.workflow.columns import constant_columns, count_where, row_number_columns
+from featsieve.workflow.columns import count_where, empty_columns
 from featsieve.workflow.constraints import count_or_budget, place_constraints
-from featsieve.workflow.messages import Note, by_column, counted, list_columns, list_counts
+from featsieve.workflow.findings import find_notes
+from featsieve.workflow.messages import Note, by_column, counted, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
 
@@ -40,6 +40,7 @@ class Prepared:
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
     target: float | None = None  # total that the counts of every row were brought to
+    center_rows: bool = False  # whether the mean of every row was taken out, of all columns
     constraints: dict[str, Any] = field(default_factory=dict)  # in positions of columns
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
@@ -52,6 +53,7 @@ def prepare_table(
     standardize: bool = False,
     impute: str | None = None,
     counts: bool | None = None,
+    center_rows: bool = False,
     n_subsamples: int | None = None,
     random_state: int = 0,
     what: str = "feature",
@@ -70,8 +72,8 @@ def prepare_table(
     if table.X.shape[0] == 1:
         raise ValueError(
             "The table has one row only, and a selection compares rows: at least 2 are needed. "
-            "Rows are samples, columns are features: if the table is the other way round, "
-            "transpose it."
+            "Rows are samples, columns are features: if the table is the other way round, give "
+            "--transpose (in Python transpose=True of read_table)."
         )
     infinite = count_where(table.X, np.isinf)
     if infinite.any():
@@ -80,7 +82,11 @@ def prepare_table(
             "them in the file (an empty cell counts as missing), or leave such columns out (--drop "
             "COLUMN; in Python drop)."
         )
-    missing = count_where(table.X, np.isnan)
+    notes = list(find_notes(table, random_state=random_state))
+    empty = empty_columns(table.X)
+    if empty.all():
+        raise ValueError("There is no value at all in the table: is it the right file?")
+    missing = np.where(empty, 0, count_where(table.X, np.isnan))
     if missing.any() and impute is None:
         raise ValueError(
             f"The table has {list_counts(by_column(missing, names), 'missing value')}. Fill such "
@@ -88,18 +94,23 @@ def prepare_table(
             "leave these columns out (--drop COLUMN; in Python drop)."
         )
     fill = None
-    if impute is not None:
-        fill, filled = _filled(table.X, missing, names)
-        table = replace(table, X=filled)
-    X, target, said = table.X, None, []
+    if impute is not None or empty.any():
+        fill, filled = _filled(table.X)
+        table, fill = replace(table, X=filled), None if impute is None else fill
+    X, target = table.X, None
     if table.cells if counts is None else counts:
         found = read_expression(X, counts=counts)
         X, target = found.X, found.target
-        said = [Note(text, "values") for text in (found.sentence, found.doubt) if text]
+        notes += [Note(text, "values") for text in (found.sentence, found.doubt) if text]
+    if center_rows:
+        X = without_row_means(X, row_means(X))
+        notes.append(Note("The mean of every row was taken out.", "rows"))
     centre, scale = None, None
     if standardize:
         X, centre, scale = _standardized(X)
-    notes = _notes(table, names) + said
+    # what was asked for is settled, and what selectors do themselves (see note_about_units)
+    settled = {"scales": True, "counts": counts is not None, "offset": center_rows}
+    notes = [note for note in notes if not settled.get(note.kind)]
     if missing.any():
         text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
         notes.append(Note(text, "filled"))
@@ -121,35 +132,10 @@ def prepare_table(
         centre=centre,
         scale=scale,
         target=target,
+        center_rows=center_rows,
         constraints=placed,
         notes=tuple(notes),
     )
-
-
-def _notes(table: Dataset, names: list[str]) -> list[Note]:
-    """Return what a user should know about the classes and the columns of a table."""
-    found = []
-    n, y = table.X.shape[0], table.y
-    if y is not None and table.complete_y is None:
-        text = (
-            f"{counted(int(np.sum(y < 0)), 'label')} of {n:,} missing in the column of the "
-            "classes: the result is not compared with them."
-        )
-        found.append(Note(text, "classes"))
-    row_numbers = [names[j] for j in row_number_columns(table.X, table.feature_names)]
-    if row_numbers:
-        one = shlex.quote(row_numbers[0])
-        text = (
-            f"Row numbers would be taken as features: {list_columns(row_numbers)}. Leave them out "
-            f"with --drop {one}, or make them the names of the samples with --id-column {one} (in "
-            "Python drop, id_column)."
-        )
-        found.append(Note(text, "row-numbers"))
-    constant = [names[j] for j in np.flatnonzero(constant_columns(table.X))]
-    if constant:
-        text = f"Constant, and nothing to select: {list_columns(constant)}."
-        found.append(Note(text, "constant"))
-    return found
 
 
 def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
@@ -184,16 +170,21 @@ def sample_table(table: Dataset, labels: np.ndarray) -> Table:
     return Table({"sample": rows, "cluster": labels})
 
 
-def _filled(X: Any, missing: np.ndarray, names: list[str]) -> tuple[np.ndarray, Any]:
-    """Return the medians of the columns, and the table with its gaps filled by them."""
-    empty = [names[j] for j in np.flatnonzero(missing == X.shape[0])]
-    if empty:
-        raise ValueError(
-            f"There is no value at all in {list_columns(empty)}: leave out what is empty (--drop "
-            f"{shlex.quote(empty[0])}; in Python drop)."
-        )
+def change_table(table: Dataset) -> Table:
+    """Return one row per cell that was repaired: where it stands, what it was and is now."""
+    changes = table.origin.changes or {"row": [], "column": [], "was": [], "now": []}
+    found = Table(changes)
+    if table.sample_names is not None:
+        names = np.asarray(table.sample_names, dtype=str)
+        rows = np.asarray(found["row"], dtype=np.intp) - 1
+        found = Table({"row": found["row"], "sample": names[rows], **found})
+    return found
+
+
+def _filled(X: Any) -> tuple[np.ndarray, Any]:
+    """Return the medians of the columns, 0 for empty ones, and the table with its gaps filled."""
     table = X.tocsc() if is_sparse(X) else X
-    imputer = SimpleImputer(strategy="median").fit(table)
-    if missing.any():
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(table)
+    if count_where(X, np.isnan).any():
         X = sp.csr_array(imputer.transform(table)) if is_sparse(X) else imputer.transform(table)
     return imputer.statistics_, X

@@ -22,6 +22,9 @@ from featsieve.workflow.messages import Note, ProgressCallback, silent
 from featsieve.workflow.methods import find_method, make_selector, repeat_selection
 from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
 
+# What a model needs to know of how a table was prepared.
+STEPS = ("fill", "centre", "scale", "target", "center_rows")
+
 
 @dataclass(frozen=True, eq=False)
 class SelectionRun:
@@ -104,6 +107,7 @@ def select_features(
     standardize: bool = False,
     impute: str | None = None,
     counts: bool | None = None,
+    center_rows: bool = False,
     keep: Any = None,
     exclude: Any = None,
     groups: Any = None,
@@ -137,6 +141,9 @@ def select_features(
     counts : bool, optional
         Whether the values are raw counts: rows are brought to their median total, then log(1 + x)
         is taken. By default whole numbers of an AnnData file are counts.
+    center_rows : bool, default=False
+        Whether the mean of all columns is taken out of every row first: brightness, dilution or
+        depth that moves all columns alike. Columns must have one unit.
     keep, exclude : names or patterns of columns, optional
         Columns that are selected in any case (they count, the others complement them), and columns
         that are never selected, though they take part in finding clusters. Of AnnData files the
@@ -186,6 +193,7 @@ def select_features(
         standardize=standardize,
         impute=impute,
         counts=counts,
+        center_rows=center_rows,
         n_subsamples=n_subsamples,
         random_state=random_state,
         keep=keep,
@@ -239,7 +247,8 @@ def select_features(
     model = SelectionModel.from_selector(
         selector,
         about.names,
-        **{part: getattr(prepared, part) for part in ("fill", "centre", "scale", "target")},
+        **{part: getattr(prepared, part) for part in STEPS},
+        reading=about.origin.options or None,
         id_name=about.id_name,
         label_name=about.label_name,
         batch_name=about.batch_name,

@@ -126,12 +126,15 @@ def test_requests_that_cannot_be_met(request_, message):
 
 def test_a_few_odd_cells_are_shown():
     frame = pd.DataFrame({"age": ["1", "2", "?", "3"], "size": ["1,5", "2,5", "3,5", "4,5"]})
-    with pytest.raises(
-        ValueError,
-        match=r"'age', 'size'; 'age' has numbers except in 1 cell \('\?'\); "
-        r"'size' has commas for decimal points \('1,5'\); name the classes with .*--drop-text",
-    ):
-        frame_dataset(frame, Request())
+    odd = (
+        r"'age' has numbers except in 1 cell \('\?'\); "
+        r"'size' has numbers written as text \('1,5', '2,5'\); --repair turns"
+    )
+    for request in (Request(), Request(drop_text=True)):  # numbers are not dropped as text
+        with pytest.raises(ValueError, match=rf"^{odd}.*\(in Python repair=True\)$"):
+            frame_dataset(frame, request)
+    with pytest.raises(ValueError, match=rf"not numbers: 'town'; {odd}.*; name the classes with"):
+        frame_dataset(frame.assign(town="x"), Request())
 
 
 # A matrix ----------------------------------------------------------------------------------------

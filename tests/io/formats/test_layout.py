@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from featsieve.io.formats.text import find_layout
+from featsieve.io.formats.layout import find_layout
 
 
 def layout_of(tmp_path, text, *, name="toy.csv", encoding="utf-8"):

@@ -259,3 +259,95 @@ def test_large_numbers(tmp_path, value):
     write_table(path, Dataset("toy", np.array([[value], [1.0]])))
     np.testing.assert_array_equal(read_table(path).X, [[value], [1.0]])
     assert len(path.read_text()) < 30
+
+
+def read_lines(tmp_path, *lines, name="t.csv", **options):
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_table(path, trusted=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        (["Study of A, B and C"], "t.csv"),
+        (["Study", "", "made in 2024"], "t.csv"),
+        (["Study,,,,", ",,,,"], "t.csv"),
+        (['"A quoted, long title",,,,'], "t.csv"),
+        (["Study, of commas"], "t.tsv"),
+    ],
+)
+def test_titles_above_the_header_are_left_out(tmp_path, title, name):
+    separator = "\t" if name.endswith(".tsv") else ","
+    rows = [separator.join(row) for row in ("abcde", "12345", "67890")]
+    table = read_lines(tmp_path, *title, *rows, name=name)
+    np.testing.assert_array_equal(table.X, [[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]])
+    (note,) = table.origin.notes
+    assert note.startswith("Left out above the header: '")
+    assert title[0].strip(',"')[:10] in note
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('"two\nlines",b,c', "1,2,3"),  # a cell of several lines
+        ("a,b,,,", "1,2,3,4,5"),  # names are missing
+        (",a", "x,1", "y,2"),
+    ],
+)
+def test_headers_that_are_no_titles(tmp_path, lines):
+    table = read_lines(tmp_path, *lines)
+    assert not table.origin.notes
+    assert len(table.X) == len(lines) - 1
+
+
+def test_columns_of_the_same_name_are_numbered(tmp_path):
+    table = read_lines(tmp_path, "x,x,y,x.1", "1,2,3,4", "5,6,7,8")
+    assert table.names == ["x.2", "x.3", "y", "x.1"]
+    assert table.origin.notes == (
+        "Several columns have the same name, 'x': they are numbered (.1, .2, ...).",
+    )
+    with pytest.raises(ValueError, match=r"no column 'x'; columns are: 'x\.1'"):  # which one?
+        read_lines(tmp_path, "x,x,y", "1,2,3", label_column="x")
+    with pytest.raises(ValueError, match=r"same name: '1'; these are numbers"):
+        read_lines(tmp_path, "1,1,y", "1,2,3")
+
+
+GENES = ("gene,s1,s2,s3", "g1,1,2,3", "g2,4,<5,6", "kind,u,v,u")
+
+
+def test_features_in_rows(tmp_path):
+    table = read_lines(tmp_path, *GENES, transpose=True, repair=True, label_column="kind")
+    np.testing.assert_array_equal(table.X, [[1, 4], [2, 5], [3, 6]])
+    assert table.names == ["g1", "g2"]
+    assert table.sample_names == ["s1", "s2", "s3"]
+    assert table.y.tolist() == [0, 1, 0]
+    assert table.origin.options == {"transpose": True, "repair": {"g2": "."}}
+    assert table.origin.changes == {"row": [2], "column": ["g2"], "was": ["<5"], "now": [5.0]}
+    some = read_lines(tmp_path, *GENES, transpose=True, columns=["g1"])
+    np.testing.assert_array_equal(some.X, [[1], [2], [3]])
+    with pytest.raises(ValueError, match="'gene' says: --transpose turns it round"):
+        read_lines(tmp_path, *GENES)
+
+
+def test_names_of_features_in_rows(tmp_path):
+    unnamed = read_lines(tmp_path, ",s1,s2", "g,1,2", "g,3,4", transpose=True)
+    assert unnamed.names == ["g.1", "g.2"]
+    numbered = read_lines(tmp_path, "gene_id,s1,s2", "101,1,2", "102,3,4", transpose=True)
+    assert numbered.names == ["101", "102"]
+    without = read_lines(tmp_path, "1.5,2", "3,4", "5,6", transpose=True)
+    assert without.names == ["x0", "x1", "x2"]
+    assert without.sample_names is None
+    np.testing.assert_array_equal(without.X, [[1.5, 3, 5], [2, 4, 6]])
+    described = ("gene,about,s1,s2", "g,a word,1,2", "h,another,3,4")
+    with pytest.raises(ValueError, match=r"not numbers: 'about'; .*samples.*--drop-text"):
+        read_lines(tmp_path, *described, transpose=True)
+    table = read_lines(tmp_path, *described, transpose=True, drop_text=True)
+    np.testing.assert_array_equal(table.X, [[1, 3], [2, 4]])
+    assert table.dropped == ("about",)
+
+
+def test_decimal_commas_of_a_transposed_table(tmp_path):
+    lines = ("gene;s1;s2;s3", "g;1,5;2;3", "h;4;5,25;6", "kind;u;v;u")
+    table = read_lines(tmp_path, *lines, transpose=True, label_column="kind")
+    np.testing.assert_array_equal(table.X, [[1.5, 4], [2, 5.25], [3, 6]])

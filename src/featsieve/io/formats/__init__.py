@@ -18,9 +18,11 @@ class Format(NamedTuple):
     libraries: tuple[str, ...] = ()
     writer: str | None = None
     extra: str = "data"
+    writes: bool = True
 
 
 TEXT = Format("text", ("pandas",), "pandas")
+SHEETS = Format("excel", ("pandas", "python_calamine"), extra="excel", writes=False)
 FORMATS: dict[str, Format] = {
     ".mat": Format("variables", ("scipy.io", "h5py")),
     ".csv": TEXT,
@@ -30,6 +32,7 @@ FORMATS: dict[str, Format] = {
     ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
     ".npz": Format("variables"),
     ".h5ad": Format("h5ad", ("h5py",), "anndata", "anndata"),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsb", ".ods"), SHEETS),
 }
 
 
@@ -56,6 +59,9 @@ class Request:
     columns: Any = None
     header: bool | None = None  # whether the first line of a text file names the columns
     layer: str | None = None  # of an AnnData file
+    transpose: bool = False  # features are rows
+    sheet: str | int | None = None  # of a workbook: a name, or a number from 1 on
+    repair: Any = None  # whether odd cells become numbers; decimal marks of some columns
 
     def __post_init__(self) -> None:
         for parameter in ("label_column", "id_column", "batch_column", "layer"):
@@ -74,6 +80,10 @@ class Request:
                 f"column {self.batch_column!r} cannot hold the batches (batch_column) and the "
                 "classes or names of the samples as well: name another column, or leave one out."
             )
+        if self.sheet is not None:
+            self.sheet = str(self.sheet)
+        if not isinstance(self.repair, dict):
+            self.repair = {} if self.repair else None
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)

@@ -3,17 +3,21 @@
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from featsieve.io.dataset import Dataset, as_table, make_dataset
+from featsieve.io.cells import Numbers, describe_odd, read_numbers
+from featsieve.io.dataset import Dataset, Origin, as_table, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import ColumnError, TableError
 from featsieve.io.names import (
     check_unique,
     find_columns,
     named_or_places,
+    names_features,
+    number_twins,
     place_names,
     shorten,
     shown,
@@ -22,13 +26,22 @@ from featsieve.io.names import (
 # The classes and the batches, where the table does not say what they are called.
 LABEL, BATCH = "label", "batch"
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
-NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+([eE][+-]?\d+)?\s*")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 WAYS_OUT = (
     "name the classes with --label-column, name the samples with --id-column, leave a column out "
     "with --drop, or all of them with --drop-text, or turn them into numbers (in Python "
     "label_column, ...; labels in a plan)"
 )
+REPAIR = (
+    "--repair turns such cells into numbers or missing values and lists every one (in Python "
+    "repair=True)"
+)
+REPAIR_AGAIN = (
+    "turn them into numbers (repair=True does; a model of featsieve select --repair does it by "
+    "itself)"
+)
+TRANSPOSED = "The table was transposed: its rows are features, its columns samples."
+TRANSPOSE = "--transpose turns it round (in Python transpose=True)"
 
 
 # Files of named columns ---------------------------------------------------------------------------
@@ -41,13 +54,20 @@ def frame_dataset(
     named: bool = True,
     rows: list[str] | None = None,
     id_name: str | None = None,
+    decimal: str = ".",
+    origin: Origin | None = None,
 ) -> Dataset:
     """Return what a request asks of a pandas.DataFrame.
 
-    ``rows`` are the names of its rows, ``id_name`` is what they are called.
+    ``rows`` are the names of its rows, ``id_name`` is what they are called. Of columns of text,
+    those that hold numbers become such, by the ``decimal`` mark of the file.
     """
+    origin, left_out = origin or Origin(), tuple[str, ...]()
     frame = frame.copy(deep=False)  # set_axis would copy the values as well
     frame.columns = [str(column) for column in frame.columns]
+    if request.transpose:
+        frame, rows, left_out, origin = _transposed(frame, rows, request, decimal, origin)
+        rows, named, id_name = (rows if named else None), True, None
     check_unique(frame.columns)
     find_columns(request.roles, frame.columns)
     labels = None if request.label_column is None else _labels(frame[request.label_column])
@@ -59,14 +79,12 @@ def frame_dataset(
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
     # A frame that is all features is the common case, and needs no copy.
     frame = frame[kept] if kept != list(frame.columns) else frame
-    text = text_columns(frame)
-    if text and (not request.drop_text or request.columns is not None):
-        fix = WAYS_OUT if request.columns is None else "turn them into numbers"
-        examples = filter(None, (_odd_cells(frame[name]) for name in text[:MOST_EXAMPLES]))
-        about = "; ".join([f"columns that are not numbers: {shorten(text)}", *examples])
-        raise ColumnError(f"{about}; {fix}")
+    frame, text, odd = _numbers(frame, request, decimal)
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
+    origin = replace(origin, text={name: _n_words(frame[name]) for name in text})
+    if request.repair is not None:
+        origin = _with_changes(origin, request, odd)
     if text:
         frame = frame.drop(columns=text)
     # float32 where all columns are, else float64
@@ -81,8 +99,104 @@ def frame_dataset(
         label_name=request.label_column,
         batch=batch,
         batch_name=request.batch_column,
-        dropped=(*request.drop, *text),
+        dropped=(*request.drop, *left_out, *text),
+        origin=origin,
     )
+
+
+def _numbers(
+    frame: Any, request: Request, decimal: str
+) -> tuple[Any, list[str], dict[str, Numbers]]:
+    """Return a frame with numbers in place of text, columns that stay text, and odd ones.
+
+    Text that was not asked to be left out and odd cells that were not asked to be repaired are
+    refused.
+    """
+    marks = request.repair or {}
+    words, sure = text_columns(frame), request.columns is not None
+    found = {
+        name: read_numbers(frame[name], decimal=marks.get(name, decimal), sure=sure)
+        for name in words
+        if str(frame[name].dtype).startswith(("object", "str"))
+    }
+    numbers = {name: about for name, about in found.items() if about is not None}
+    text = [name for name in words if name not in numbers]
+    odd = {name: about for name, about in numbers.items() if len(about.changed)}
+    refused = text if not request.drop_text or sure else []
+    unrepaired = odd if request.repair is None else {}
+    if refused or unrepaired:
+        said = [f"columns that are not numbers: {shorten(refused)}"] if refused else []
+        said += [describe_odd(unrepaired.items(), most=MOST_EXAMPLES)] if unrepaired else []
+        if sure:
+            said.append(REPAIR_AGAIN if unrepaired else "turn them into numbers")
+        else:
+            said += [REPAIR] if unrepaired else []
+            said += [WAYS_OUT] if refused else []
+        if refused and not request.transpose and names_features(refused[0]):
+            said.append(f"if the rows are features, as {shown(refused[0])} says: {TRANSPOSE}")
+        raise ColumnError("; ".join(said))
+    if numbers:  # all columns at once: one by one is slow where many change
+        columns = {name: numbers[name].values if name in numbers else frame[name] for name in frame}
+        frame = type(frame)(columns, index=frame.index)
+    return frame, text, odd
+
+
+def _n_words(column: Any) -> int:
+    """Return how many different words a column has, 0 where that makes no sense."""
+    try:
+        return int(column.nunique())
+    except TypeError:  # lists and the like
+        return 0
+
+
+def _with_changes(origin: Origin, request: Request, odd: dict[str, Numbers]) -> Origin:
+    """Return what is known of a file with every cell that was repaired."""
+    changes: dict[str, list[Any]] = {"row": [], "column": [], "was": [], "now": []}
+    for name, about in odd.items():
+        changes["row"] += (about.changed + 1).tolist()
+        changes["column"] += [name] * len(about.changed)
+        changes["was"] += about.was
+        changes["now"] += about.values[about.changed].tolist()
+    marks = {**request.repair, **{name: about.decimal for name, about in odd.items()}}
+    return replace(
+        origin,
+        options={**origin.options, "repair": marks},
+        repaired={name: str(about) for name, about in odd.items()},
+        changes=changes,
+    )
+
+
+def _transposed(
+    frame: Any, features: list[str] | None, request: Request, decimal: str, origin: Origin
+) -> tuple[Any, list[str], tuple[str, ...], Origin]:
+    """Return a table of features x samples as samples x features, names of samples, and notes.
+
+    The first column names the features if it is text, or called so. Other columns that hold no
+    numbers describe features, and are left out if that is asked for.
+    """
+    text = text_columns(frame)
+    words = [name for name in text if read_numbers(frame[name], decimal=decimal) is None]
+    first = frame.columns[0]
+    if features is None and (first in words or names_features(first)):
+        features, frame = as_text(frame[first]), frame.iloc[:, 1:]
+        words = [name for name in words if name != first]
+    if words and not request.drop_text:
+        raise ColumnError(
+            f"columns that are not numbers: {shorten(words)}; in a table that is transposed, all "
+            "columns but the first are samples: leave these out with --drop-text (in Python "
+            "drop_text)"
+        )
+    frame = frame.drop(columns=words)
+    names = features or place_names(len(frame))
+    names = [name if name.strip() else f"Unnamed: {j}" for j, name in enumerate(names)]
+    names, twins = number_twins(names)
+    transposed = frame.T.set_axis(names, axis=1).reset_index(drop=True)
+    origin = replace(
+        origin,
+        options={**origin.options, "transpose": True},
+        notes=(*origin.notes, TRANSPOSED, *filter(None, [twins])),
+    )
+    return transposed, list(frame.columns), tuple(words), origin
 
 
 def text_columns(frame: Any) -> list[str]:
@@ -123,18 +237,6 @@ def _features(names: list[str], request: Request) -> list[str]:
     return [name for name in names if name not in left_out]
 
 
-def _odd_cells(column: Any) -> str:
-    """Say why a column of text is no column of numbers, where only a few cells are to blame."""
-    words = column[column.map(lambda value: isinstance(value, str))]
-    odd = [word for word in words if not NUMBER.fullmatch(word) or "," in word]
-    if 0 < len(odd) <= len(column.dropna()) / 2:
-        where = f"{len(odd)} cell{'s'[: len(odd) != 1]}"
-        return f"{shown(column.name)} has numbers except in {where} ({shorten(odd[:2])})"
-    if odd and all(map(DECIMAL_COMMA.fullmatch, odd)):
-        return f"{shown(column.name)} has commas for decimal points ({odd[0]!r})"
-    return ""
-
-
 # Files of a matrix, beside its names and classes --------------------------------------------------
 
 
@@ -142,7 +244,9 @@ def matrix_dataset(
     X: Any, request: Request, *, features: list[str] | None, **about: Any
 ) -> Dataset:
     """Return what a request asks of a matrix whose features may have names; else x0, x1, ..."""
-    X = as_table(X)
+    X, origin = as_table(X), Origin()
+    if request.transpose:
+        X, origin = X.T, Origin({"transpose": True}, (TRANSPOSED,))
     if (request.columns is not None or request.drop) and len(features or ()) in (0, X.shape[1]):
         present = place_names(X.shape[1]) if features is None else features
         check_unique(present)
@@ -153,7 +257,7 @@ def matrix_dataset(
         X, features = X[:, chosen], named_or_places([present[j] for j in chosen])
         if flags := about.get("flags"):
             about["flags"] = {name: mask[chosen] for name, mask in flags.items()}
-    return make_dataset(X, feature_names=features, dropped=request.drop, **about)
+    return make_dataset(X, feature_names=features, dropped=request.drop, origin=origin, **about)
 
 
 # What is written ----------------------------------------------------------------------------------

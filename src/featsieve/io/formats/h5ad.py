@@ -29,6 +29,8 @@ BLOCK = 2**23
 
 def read(path: Path, request: Request) -> Dataset:
     """Return ``X`` with the names in ``var`` and ``obs``, of which label, id and batch are."""
+    if request.transpose:
+        raise TableError("the rows of an AnnData file are samples: leave --transpose out")
     with open_hdf5(path, "Reading a .h5ad file") as file:
         held, table = (file, "X")
         if request.layer is not None:

@@ -1,22 +1,17 @@
 """Text tables: ``.csv`` and ``.tsv``, also compressed with gzip."""
 
-import csv
-import gzip
-import io
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from featsieve.io.dataset import Dataset
+from featsieve.io.dataset import Dataset, Origin
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
     BATCH,
-    DECIMAL_COMMA,
     LABEL,
     dense,
     frame_dataset,
@@ -24,132 +19,18 @@ from featsieve.io.formats.common import (
     label_values,
     text_columns,
 )
+from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
 from featsieve.io.guard import (
     ColumnError,
     MissingColumnError,
     TableError,
     first_line,
 )
-from featsieve.io.names import check_unique, find_columns, is_number, place_names
+from featsieve.io.names import check_unique, find_columns, is_number
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
 
-SEPARATORS = (",", ";", "\t")
-ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-MOST_LINES = 20  # that are looked at
-ENOUGH = 2**22  # letters in the lines that are looked at
-# Of a first line of numbers in equal steps: from so many columns on it can hardly be data.
-MANY_COLUMNS = 10
 LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal point
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a text table is laid out.
-
-    ``names`` are those of all columns, x0, x1, ... without a header. Columns without a name in the
-    header are called "" if they are the first (names of the rows), else after their place.
-    """
-
-    separator: str
-    decimal: str
-    encoding: str
-    has_header: bool
-    names: list[str]
-    unnamed: tuple[str, ...] = ()  # behind the first
-
-    @property
-    def row_names(self) -> bool:
-        """Whether the first column holds the names of the rows."""
-        return self.has_header and self.names[0] == ""
-
-
-def find_layout(path: Path, *, header: bool | None = None) -> Layout:
-    """Look at the first lines of a text table, which may be compressed.
-
-    ``header`` says whether the first line names the columns, None lets it be found out.
-    """
-    with _open(path) as stream:
-        start = stream.read(4096)
-    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and b"\0" in start:
-        raise TableError("it is not a text table: does its name end as it should?")
-    lines: list[str] = []
-    with _Text(_open(path), encoding=encoding, newline="") as file:
-        while len(lines) < MOST_LINES and sum(map(len, lines)) < ENOUGH:
-            line = file.readline()
-            if not line:
-                break
-            lines += [line] if line.strip() else []
-    if not lines:
-        raise TableError("the file is empty")
-    separator = "\t" if ".tsv" in path.name.lower() else _separator(lines[0])
-    rows = _split(lines, separator)
-    if not rows:
-        raise TableError("its first line is no row of cells: is it a text table?")
-    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
-    decimal = "," if comma else "."
-    if not (_has_header(rows, decimal) if header is None else header):
-        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
-    names = ["" if name.strip() == "" else name for name in rows[0]]
-    unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
-    names = [unnamed.get(j, name) for j, name in enumerate(names)]
-    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()))
-
-
-def _open(path: Path) -> Any:
-    """Open a file whose name may say that it is compressed."""
-    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
-
-
-class _Text(io.TextIOWrapper):
-    """Text without zero characters; pandas would end a cell there, and say nothing."""
-
-    def read(self, size: int | None = -1) -> str:
-        """Read some letters."""
-        text = super().read(size)
-        if "\0" in text:
-            raise TableError("it has a zero byte, which no text has: it is damaged")
-        return text
-
-
-def _split(lines: list[str], separator: str) -> list[list[str]]:
-    """Return the cells of lines, up to one that cannot be split."""
-    rows: list[list[str]] = []
-    with suppress(csv.Error):  # a cell that is longer than any should be
-        rows.extend(csv.reader(lines, delimiter=separator))
-    return rows
-
-
-def _separator(line: str) -> str:
-    """Return what separates the cells of a line: a comma if there is any outside of quotes.
-
-    A line of numbers with decimal commas is separated by something else.
-    """
-    cells = {separator: _split([line], separator) for separator in SEPARATORS if separator in line}
-    several = {separator: rows[0] for separator, rows in cells.items() if rows and rows[0][1:]}
-    for separator in several if "," in line else ():
-        if separator != "," and all(is_number(cell, decimal=",") for cell in several[separator]):
-            return separator
-    return next(iter(several), SEPARATORS[0])
-
-
-def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Say whether the first line names columns: unless all of it is numbers.
-
-    Many whole numbers in equal steps are years, wavelengths or the like; 0, 1, 2, ... are the names
-    that pandas gives to columns, if no data look like that.
-    """
-    first = [cell.strip() for cell in rows[0]]
-    if not all(is_number(cell, decimal=decimal) for cell in first):
-        return True
-    if not all(cell.lstrip("+-").isdecimal() for cell in first):
-        return False
-    steps = {int(after) - int(before) for before, after in pairwise(first)}
-    if len(first) >= MANY_COLUMNS:
-        return len(steps) == 1 and steps != {0}
-    following = [cell.strip().lstrip("+-") for row in rows[1:] for cell in row]
-    return first[0] == "0" and steps == {1} and not all(map(str.isdecimal, following))
 
 
 def read(path: Path, request: Request) -> Dataset:
@@ -159,11 +40,20 @@ def read(path: Path, request: Request) -> Dataset:
     A first column without a name holds names of the rows, as pandas writes them. A ``.csv`` file
     may also be separated by semicolons (with decimal points or commas) or tabulators.
     """
-    pandas = load_optional("pandas", f"Reading {path.name}")
+    return read_text(path, request, name=path.name)
+
+
+def read_text(
+    path: Path | bytes, request: Request, *, name: str, origin: Origin | None = None
+) -> Dataset:
+    """Return what a request asks of text, of which ``origin`` says what is known already."""
+    pandas, origin = load_optional("pandas", f"Reading {name}"), origin or Origin()
     try:
         layout = find_layout(path, header=request.header)
-        _check_columns(layout, request)
-        frame = _read(pandas, path, layout, request)
+        # of a table that will be transposed, all columns are samples
+        asked = Request() if request.transpose else request
+        _check_columns(layout, asked)
+        frame = _read(pandas, path, layout, asked)
     except UnicodeDecodeError as error:
         raise TableError(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
@@ -184,10 +74,18 @@ def read(path: Path, request: Request) -> Dataset:
             "must be separated by commas, semicolons or tabulators"
         )
     rows = frame.pop("").tolist() if layout.row_names else None
+    rows = rows if rows is None or any(rows) else None  # a table that begins in column B
     # "a,b," has a third column without name and content
     empty = [name for name in layout.unnamed if name in frame and frame[name].isna().all()]
     frame = frame.drop(columns=empty) if empty else frame
-    return frame_dataset(frame, request, named=layout.has_header, rows=rows)
+    return frame_dataset(
+        frame,
+        request,
+        named=layout.has_header,
+        rows=rows,
+        decimal=layout.decimal,
+        origin=replace(origin, notes=(*origin.notes, *layout.notes)),
+    )
 
 
 def _check_columns(layout: Layout, request: Request) -> None:
@@ -204,7 +102,7 @@ def _check_columns(layout: Layout, request: Request) -> None:
         ) from error
 
 
-def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
+def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> Any:
     """Return the columns that are needed; names and classes of samples as they stand."""
     as_they_stand = [*([""] if layout.row_names else []), *request.roles]
     needed: list[str] | None = None
@@ -214,11 +112,13 @@ def _read(pandas: Any, path: Path, layout: Layout, request: Request) -> Any:
         warnings.catch_warnings(),
         # Ends of lines become "\n": of a line that begins with a blank behind a bare "\r", pandas
         # reads what it has read again.
-        _Text(_open(path), encoding=layout.encoding) as file,
+        PlainText(open_text(path), encoding=layout.encoding) as file,
     ):
         # pandas only warns when it leaves out the last cells of rows longer than the header
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+        for _ in range(layout.skipped):
+            file.readline()
         frame = pandas.read_csv(
             file,
             sep=layout.separator,

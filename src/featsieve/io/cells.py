@@ -1,0 +1,163 @@
+"""Numbers that are written as text, such as "<50", "12.3%", "$1,234.00" or "1 234"."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featsieve.io.names import is_number, shorten
+
+# Words for a gap, in small letters.
+GAPS = {
+    *(
+        "",
+        "-",
+        "--",
+        "---",
+        ".",
+        "..",
+        "?",
+        "na",
+        "n/a",
+        "n.a.",
+        "n.a",
+        "n.d.",
+        "nd",
+        "nan",
+        "<na>",
+    ),
+    *(
+        "none",
+        "null",
+        "nil",
+        "#n/a",
+        "missing",
+        "unknown",
+        "not available",
+        "not determined",
+        "not measured",
+        "error",
+    ),
+    *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
+}
+TRUTHS = {"true": 1.0, "false": 0.0}
+_CURRENCY = "[$€£¥₹₽₩₺₪฿¢]?"
+# "(5)" is how accountants write -5; a star is a footnote, and "90+" is 90 or more.
+_NUMBER = (
+    r"(?P<limit>[<>=≤≥~≈]*)\s*(?P<open>\(?)(?P<sign>[+-]?)\s*{currency}\s*(?P<inner>[+-]?)"
+    r"(?P<whole>\d{{1,3}}(?P<group>{groups})\d{{3}}(?:(?P=group)\d{{3}})*|\d*)"
+    r"(?:{decimal}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s*(?:{currency}|%?)\)?\s*[+*]*"
+)
+NUMBERS = {
+    decimal: re.compile(
+        _NUMBER.format(currency=_CURRENCY, groups=groups, decimal=re.escape(decimal))
+    )
+    for decimal, groups in ((".", "[ ,'\u2019]"), (",", "[ .'\u2019]"))
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers that a column of text holds, and which of its cells are not written as such."""
+
+    values: np.ndarray
+    changed: np.ndarray  # rows whose cells are odd
+    was: list[str]  # these cells
+    decimal: str  # what they were read by
+    n_cells: int  # that are not empty
+
+    def __str__(self) -> str:
+        """Say what is odd."""
+        shown = shorten(list(dict.fromkeys(self.was))[:2])
+        if len(self.was) == self.n_cells:
+            return f"numbers written as text ({shown})"
+        return f"numbers except in {len(self.was):,} cell{'s'[: len(self.was) != 1]} ({shown})"
+
+
+def read_number(text: str, *, decimal: str = ".") -> float | None:
+    """Return the number in a cell: NaN for a word that means a gap, None for any other word.
+
+    "<50" is its limit, 50; "12.3%" is 12.3.
+    """
+    text = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()
+    if text.lower() in GAPS:
+        return float("nan")
+    if is_plain(text, decimal=decimal):
+        return float(text.replace(",", "."))
+    found = NUMBERS[decimal].fullmatch(text)
+    if found is None or not (found["whole"] or found["part"]):
+        return None
+    whole = re.sub(r"\D", "", found["whole"])
+    value = float(f"{whole or '0'}.{found['part'] or '0'}{found['power'] or ''}")
+    if np.isinf(value):
+        return None
+    return -value if "-" in found["sign"] + found["inner"] or found["open"] else value
+
+
+def is_plain(text: str, *, decimal: str = ".") -> bool:
+    """Say whether a cell is a number as computers write it, and not too large for one."""
+    if not is_number(text, decimal=decimal) or (decimal == "," and "." in text):
+        return False
+    return "inf" in text.lower() or not np.isinf(float(text.replace(",", ".")))
+
+
+def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numbers | None:
+    """Return the numbers in a pandas.Series of text, None if it holds too few of them.
+
+    True and False are 1 and 0. Too few is less than half of its cells, unless it is ``sure`` that
+    the column should hold numbers. Other words become NaN. ``decimal`` is the decimal mark of the
+    file; the other one is taken where it makes more cells numbers.
+    """
+    try:
+        codes, cells = column.factorize()
+    except TypeError:  # lists and the like
+        return None
+    # Beside text there may be true numbers, of a table that was transposed.
+    words = [cell if isinstance(cell, str) else str(cell).replace(".", decimal) for cell in cells]
+    small = [word.strip().lower() for word in words]
+    counts = np.bincount(codes[codes >= 0], minlength=len(words))
+    mark, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
+    if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
+        values = np.array([TRUTHS.get(word, np.nan) for word in small])
+        plain = np.isfinite(values)
+    else:
+        values = _read(words, decimal, plain)
+        unread = [words[k] for k in np.flatnonzero(np.isnan(values))]
+        other = "," if decimal == "." else "."
+        hard = np.zeros(len(words), dtype=bool)
+        if np.isfinite(_read(unread, other, hard[: len(unread)])).any():
+            others = _read(words, other, hard)
+            if counts[np.isfinite(others)].sum() > counts[np.isfinite(values)].sum():
+                mark, values = other, others
+        known = counts[[word not in GAPS for word in small]].sum()
+        numbers = counts[np.isfinite(values)].sum()
+        if known and (numbers == 0 or (2 * numbers < known and not sure)):
+            return None
+        plain &= mark == decimal
+    rows = np.flatnonzero(np.append(~plain, False)[codes])  # -1 is an empty cell
+    return Numbers(
+        np.append(values, np.nan)[codes],
+        rows,
+        [words[k] for k in codes[rows]],
+        mark,
+        int(counts.sum()),
+    )
+
+
+def _read(words: Sequence[str], decimal: str, plain: np.ndarray) -> np.ndarray:
+    """Return the numbers in cells, NaN where there is none; ``plain`` ones are read quickly."""
+    values = [
+        float(word.replace(",", ".")) if easy else read_number(word, decimal=decimal)
+        for word, easy in zip(words, plain.tolist(), strict=True)
+    ]
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def describe_odd(found: Iterable[tuple[str, Any]], *, most: int) -> str:
+    """Say which columns hold numbers written as text: the first few, and how many more."""
+    said: Sequence[str] = [f"{name!r} has {about}" for name, about in found]
+    more = f"; and {len(said) - most:,} more columns" if len(said) > most else ""
+    return "; ".join(said[:most]) + more

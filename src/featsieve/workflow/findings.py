@@ -1,0 +1,224 @@
+"""What a table is about, in sentences: `inspect` and `select` say the same ones."""
+
+import shlex
+from collections.abc import Iterator
+
+import numpy as np
+
+from featsieve import defaults
+from featsieve.arrays.namespace import is_sparse
+from featsieve.datasets import Dataset
+from featsieve.io.cells import describe_odd
+from featsieve.io.counts import LARGEST_LOG, kind_of
+from featsieve.io.names import name_words, names_features
+from featsieve.workflow.columns import (
+    constant_columns,
+    count_where,
+    empty_columns,
+    row_number_columns,
+    sample_part,
+)
+from featsieve.workflow.messages import MOST_NAMES, Note, counted, list_columns
+
+# Words in names of columns that are samples.
+SAMPLE_WORDS = {
+    *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
+    *("cell", "gsm", "srr", "tcga", "replicate", "rep"),
+}
+
+
+def find_notes(table: Dataset, *, random_state: int = 0) -> Iterator[Note]:
+    """Yield what a user should know about a table: how it was read, odd columns, odd values.
+
+    Values are looked at in a part of a large table, as clusters are.
+    """
+    yield from about_cells(table)
+    if table.y is not None and table.complete_y is None:
+        missing = counted(int(np.sum(table.y < 0)), "label")
+        yield Note(
+            f"{missing} of {len(table.y):,} missing in the column of the classes: the result is "
+            "not compared with them.",
+            "classes",
+        )
+    yield from _about_columns(table)
+    X, names = dense_part(table, random_state)
+    if min(X.shape) > 2:
+        with np.errstate(all="ignore"):  # numbers too large are refused later, in a sentence
+            yield from list(_about_values(table, X, names))
+
+
+def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[str] | None]:
+    """Return a part of a table, of columns that vary and are finite, and their names.
+
+    There are no names where columns were sampled, so that nobody takes some for all.
+    """
+    usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
+    X, sampled = sample_part(table.X, np.flatnonzero(usable), random_state)
+    all_names = table.names
+    names = [all_names[j] for j in np.flatnonzero(usable)]
+    X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+    return X, None if sampled or len(names) != X.shape[1] else names
+
+
+def about_cells(table: Dataset) -> Iterator[Note]:
+    """Say how a file was read, which cells are no plain numbers, which words name the samples."""
+    origin = table.origin
+    for text in origin.notes:
+        yield Note(text, "file")
+    if origin.repaired:
+        now = np.array(origin.changes["now"], dtype=np.float64)
+        gaps = int(np.isnan(now).sum())
+        numbers = "they are" if not gaps else f"{len(now) - gaps:,} of these cells are"
+        missing = f", {gaps:,} as missing" if gaps else ""
+        yield Note(
+            f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. With --repair (in Python "
+            f"repair=True) {numbers} read as numbers{missing}.",
+            "cells",
+        )
+    names = sample_words(table)
+    if names and table.sample_names is None:
+        yield Note(
+            f"A different word in every row: {list_columns(names)}. Make it the name of the "
+            f"samples with --id-column {shlex.quote(names[0])} (in Python id_column).",
+            "names",
+        )
+
+
+def sample_words(table: Dataset) -> list[str]:
+    """Return the columns of text, left out, that have another word in every row."""
+    n = table.X.shape[0]
+    few = n < defaults.ROW_NUMBERS_FEWEST
+    return [] if few else [name for name, count in table.origin.text.items() if count == n]
+
+
+def _about_columns(table: Dataset) -> Iterator[Note]:
+    """Say which columns are empty, row numbers, or have one value."""
+    names, empty = table.names, empty_columns(table.X)
+    if empty.any():
+        without = list_columns([names[j] for j in np.flatnonzero(empty)])
+        yield Note(f"Without any value, and left out: {without}.", "empty")
+    row_numbers = [names[j] for j in row_number_columns(table.X, table.feature_names)]
+    if row_numbers:
+        one = shlex.quote(row_numbers[0])
+        yield Note(
+            f"Row numbers would be taken as features: {list_columns(row_numbers)}. Leave them out "
+            f"with --drop {one}, or make them the names of the samples with --id-column {one} (in "
+            "Python drop, id_column).",
+            "row-numbers",
+        )
+    constant = [names[j] for j in np.flatnonzero(constant_columns(table.X) & ~empty)]
+    if constant:
+        yield Note(f"Constant, and nothing to select: {list_columns(constant)}.", "constant")
+
+
+def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Iterator[Note]:
+    """Say what the values of a dense part of a table, whose columns vary, look like.
+
+    ``names`` are those of all columns, None if some of them are not there.
+    """
+    by_values, by_names, why = transposed_signs(table, X)
+    if by_values or by_names > 1:  # one name alone may well be right: rows can be proteins
+        yield Note(
+            f"The table looks transposed: {why}. If its rows are features and its columns samples, "
+            "give --transpose (in Python transpose=True).",
+            "transposed",
+        )
+        return  # what follows is about features in columns
+    spread = X.std(axis=0)
+    wide = spread.max() > defaults.WIDE_SPREAD * np.quantile(spread, defaults.NARROW_SHARE)
+    if wide and not table.cells and _look_like_counts(X):
+        yield Note(
+            f"The values look like raw counts (whole numbers, none below 0, up to {X.max():,.0f}, "
+            "that vary more than their mean): if they are, give --counts (in Python counts=True), "
+            "which brings rows to one total and takes logarithms.",
+            "counts",
+        )
+    Z = (X - X.mean(axis=0)) / spread
+    if wide and spread.max() > defaults.REPORT_DIFFERENT_UNITS * spread.min() and names:
+        widest, narrowest = (names[int(j)] for j in (spread.argmax(), spread.argmin()))
+        yield Note(
+            f"The columns vary by different amounts ({widest!r} most, by {spread.max():.3g}; "
+            f"{narrowest!r} least, by {spread.min():.3g}). JASFS scales columns itself; "
+            "MaxVariance does not: give it --standardize if these are different units.",
+            "scales",
+        )
+    share = None if wide else _common_share(Z)
+    if share is not None:
+        yield Note(
+            f"One direction moves nearly every column, and makes up {share:.0%} of the variance "
+            "(brightness, dilution, depth?). If it is not what you look for, take the mean of "
+            "every row out with --center-rows (in Python center_rows=True).",
+            "offset",
+        )
+    if names is not None:
+        yield from _about_duplicates(Z, names)
+
+
+def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
+    """Say whether values, and how many names, speak for features in rows; and the reasons.
+
+    Samples measure the same features in the same units: the means of features differ, those of
+    samples hardly.
+    """
+    if table.origin.options.get("transpose") or table.cells:
+        return False, 0, ""
+    total = X.var() or 1.0
+    rows, columns = X.mean(axis=1).var() / total, X.mean(axis=0).var() / total
+    by_values = rows > defaults.TRANSPOSED_SHARE and rows > defaults.TRANSPOSED_RATIO * columns
+    reasons = []
+    if by_values:
+        reasons.append(
+            f"{rows:.0%} of the variance lies between the means of its rows, {columns:.0%} between "
+            "those of its columns"
+        )
+    called = [table.id_name or "", *table.origin.text][:2]
+    first = next((name for name in called if names_features(name)), None)
+    if first is not None:
+        reasons.append(f"{first!r} is a name for features")
+    sampled = [not SAMPLE_WORDS.isdisjoint(name_words(name)) for name in table.feature_names or ()]
+    if sampled and np.mean(sampled) > 0.5:
+        reasons.append(f"columns are called like samples ({table.names[0]!r})")
+    return bool(by_values), len(reasons) - int(by_values), ", and ".join(reasons)
+
+
+def _look_like_counts(X: np.ndarray) -> bool:
+    """Say whether values are whole, with zeros, a long tail, and more variance than mean.
+
+    Grades and ages vary less than their mean, logarithms are small, and the largest of many counts
+    stands alone (pixels that are white do not).
+    """
+    largest = X.max()
+    if kind_of(X) != "counts" or largest <= LARGEST_LOG or X.min() > 0:
+        return False
+    over = np.median(X.var(axis=0) / X.mean(axis=0))
+    return bool(over > 1.0 and np.count_nonzero(largest == X) == 1)
+
+
+def _common_share(Z: np.ndarray) -> float | None:
+    """Return the share of variance of the mean of all columns, None unless nearly all go with it.
+
+    Each column is compared with the mean of the others; chance correlates by about 1/sqrt(n).
+    """
+    n, d = Z.shape
+    total = Z.sum(axis=1)
+    along = Z.T @ total / n
+    share = float(np.mean(total**2)) / d**2
+    r = (along - 1.0) / np.sqrt(np.maximum(d**2 * share - 2.0 * along + 1.0, 1e-12))
+    if np.quantile(r, defaults.NARROW_SHARE) <= 2.0 / np.sqrt(n):
+        return None
+    return share if share > defaults.OFFSET_SHARE else None
+
+
+def _about_duplicates(Z: np.ndarray, names: list[str]) -> Iterator[Note]:
+    """Say which columns are nearly the same."""
+    r = np.abs(Z.T @ Z) / Z.shape[0]
+    np.fill_diagonal(r, 0.0)
+    i, j = np.unravel_index(int(r.argmax()), r.shape)
+    twins = int((r.max(axis=0) >= defaults.TABLE_DUPLICATE).sum())
+    if twins:
+        yield Note(
+            f"{counted(twins, 'column')} of {len(names):,} correlate by "
+            f"{defaults.TABLE_DUPLICATE:g} or more with another, such as {names[i]!r} and "
+            f"{names[j]!r} (r = {r[i, j]:.3f}): a selection needs one of them.",
+            "duplicates",
+        )

@@ -1,0 +1,72 @@
+"""Tables as people have them: `inspect`, `select` with the options that it proposes, `apply`."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve.datasets import read_table
+from tests.cli.ugly_tables import MARKERS, TABLES, plain
+
+# Numbers are given, so that no time goes into finding them.
+FAST = ("--clusters", 3, "--features", MARKERS, "--subsamples", 0)
+
+
+def listed_changes(path):
+    """Return the repaired cells that a file lists."""
+    found = pd.read_csv(path, keep_default_na=False)
+    now = pd.to_numeric(found["now"])
+    return list(zip(found["row"], found["column"], found["was"], now, strict=True))
+
+
+def assert_same_changes(found, expected):
+    """Compare changes; NaN equals NaN, and the order does not matter."""
+    found, expected = (sorted(cells, key=lambda cell: cell[1::-1]) for cells in (found, expected))
+    assert [cell[:3] for cell in found] == [cell[:3] for cell in expected]
+    np.testing.assert_allclose([cell[3] for cell in found], [cell[3] for cell in expected])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_the_proposed_options_lead_to_the_right_features(call, make, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ugly = make(tmp_path, plain(0, 90))
+    code, shown, told = call("inspect", ugly.path.name, "--json")
+    assert code == 0, told
+    look = json.loads(shown)
+    said = " ".join(
+        [note["text"] for note in look["notes"]] + [f"column {n!r}" for n in look["text"]]
+    )
+    assert all(note in said for note in ugly.notes), said
+
+    words = shlex.split(look["next"])
+    code, shown, told = call(*words[1:], *FAST)
+    assert code == 0, told
+    results = tmp_path / words[4]
+    for note in look["notes"]:  # the same words after the selection, but for what is done by now
+        if note["kind"] not in ("scales", "constant", "names", "row-numbers", "transposed"):
+            assert " ".join(note["text"].split()) in " ".join(shown.split())
+    facts = pd.read_csv(results / "features.csv")
+    assert set(facts["feature"]) == set(ugly.features)
+    assert set(facts["feature"][facts["selected"]]) == set(ugly.markers)
+    assert len(pd.read_csv(results / "samples.csv")) == 90
+    assert (results / "changes.csv").exists() == bool(ugly.changes)
+    if ugly.changes:
+        assert_same_changes(listed_changes(results / "changes.csv"), ugly.changes)
+
+    # other rows, as ugly as the first
+    (tmp_path / "new").mkdir()
+    new = make(tmp_path / "new", plain(90, 110))
+    outputs = ("-o", "reduced.csv", "--clusters", "clusters.csv", "--changes", "changes.csv")
+    code, _, told = call("apply", results, new.path, *outputs)
+    assert code == 0, told
+    truth = (plain(90, 110) if new.truth is None else new.truth)[ugly.markers]
+    reduced = read_table(tmp_path / "reduced.csv", columns=ugly.markers, trusted=True).X
+    gaps = truth.isna().to_numpy()
+    np.testing.assert_allclose(reduced[~gaps], truth.to_numpy()[~gaps])
+    assert np.isfinite(reduced).all()
+    chosen = [change for change in new.changes if change[1] in ugly.markers]
+    assert_same_changes(listed_changes(tmp_path / "changes.csv"), chosen)
+    assert len(pd.read_csv(tmp_path / "clusters.csv")) == 20

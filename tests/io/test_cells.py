@@ -1,0 +1,97 @@
+"""Numbers written as text, and words that are none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featsieve.io.cells import is_plain, read_number, read_numbers
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("text", "point", "comma"),
+    [
+        ("12.5", 12.5, None),
+        ("12,5", None, 12.5),
+        ("1e3", 1000.0, 1000.0),
+        ("<50", 50.0, 50.0),
+        ("≤ 0.5", 0.5, None),
+        ("90+", 90.0, 90.0),
+        ("12.3%", 12.3, None),
+        ("12,3 %", None, 12.3),
+        ("$1,234.00", 1234.0, None),
+        ("1.234,50 €", None, 1234.5),
+        ("-$5", -5.0, -5.0),
+        ("(1,200)", -1200.0, -1.2),
+        ("1,234", 1234.0, 1.234),
+        ("1.234", 1.234, 1234.0),
+        ("1 234 567", 1234567.0, 1234567.0),
+        ("1\u00a0234", 1234.0, 1234.0),
+        ("1'234", 1234.0, 1234.0),
+        ("\u22125", -5.0, -5.0),
+        ("7*", 7.0, 7.0),
+        *((word, NAN, NAN) for word in ("", " - ", "N/A", "?", "Unknown", "#DIV/0!")),
+        *((word, None, None) for word in ("abc", "2024-01-31", "10:30", "3-5", "%", "$", "1,23,4")),
+        *((word, None, None) for word in ("12 34", "1 kg", "A1", "<", "1.2.3")),
+        ("inf", np.inf, np.inf),
+        ("1e999", None, None),  # too large
+    ],
+)
+def test_what_a_cell_means(text, point, comma):
+    for decimal, expected in ((".", point), (",", comma)):
+        found = read_number(text, decimal=decimal)
+        assert (found is None) == (expected is None), (decimal, found)
+        if expected is not None:
+            np.testing.assert_equal(found, expected)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(".,"))
+def test_plain_numbers_are_read_exactly(value, decimal):
+    text = repr(value).replace(".", decimal)
+    assert is_plain(text, decimal=decimal)
+    assert read_number(text, decimal=decimal) == value
+
+
+@given(st.integers(1, 10**12), st.sampled_from(["{:,}", "${:,}.00", "<{:,}", "{:,} %"]))
+def test_grouped_numbers_are_read_exactly(value, form):
+    assert read_number(form.format(value)) == value
+
+
+def test_a_column_of_numbers_but_for_a_few_cells():
+    found = read_numbers(pd.Series(["1", "2.5", None, "<3", "n/a", "broken"]))
+    np.testing.assert_array_equal(found.values, [1, 2.5, np.nan, 3, np.nan, np.nan])
+    assert found.changed.tolist() == [3, 4, 5]
+    assert found.was == ["<3", "n/a", "broken"]
+    assert str(found) == "numbers except in 3 cells ('<3', 'n/a')"
+    assert str(read_numbers(pd.Series(["5%", "7%", None]))) == (
+        "numbers written as text ('5%', '7%')"
+    )
+
+
+def test_words_are_words():
+    assert read_numbers(pd.Series(["red", "blue", "1"])) is None
+    assert read_numbers(pd.Series(["1", "2", "a", "b"])) is not None  # half of them
+    assert read_numbers(pd.Series(["1", "a", "b"]), sure=True).changed.tolist() == [1, 2]
+    assert read_numbers(pd.Series(["a", "b"]), sure=True) is None  # another column
+    assert read_numbers(pd.Series([[1], [2]])) is None
+
+
+def test_truth_values_are_numbers():
+    found = read_numbers(pd.Series([True, None, False, True], dtype=object))
+    np.testing.assert_array_equal(found.values, [1, np.nan, 0, 1])
+    assert len(found.changed) == 0
+
+
+def test_the_decimal_mark_is_that_of_most_cells():
+    column = pd.Series(["1,5", "2,25", "1,234"])
+    found = read_numbers(column)
+    assert found.decimal == ","
+    assert found.values.tolist() == [1.5, 2.25, 1.234]
+    # where both are possible, that of the file, or the one that is known
+    unclear = pd.Series(["1,234", "2,345"])
+    assert read_numbers(unclear).values.tolist() == [1234.0, 2345.0]
+    assert read_numbers(unclear, decimal=",").values.tolist() == [1.234, 2.345]
+    assert len(read_numbers(unclear, decimal=",").changed) == 0

@@ -1,0 +1,122 @@
+"""What is said about a table before a selection, in which cases, and in which not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from featsieve.datasets import Dataset, make_cells, make_planted
+from featsieve.io.dataset import Origin
+from featsieve.workflow.findings import find_notes
+from featsieve.workflow.inspect import read_to_inspect
+from featsieve.workflow.prepare import prepare_table
+
+
+def kinds(X, **about):
+    return [note.kind for note in find_notes(Dataset("t", np.asarray(X), **about))]
+
+
+def planted(n=90, d=30):
+    rng = np.random.default_rng(0)
+    X = make_planted(n, d, n_informative=6, n_clusters=3, random_state=0).X
+    return X + rng.uniform(3.0, 15.0, size=d)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_digits])
+def test_usual_tables_are_not_talked_about(load):
+    assert set(kinds(load().data)) <= {"constant"}
+    assert kinds(planted()) == []
+
+
+def test_units_are_told_with_what_to_do():
+    table = Dataset("t", load_wine().data, feature_names=list(load_wine().feature_names))
+    (note,) = find_notes(table)
+    assert note.kind == "scales"
+    assert "('proline' most, by 314; " in note
+    assert "JASFS scales columns itself" in note
+    assert prepare_table(table).notes == ()  # nothing to do for JASFS
+
+
+def test_transposed_tables():
+    X = planted().T  # 30 features in rows
+    assert kinds(X) == ["transposed"]
+    (note,) = find_notes(Dataset("t", X))
+    assert "of the variance lies between the means of its rows, 0% between those of" in note
+    assert "--transpose" in note
+    assert kinds(load_wine().data.T) == ["transposed"]
+    # after --transpose nothing is said any more
+    origin = Origin({"transpose": True})
+    assert kinds(X.T, origin=origin) == []
+    # names alone, if those of rows and columns agree: rows can well be proteins
+    noise = np.random.default_rng(0).standard_normal((40, 8))
+    rows = {"sample_names": ["g"] * 40, "id_name": "Gene Symbol"}
+    assert kinds(noise, **rows) == []
+    patients = [f"patient {i}" for i in range(8)]
+    assert kinds(noise, **rows, feature_names=patients) == ["transposed"]
+
+
+def test_a_transposed_file_is_inspected_the_right_way_round(tmp_path):
+    X = planted(60, 12)
+    lines = [",".join(map(str, ["gene", *(f"patient{i}" for i in range(60))]))]
+    lines += [",".join(map(str, [f"g{j}", *X[:, j]])) for j in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    table, (why,) = read_to_inspect(tmp_path / "t.csv", {})
+    assert table.X.shape == (60, 12)
+    assert why.startswith("The table looks transposed: ")
+    assert why.endswith(
+        ", and 'gene' is a name for features, and columns are called like samples ('patient0')."
+    )
+    # without a sign in the names it is said, and left to the reader
+    text = "\n".join(lines).replace("gene,", "one,").replace("patient", "p")
+    (tmp_path / "t.csv").write_text(text)
+    table, notes = read_to_inspect(tmp_path / "t.csv", {})
+    assert (table.X.shape, notes) == ((12, 60), [])
+    assert "transposed" in [note.kind for note in find_notes(table)]
+
+
+def test_raw_counts():
+    cells = make_cells(300, 400, random_state=0)
+    X = np.asarray(cells.X.toarray() if hasattr(cells.X, "toarray") else cells.X)
+    assert "counts" in kinds(X)
+    assert "counts" not in kinds(np.log1p(X))
+    assert "counts" not in kinds(X, cells=True)  # an AnnData file says so itself
+    for counts in (False, True):
+        settled = prepare_table(X, counts=counts).notes
+        assert "counts" not in [note.kind for note in settled]
+
+
+def test_a_direction_that_moves_every_column():
+    rng = np.random.default_rng(0)
+    X = planted() + 1.5 * rng.standard_normal((90, 1))
+    (note,) = find_notes(Dataset("t", X))
+    assert note.kind == "offset"
+    assert "makes up 6" in note
+    assert "--center-rows" in note
+    ready = prepare_table(X, center_rows=True)
+    np.testing.assert_allclose(ready.X.mean(axis=1), 0.0, atol=1e-12)
+    assert [note.kind for note in ready.notes] == ["rows"]
+    assert "offset" not in kinds(load_breast_cancer().data)  # rows of many units have no mean
+
+
+def test_near_duplicates():
+    X = planted()
+    twins = np.column_stack([X, X[:, 3] + 1e-3 * X[:, 4]])
+    (note,) = find_notes(Dataset("t", twins))
+    assert note.startswith("2 columns of 31 correlate by 0.99 or more with another, such as 'x3'")
+
+
+def test_words_that_name_the_samples():
+    origin = Origin(text={"who": 90, "town": 3})
+    assert kinds(planted(), origin=origin) == ["names"]
+    assert kinds(planted(), origin=origin, sample_names=["a"] * 90) == []
+
+
+def test_select_says_what_inspect_says():
+    X = np.column_stack([planted(), np.full(90, np.nan), np.arange(90.0), np.ones(90)])
+    table = Dataset("t", X, origin=Origin(notes=("Left out above the header: 'x'.",)))
+    said = list(find_notes(table))
+    assert [note.kind for note in said] == ["file", "empty", "row-numbers", "constant"]
+    assert prepare_table(table).notes == tuple(said)
+    infinite = replace(table, X=np.where(X[0, 0] == X, np.inf, X))
+    assert [note.kind for note in find_notes(infinite)] == [note.kind for note in said]
