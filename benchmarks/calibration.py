@@ -12,9 +12,11 @@ the truth is, nobody knows.
 Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
-       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--output benchmarks/results/calibration.md]
+       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known]
+       [--output benchmarks/results/calibration.md]
 """
 
+import json
 import time
 import warnings
 from collections import Counter
@@ -171,6 +173,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000, help="the first random state")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
+    parser.add_argument("--known", action="store_true", help="a page of what is kept so far")
     arguments = parser.parse_args()
     some = range(arguments.first, arguments.first + arguments.planted)
     many = range(arguments.first, arguments.first + arguments.tables)
@@ -184,6 +187,9 @@ def main() -> None:
     cases += [("plain", kind, seed) for kind in PLAIN for seed in some]
     cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
     cases += [("null", kind, seed) for seed in many for kind in nulls]
+    if arguments.known:
+        known = {key for key, _ in map(json.loads, arguments.kept.read_text().splitlines())}
+        cases = [case for case in cases if repr(case) in known]
     found = in_parallel(verdict, cases, jobs=arguments.jobs, kept=arguments.kept)
     rows = [
         {"group": case[0], "kind": case[1], **one} for case, one in zip(cases, found, strict=True)

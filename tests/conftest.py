@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from featsieve import defaults
 from featsieve.criteria.structure import untested
 from featsieve.datasets import Planted, make_planted
 from featsieve.io import child
@@ -17,6 +18,10 @@ settings.load_profile("featsieve")
 
 # The problems are small: more than one BLAS thread would only compete with the others.
 threadpool_limits(limits=1)
+
+# Most tests of fits need an answer of the structure test, not the best: one number of groups.
+STRUCTURE_NUMBERS = defaults.STRUCTURE_NUMBERS
+defaults.STRUCTURE_NUMBERS = STRUCTURE_NUMBERS[1:2]
 
 REFERENCE = Path(__file__).parent / "reference"
 PROBLEMS = ("wide", "tall", "pixel")
@@ -41,6 +46,13 @@ def files_are_trusted(monkeypatch):
     Those of the child itself, and of hostile files, set it to True again.
     """
     monkeypatch.setattr(child, "isolated", False)
+
+
+@pytest.fixture(autouse=True)
+def whole_structure_test(monkeypatch, request):
+    """Look at all numbers of groups where a test is about the structure test, or about a page."""
+    if request.node.get_closest_marker("whole_structure_test"):
+        monkeypatch.setattr(defaults, "STRUCTURE_NUMBERS", STRUCTURE_NUMBERS)
 
 
 @pytest.fixture

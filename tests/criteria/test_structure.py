@@ -73,6 +73,7 @@ def same(one, other):
 # Verdicts -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole_structure_test
 @pytest.mark.parametrize(
     ("n", "d", "m", "c", "signal"),
     [
@@ -235,12 +236,17 @@ def test_units_do_not_matter_at_all_and_tails_for_the_choice_of_columns_only(pla
     assert (other != modal).any()
 
 
-def test_two_valued_columns_are_looked_at_in_no_order():
-    X = (np.random.default_rng(0).random((60, 40)) < 0.4) * 1.0
-    first = [scores_of(X, np.random.default_rng(seed))[1][:12] for seed in (0, 1)]
-    assert set(first[0]) != set(first[1])
+def test_columns_of_few_values_do_not_fall_into_parts():
+    rng = np.random.default_rng(0)
+    two, many = (rng.random((60, 20)) < 0.4) * 1.0, rng.standard_normal((60, 9))
+    zeros = np.maximum(rng.standard_normal((60, 9)) - 0.5, 0.0)
+    apart = np.append(-np.ones(30), np.ones(30))[:, None] + 0.1 * rng.standard_normal((60, 1))
+    _, modal = scores_of(np.hstack([two, zeros, many, apart]), rng)
+    assert modal[0] == 38
+    assert set(modal) == set(range(29, 39))
 
 
+@pytest.mark.whole_structure_test
 @pytest.mark.parametrize("kind", ["60x2000", "blocks2"])
 def test_few_columns_that_fall_into_parts_show_clusters_beside_many_others(kind):
     assert structure_test(make_catalogue_table(kind, random_state=1).X).verdict == "clusters"
@@ -260,6 +266,7 @@ def test_dask_arrays(planted, clear):
     assert same(structure_test(da.from_array(planted.X, chunks=(30, 30))), clear)
 
 
+@pytest.mark.whole_structure_test  # other processes have it
 def test_more_processes_give_the_same(planted):
     one, two = (structure_test(planted.X, n_tables=3, level=0.3, n_jobs=jobs) for jobs in (1, 2))
     assert two.summary() == one.summary()

@@ -52,6 +52,7 @@ def write_tables(folder):
     table[60:].iloc[:, ::-1].to_csv(folder / "new.csv", index=False)
 
 
+@pytest.mark.whole_structure_test
 @pytest.mark.parametrize("name", RUNS)
 def test_a_page_does_what_it_says(name, tmp_path, monkeypatch):
     page = PAGES[name]

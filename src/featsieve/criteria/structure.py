@@ -287,7 +287,8 @@ def scores_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return normal scores, of unit variance, of the columns that vary (some of very many).
 
-    With them come their positions, those whose values fall most clearly into two parts first.
+    With them come the positions of those without many ties, by how clearly their values fall into
+    two parts. (A column of few values does so by itself.)
     """
     n, d = X.shape
     most = max(2, defaults.STRUCTURE_ENTRIES // n)
@@ -305,7 +306,9 @@ def scores_of(
             values = dense_columns(values[rows])[0]  # twins would be groups of two
             codes = None if codes is None else codes[rows]
             scores = dense_columns(normal_scores(values, codes))[0]
-    order = rng.permutation(values.shape[1])  # ties, as between binary columns, go by chance
+    n_distinct = 1 + np.count_nonzero(np.diff(np.sort(scores, axis=0), axis=0), axis=0)
+    order = rng.permutation(values.shape[1])  # equal ones go by chance
+    order = order[n_distinct[order] > len(scores) / 2]
     return scores, order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
 
 
@@ -344,7 +347,7 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
     views = [plain_view(points), *hats]
     cuts = [clusterings(view, links, numbers[-1], rng) for view in views]
     n_telling = min(d, max(4, min(defaults.SECOND_SIZES[0], d // 8)))
-    sizes = sorted({min(count, d // 2) for count in defaults.MODE_COLUMNS} - {0, 1})
+    sizes = sorted({min(count, len(modal) // 2) for count in defaults.MODE_COLUMNS} - {0, 1})
 
     def of_columns(columns: np.ndarray, *numbers: int) -> Iterator[float]:
         """Say for each number how far groupings by some columns agree."""
