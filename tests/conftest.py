@@ -19,9 +19,9 @@ settings.load_profile("featsieve")
 # The problems are small: more than one BLAS thread would only compete with the others.
 threadpool_limits(limits=1)
 
-# Most tests of fits need an answer of the structure test, not the best: one number of groups.
+# Most tests of fits need an answer of the structure test, not the best: two numbers of groups.
 STRUCTURE_NUMBERS = defaults.STRUCTURE_NUMBERS
-defaults.STRUCTURE_NUMBERS = STRUCTURE_NUMBERS[1:2]
+defaults.STRUCTURE_NUMBERS = STRUCTURE_NUMBERS[:2]
 
 REFERENCE = Path(__file__).parent / "reference"
 PROBLEMS = ("wide", "tall", "pixel")

@@ -84,8 +84,8 @@ def same_selection(one, other):
     np.testing.assert_array_equal(first, second)
 
 
-def permuted_as_a_whole(X, rng):
-    return permuted(X.toarray() if hasattr(X, "toarray") else X, rng)
+def permuted_as_a_whole(X, rng, variables):
+    return permuted(X.toarray() if hasattr(X, "toarray") else X, rng, variables)
 
 
 # What is fitted -----------------------------------------------------------------------------------

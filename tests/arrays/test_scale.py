@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from featsieve.arrays import ColumnScale, as_operator
+from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.scale import ColumnScale
 from featsieve.hypotheses.tables import dense_columns, normal_scores, permuted
 
 VARIABLES = np.array([0, 1, 2, 2, 2, 3, 3, 4])

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from featsieve import defaults
-from featsieve.arrays import ColumnScale, DataOperator, as_operator
+from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import Array, pick_columns, take_rows, to_numpy
+from featsieve.arrays.scale import ColumnScale
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.kmeans import kmeans
 from featsieve.hypotheses.pool import Pool, agreement

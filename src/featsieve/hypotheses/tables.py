@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from featsieve import defaults
-from featsieve.arrays import ColumnScale, as_operator
+from featsieve.arrays import as_operator
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.batches import Batches
 from featsieve.arrays.namespace import (
@@ -23,6 +23,7 @@ from featsieve.arrays.namespace import (
     take_rows,
     to_numpy,
 )
+from featsieve.arrays.scale import ColumnScale
 
 # Entries of the columns that are looked at in one step.
 BLOCK_ELEMENTS = 2**18
