@@ -25,7 +25,8 @@ from featsieve.hypotheses.families import components
 from featsieve.hypotheses.tables import dense_columns, normal_scores, permuted
 from featsieve.io.models import load_model, save_model
 from featsieve.io.selection_model import SelectionModel
-from featsieve.tuning import feature_qvalues
+from featsieve.report import summarize_selection, write_selection_report
+from featsieve.tuning import explain, feature_qvalues
 
 from .array_library_checks import SELECTORS
 from .arrays.products import assert_products, explicit
@@ -474,3 +475,28 @@ def test_a_callable_start_needs_a_dense_table():
     assert adjusted_rand_score(start.fit(X, batch=batch).labels_, types) == 1.0
     with pytest.raises(ValueError, match="dense table"):
         start.fit(sp.csr_array(X), batch=batch)
+
+
+def test_small_batches_of_noise_are_nothing():
+    """Corrected rows of a batch mirror each other, in the copies of the structure test as well."""
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((40, 12))
+        inside, codes, _ = within_batches(X, np.arange(40) // 2)
+        assert find_structure(inside, codes=codes, random_state=seed).p_permuted > 0.05
+
+
+def test_what_was_fitted_with_batches_is_asked_about_with_them(tmp_path):
+    X, _, batch = two_batches(60, 12)
+    sieve = JASFS(3, n_features_to_select=4, random_state=0).fit(X, batch=batch)
+    for ask in (
+        lambda **given: explain(sieve, X, **given),
+        lambda **given: write_selection_report(sieve, X, tmp_path / "page.html", **given),
+    ):
+        with pytest.raises(ValueError, match="was fitted with batches: pass batch="):
+            ask()
+        ask(batch=batch)
+    summary = summarize_selection(sieve, X, batch=batch)
+    chosen = within_batches(X, batch)[0][:, sieve.support_]
+    r = np.abs(np.corrcoef(chosen, rowvar=False)[np.triu_indices(4, 1)])
+    assert summary["redundancy"]["mean"] == pytest.approx(r.mean(), abs=1e-3)
+    assert np.abs(np.corrcoef(X[:, sieve.support_], rowvar=False)).mean() > r.mean() + 0.01

@@ -16,7 +16,8 @@ from featsieve import (
     save_model,
     selectors,
 )
-from featsieve.constraints import in_positions
+from featsieve.choices import significant_units
+from featsieve.constraints import in_positions, make_offer
 from featsieve.criteria.structure import untested
 from featsieve.datasets import make_planted
 from featsieve.report import write_selection_report
@@ -232,3 +233,42 @@ def test_explain_and_the_report_say_what_was_constrained(tmp_path):
     assert "g8, g9" in text
     plain = explain(jasfs(n_features_to_select=4, keep=["g29"]).fit(X), X)
     assert "price" not in plain
+
+
+# What a reviewer has tried ------------------------------------------------------------------------
+
+
+def test_a_series_is_read_by_its_names_in_any_order():
+    names = [f"g{j}" for j in range(6)]
+    prices = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], index=names)
+    groups = pd.Series(["a", "a", pd.NA, "b", "b", pd.NA], index=names, dtype="string")
+    one = make_offer(6, names, costs=prices, groups=groups)
+    other = make_offer(6, names, costs=prices[::-1], groups=groups[::-1])
+    np.testing.assert_array_equal(one.unit, [0, 0, 1, 2, 2, 3])
+    np.testing.assert_array_equal(one.price, [3.0, 3.0, 9.0, 6.0])
+    np.testing.assert_array_equal(other.unit, one.unit)
+    np.testing.assert_array_equal(other.price, one.price)
+
+
+def test_true_and_false_are_a_mask_whatever_holds_them():
+    mask = np.array([True, False, False, True], dtype=object)
+    np.testing.assert_array_equal(make_offer(4, keep=mask).kept_columns, [0, 3])
+    with pytest.raises(ValueError, match="keep is a mask of 1 values"):
+        make_offer(4, keep=True)
+
+
+def test_a_group_costs_what_is_given_for_it_or_for_its_columns():
+    assert make_offer(4, groups={"pair": [0, 1, 2]}, costs={0: 5.0}).price.tolist() == [5.0, 1.0]
+    with pytest.raises(ValueError, match="costs has a price for 1, which is a group and a column"):
+        make_offer(4, groups={1: [0, 1, 2]}, costs={1: 5.0})
+
+
+def test_a_group_is_significant_as_a_whole_and_what_is_not_for_sale_takes_no_part():
+    offer = make_offer(12, groups={"wide": list(range(10))}, exclude=[11])
+    p = np.full(12, 0.5)
+    p[0] = 0.02  # one of ten is that small by chance
+    assert not significant_units(offer, p).any()
+    p[:3] = 0.004
+    assert np.flatnonzero(significant_units(offer, p)).tolist() == list(range(10))
+    p[:], p[10], p[11] = 0.5, 0.04, 1e-6
+    assert not significant_units(offer, p).any()

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from featsieve import defaults
 from featsieve.arrays.batches import Batches
@@ -171,9 +172,8 @@ class Choices:
             self, X, n_jobs=self.n_jobs, verbose=self.verbose, random_state=self.random_state
         )
         self.qvalues_, chosen = found.qvalues, found.significant()
-        if self._offer is not None:  # with what each is bought with, and what is kept
-            chosen &= self._offer.for_sale
-            chosen |= np.isin(self._offer.unit, self._offer.unit[chosen]) & self._offer.for_sale
+        if self._offer is not None:
+            chosen = significant_units(self._offer, found.pvalues)
             chosen[self._offer.kept_columns] |= chosen.any()
         if chosen.any():
             order = np.lexsort((self.ranking_, ~chosen))
@@ -214,3 +214,13 @@ class Choices:
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= n_selected
         self.n_features_selected_ = int(n_selected)
+
+
+def significant_units(offer: Offer, pvalues: np.ndarray) -> np.ndarray:
+    """Return the columns of what is for sale and significant as a whole.
+
+    A group has the p-value of Simes: the smallest that is adjusted among its own columns.
+    """
+    own = [false_discovery_control(pvalues[offer.unit == u]).min() for u in range(offer.n_units)]
+    called = np.flatnonzero(false_discovery_control(own) <= defaults.QVALUE_LEVEL)
+    return np.isin(offer.unit, called)

@@ -13,6 +13,8 @@ from featsieve.validation import check_number, warn
 
 CONSTRAINTS = ("keep", "exclude", "groups", "costs", "budget")
 WILD = "*?["
+# Groups of columns that are in none, as lists and data frames write them.
+NOT_GIVEN = ("", "None", "nan", "<NA>")
 
 
 class UnmatchedPatternWarning(UserWarning):
@@ -117,12 +119,12 @@ def find_columns(what: str, chosen: Any, names: list[str] | None, n_features: in
     given = np.atleast_1d(np.asarray(chosen, dtype=None if len(np.shape(chosen)) else object))
     if given.ndim != 1:
         raise ValueError(f"{what} must list columns; got an array of shape {given.shape}.")
-    if given.dtype == bool:
+    if given.dtype == bool or (len(given) and all(isinstance(one, bool) for one in given)):
         if len(given) != n_features:
             raise ValueError(
                 f"{what} is a mask of {len(given)} values, but the table has {n_features} columns."
             )
-        return np.flatnonzero(given)
+        return np.flatnonzero(given.astype(bool))
     if given.dtype.kind in "iu" or all(isinstance(one, Integral) for one in given):
         numbers = given.astype(np.intp)
         outside = numbers[(numbers < 0) | (numbers >= n_features)]
@@ -172,7 +174,7 @@ def find_groups(groups: Any, names: list[str] | None, n_features: int) -> dict[s
     if groups is None:
         return {}
     if not isinstance(groups, Mapping):
-        labels = list(groups)
+        labels = _by_name(groups, names)
         if len(labels) != n_features:
             raise ValueError(
                 "groups must map names of groups to columns, or hold a group (or None) for each "
@@ -180,7 +182,7 @@ def find_groups(groups: Any, names: list[str] | None, n_features: int) -> dict[s
             )
         own: dict[str, list[int]] = {}
         for j, label in enumerate(labels):
-            if not (label is None or label != label or label == ""):
+            if str(label) not in NOT_GIVEN:
                 own.setdefault(str(label), []).append(j)
         groups = own
     found = {
@@ -217,6 +219,11 @@ def find_prices(
         places = {name: j for j, name in enumerate(names or [])}
         for name, one in costs.items():
             _check_price(name, one)
+            if str(name) in groups and (name in places or isinstance(name, Integral)):
+                raise ValueError(
+                    f"costs has a price for {name!r}, which is a group and a column: give the "
+                    "group another name."
+                )
             if name in groups:
                 of_group[name] = float(one)
                 continue
@@ -227,7 +234,7 @@ def find_prices(
                 raise ValueError(f"costs has column {name}, of {n_features} columns.")
             price[name], given[name] = one, True
     else:
-        values = list(costs)
+        values = _by_name(costs, names)
         if len(values) != n_features:
             raise ValueError(
                 f"costs has {len(values)} prices for {n_features} columns: give one for each, or "
@@ -237,9 +244,18 @@ def find_prices(
             _check_price(_listed(np.array([j]), names), one)
         price, given = np.array(values, dtype=np.float64), np.ones(n_features, dtype=bool)
     for name, columns in groups.items():
-        own = float(price[columns].sum()) if given[columns].any() else 1.0
+        own = float(price[columns][given[columns]].sum()) if given[columns].any() else 1.0
         price[columns] = of_group.get(name, own)
     return price
+
+
+def _by_name(values: Any, names: list[str] | None) -> list[Any]:
+    """Return a value for every column in their order, which that of a named series need not be."""
+    index = getattr(values, "index", None)
+    if names is None or index is None or callable(index) or set(map(str, index)) != {*names}:
+        return list(values)
+    found = dict(zip(map(str, index), values, strict=True))
+    return [found[name] for name in names]
 
 
 def _check_price(name: Any, price: Any) -> None:

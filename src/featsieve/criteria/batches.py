@@ -11,6 +11,7 @@ from featsieve import defaults
 from featsieve.arrays.batches import Batches
 from featsieve.arrays.namespace import is_dask_array
 from featsieve.criteria.clusterings import sample_rows
+from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.hypotheses.families import table_labels
 from featsieve.validation import check_batch, check_batch_sizes
 
@@ -39,6 +40,15 @@ def within_batches(X: Any, batch: Any) -> tuple[Any, np.ndarray | None, Batches 
 
         inside = measured(inside)
     return inside, codes, batches
+
+
+def within_batches_of_fit(selector: Any, X: Any, batch: Any) -> tuple[Any, np.ndarray | None]:
+    """Return a table, and the batches of its rows, as a fitted selector has seen it."""
+    if batch is None and fitted_attribute(selector, "batches_") is not None:
+        raise ValueError(
+            f"{type(selector).__name__} was fitted with batches: pass batch=..., as in fit."
+        )
+    return within_batches(X, batch)[:2]
 
 
 def fit_corrected(selector: Any, X: Any, codes: np.ndarray | None) -> Any:

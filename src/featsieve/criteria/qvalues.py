@@ -17,7 +17,7 @@ from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_sparse, namespace_of, pick_columns, to_numpy
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import innermost, with_found_numbers
-from featsieve.criteria.batches import fit_corrected, within_batches
+from featsieve.criteria.batches import fit_corrected, within_batches_of_fit
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import layers
 from featsieve.hypotheses.tables import permuted
@@ -177,11 +177,7 @@ def feature_qvalues(
     progress = FitProgress("feature_qvalues", verbose)
     names = getattr(X, "columns", None)
     table = check_table(X, owner="feature_qvalues")
-    if batch is None and any(hasattr(layer, "batches_") for layer in layers(estimator)):
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted with batches: pass batch=..., as in fit."
-        )
-    table, codes, _ = within_batches(table, batch)
+    table, codes = within_batches_of_fit(estimator, table, batch)
     codes = getattr(estimator, "_codes", None) if codes is None else codes
     n, d = table.shape
     if n < FEWEST_SAMPLES:

@@ -253,7 +253,14 @@ def find_structure(
             values = [own, *progress.counted(found, n_tables, what="copies")]
         return beyond_others(np.stack(values)[:, :n_kept])
 
-    permuted = beyond(lambda one: one.permuted(scores, axis=0), "with permuted columns", len(own))
+    def shuffle(rng: np.random.Generator) -> np.ndarray:
+        """Permute every column inside of the batches: corrected rows of a batch are no others'."""
+        found = np.empty_like(scores)
+        for own in [slice(None)] if codes is None else map(codes.__eq__, np.unique(codes)):
+            found[own] = rng.permuted(scores[own], axis=0)
+        return found
+
+    permuted = beyond(shuffle, "with permuted columns", len(own))
     rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
     p_permuted, p_rotated = share_beyond(permuted), np.nan
     verdict = "nothing"
@@ -300,12 +307,11 @@ def scores_of(
     values = dense_columns(X)[0]
     scores = dense_columns(normal_scores(values, codes))[0]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
-    if len(scores) / 2 <= len(rows) < len(scores):
+    if codes is None and len(scores) / 2 <= len(rows) < len(scores):
         once = np.sort(scores[rows], axis=0)
         if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
             values = dense_columns(values[rows])[0]  # twins would be groups of two
-            codes = None if codes is None else codes[rows]
-            scores = dense_columns(normal_scores(values, codes))[0]
+            scores = dense_columns(normal_scores(values))[0]
     n_distinct = 1 + np.count_nonzero(np.diff(np.sort(scores, axis=0), axis=0), axis=0)
     order = rng.permutation(values.shape[1])  # equal ones go by chance
     order = order[n_distinct[order] > len(scores) / 2]

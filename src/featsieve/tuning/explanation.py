@@ -17,7 +17,7 @@ from featsieve.arrays.namespace import (
     is_sparse,
     to_numpy,
 )
-from featsieve.criteria.batches import within_batches
+from featsieve.criteria.batches import within_batches_of_fit
 from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.selected_clusters import best_first, layers
 from featsieve.evaluation.checks import as_classes
@@ -62,8 +62,8 @@ def explain(
         (:func:`feature_qvalues`, ``random_state=0``), or pass what that has returned. Those that a
         selector has found itself (``n_features_to_select="significant"``) are added always.
     batch : array-like of shape (n_samples,), optional
-        The batches that the selector was fitted with: clusters are told and columns correlate
-        inside of them then. Without it, those of the table as it is given.
+        The batches that the selector was fitted with, if it was: clusters are told and columns
+        correlate inside of them then.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def explain_features(
     frequency = _find(selector, "selection_frequency_")
     names = np.asarray(getattr(selector, "feature_names_in_", [f"x{j}" for j in range(d)]), str)
 
-    table = within_batches(table, batch)[0]
+    table = within_batches_of_fit(selector, table, batch)[0]
     n_stored = table.nnz if is_sparse(table) else n * d
     double = is_floating(table) and n_stored <= CONVERT_ELEMENTS
     operator = as_operator(in_double(table) if double else table, scale="unit")

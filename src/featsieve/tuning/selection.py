@@ -11,7 +11,7 @@ import numpy as np
 
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_foreign_array, to_numpy
-from featsieve.criteria.batches import within_batches
+from featsieve.criteria.batches import within_batches, within_batches_of_fit
 from featsieve.criteria.qvalues import FeatureQValues
 from featsieve.criteria.selected_clusters import (
     Clusters,
@@ -113,7 +113,8 @@ def gather(
     names = _texts("feature_names", names, d, "column of X, selected or not")
     if sample_names is None and index is not None and list(index) != list(range(n)):
         sample_names = index
-    clusters = selected_clusters(selector, table, n_clusters=n_clusters)
+    inside = within_batches_of_fit(selector, table, batch)[0]
+    clusters = selected_clusters(selector, inside, n_clusters=n_clusters)
     by_k_means = clusters is not None and clusters.source == "k-means"
     explained = selector
     if own_names is None:  # under the names that the reader knows

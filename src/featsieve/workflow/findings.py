@@ -20,6 +20,8 @@ from featsieve.workflow.columns import (
 )
 from featsieve.workflow.messages import MOST_NAMES, Note, counted, list_columns
 
+# Correlations that are held at once.
+BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
@@ -211,14 +213,19 @@ def _common_share(Z: np.ndarray) -> float | None:
 
 def _about_duplicates(Z: np.ndarray, names: list[str]) -> Iterator[Note]:
     """Say which columns are nearly the same."""
-    r = np.abs(Z.T @ Z) / Z.shape[0]
-    np.fill_diagonal(r, 0.0)
-    i, j = np.unravel_index(int(r.argmax()), r.shape)
-    twins = int((r.max(axis=0) >= defaults.TABLE_DUPLICATE).sum())
+    n, d = Z.shape
+    closest, most = np.zeros(d, dtype=np.intp), np.zeros(d)
+    for start in range(0, d, step := max(1, BLOCK_ELEMENTS // d)):  # never a d x d array
+        block = np.arange(start, min(start + step, d))
+        r = np.abs(Z[:, block].T @ Z) / n
+        r[np.arange(len(block)), block] = 0.0
+        closest[block], most[block] = r.argmax(axis=1), r.max(axis=1)
+    twins, i = int((most >= defaults.TABLE_DUPLICATE).sum()), int(most.argmax())
+    j = int(closest[i])
     if twins:
         yield Note(
             f"{counted(twins, 'column')} of {len(names):,} correlate by "
             f"{defaults.TABLE_DUPLICATE:g} or more with another, such as {names[i]!r} and "
-            f"{names[j]!r} (r = {r[i, j]:.3f}): a selection needs one of them.",
+            f"{names[j]!r} (r = {most[i]:.3f}): a selection needs one of them.",
             "duplicates",
         )

@@ -40,7 +40,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
     r, certainty = plains(facts["correlation"][order], 4), selection.fitted("feature_certainty_")
     means: list[Any] = []
     if selection.clusters is not None:
-        chosen = selection.X[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
+        chosen = selection.inside[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
         means = [plains(row, 2) for row in cluster_means(chosen, selection.clusters)]
     return {
         "total": len(names),
@@ -153,7 +153,7 @@ def correlated_pairs(selection: Selection) -> dict[str, Any] | None:
     if len(shown) < 2:
         return None
     i, j = np.triu_indices(len(shown), 1)
-    whole = correlations(selection.X[:, shown])
+    whole = correlations(selection.inside[:, shown])
     r = whole[i, j]
     joined = np.flatnonzero(np.abs(r) >= LOWEST)
     strongest = joined[np.argsort(-np.abs(r[joined]), kind="stable")][:MOST_PAIRS]

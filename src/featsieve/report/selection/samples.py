@@ -38,7 +38,7 @@ def sample_map(
     """
     if not len(selection.shown):
         return None
-    X, clusters = selection.X, selection.clusters
+    X, clusters = selection.inside, selection.clusters
     certainty = sample_certainty(selection)
     rows = drawn_samples(X.shape[0])
     n, X = X.shape[0], X[rows] if len(rows) < X.shape[0] else X
@@ -79,10 +79,10 @@ def heat_map(selection: Selection) -> dict[str, Any] | None:
         return None
     rows = drawn_samples(selection.X.shape[0])
     places = np.arange(0, len(rows), -(-len(rows) // MOST_COLUMNS))
-    operator = as_operator(selection.X[:, shown], scale="std")
-    Z = dense_values(selection.X, rows[places], shown) - to_numpy(operator.mean)
+    operator = as_operator(selection.inside[:, shown], scale="std")
+    Z = dense_values(selection.inside, rows[places], shown) - to_numpy(operator.mean)
     Z *= to_numpy(operator.inverse_scale)
-    features = similar_order(1.0 - correlations(selection.X[:, shown]))
+    features = similar_order(1.0 - correlations(selection.inside[:, shown]))
     samples: list[int] = []
     for code in range(len(clusters.names)):
         inside = np.flatnonzero(clusters.codes[rows[places]] == code)

@@ -34,6 +34,7 @@ def summarize_selection(
     stability: Stability | None = None,
     structure: StructureTest | None = None,
     y: Any = None,
+    batch: Any = None,
     image_shape: Any = None,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -57,6 +58,9 @@ def summarize_selection(
     y : array-like of shape (n_samples,), optional
         True classes, as names or numbers. They judge the selection and colour a picture; nothing
         is chosen by them.
+    batch : array-like of shape (n_samples,), optional
+        The batches that the selector was fitted with, if it was. Distributions are those of the
+        table as it is given, everything else is shown inside of the batches.
     image_shape : tuple of two int, optional
         Rows and columns of the image whose pixels (row by row) the features are.
     about : mapping, optional
@@ -102,7 +106,7 @@ def summarize_selection(
         selection = selector
     else:
         names = {"feature_names": feature_names, "sample_names": sample_names}
-        selection = gather(selector, X, n_clusters=about.get("n_clusters"), **names)
+        selection = gather(selector, X, n_clusters=about.get("n_clusters"), batch=batch, **names)
     shape = check_shape(image_shape, selection.X.shape[1])
     selection = named_as_pixels(selection, shape)
     codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
