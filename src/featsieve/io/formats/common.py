@@ -115,7 +115,7 @@ def _numbers(
     marks = request.repair or {}
     words, sure = text_columns(frame), request.columns is not None
     found = {
-        name: read_numbers(frame[name], decimal=marks.get(name, decimal), sure=sure)
+        name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
         for name in words
         if str(frame[name].dtype).startswith(("object", "str"))
     }
