@@ -39,7 +39,7 @@ NAN = float("nan")
         ("(5)", -5.0, -5.0),
         *((word, None, None) for word in ("1_2", "1_000.5", "2.1¹", "10³", "2①", "2½", "(5", "5)")),
         *((word, None, None) for word in ("12 34", "1 kg", "A1", "<", "1.2.3")),
-        ("inf", np.inf, np.inf),
+        *((word, NAN, NAN) for word in ("<LOD", "< LOQ", "BDL", "ND", "trace", "-inf")),
         ("1e999", None, None),  # too large
     ],
 )
@@ -109,3 +109,9 @@ def test_percent_signs_in_a_part_of_a_column():
     assert percent.values.tolist() == [40.0, 50.0]
     assert read_numbers(pd.Series(["0.5", "1%"]), mark=percent.decimal).values.tolist() == [0.5, 1]
     assert read_numbers(pd.Series(["5%", "50%"])).values.tolist() == [5.0, 50.0]
+
+
+def test_columns_mostly_below_detection_hold_numbers():
+    found = read_numbers(pd.Series(["<LOD"] * 5 + ["0.2", "trace", "0.3"]))
+    assert found.was == ["<LOD"] * 5 + ["trace"]
+    np.testing.assert_array_equal(found.values, [np.nan] * 5 + [0.2, np.nan, 0.3])

@@ -10,7 +10,7 @@ import numpy as np
 
 from featsieve.io.names import is_number, shorten
 
-# Words for a gap, in small letters.
+# Words for a gap, in small letters: nothing, something below the limit of detection, or no number.
 GAPS = {
     *(
         "",
@@ -42,6 +42,9 @@ GAPS = {
         "error",
     ),
     *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
+    *(sign + word for sign in ("", "<", "< ") for word in ("lod", "loq", "lloq", "dl", "mdl")),
+    *("bdl", "bql", "blq", "trace", "traces", "not detected"),
+    *(sign + word for sign in ("", "+", "-") for word in ("inf", "infinity")),
 }
 TRUTHS = {"true": 1.0, "false": 0.0}
 _CURRENCY = "[$€£¥₹₽₩₺₪฿¢]?"
@@ -101,10 +104,10 @@ def read_number(text: str, *, decimal: str = ".") -> float | None:
 
 
 def is_plain(text: str, *, decimal: str = ".") -> bool:
-    """Say whether a cell is a number as computers write it, and not too large for one."""
+    """Say whether a cell is a number as computers write it, and neither infinite nor too large."""
     if not is_number(text, decimal=decimal) or (decimal == "," and "." in text):
         return False
-    return "inf" in text.lower() or not np.isinf(float(text.replace(",", ".")))
+    return not np.isinf(float(text.replace(",", ".")))
 
 
 def read_numbers(
@@ -160,6 +163,17 @@ def read_numbers(
         used,
         int(counts.sum()),
     )
+
+
+def infinite_cells(column: Any, *, decimal: str = ".") -> Numbers | None:
+    """Return a pandas.Series of numbers with gaps in place of its infinite ones, if it has any."""
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    rows = np.flatnonzero(np.isinf(values))
+    if not len(rows):
+        return None
+    was = [str(value) for value in values[rows].tolist()]
+    n_cells = len(values) - int(np.isnan(values).sum())
+    return Numbers(np.where(np.isinf(values), np.nan, values), rows, was, decimal, n_cells)
 
 
 def _read(words: Sequence[str], decimal: str, plain: np.ndarray) -> np.ndarray:

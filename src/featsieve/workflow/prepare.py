@@ -79,8 +79,9 @@ def prepare_table(
     if infinite.any():
         raise ValueError(
             f"The table has {list_counts(by_column(infinite, names), 'infinite value')}: correct "
-            "them in the file (an empty cell counts as missing), or leave such columns out (--drop "
-            "COLUMN; in Python drop)."
+            "them in the file (an empty cell counts as missing), make them missing (--repair; in "
+            "Python repair=True of read_table; for text, workbooks and .parquet), or leave such "
+            "columns out (--drop COLUMN; in Python drop)."
         )
     notes = list(find_notes(table, random_state=random_state))
     empty = empty_columns(table.X)
