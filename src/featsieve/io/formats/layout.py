@@ -70,7 +70,7 @@ def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
     above = 0 if header is False else _title_lines(lines, "\t" if tabs else None)
     title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
     skipped, lines = places[above] if above else 0, lines[above:]
-    separator = "\t" if tabs else _separator(lines[0])
+    separator = "\t" if tabs else find_separator(lines[0])
     rows = _split(lines, separator)
     if not rows:
         raise TableError("its first line is no row of cells: is it a text table?")
@@ -91,7 +91,7 @@ def _title_lines(lines: list[str], separator: str | None) -> int:
 
     What follows must be a header, mostly of words, and at least three cells wide.
     """
-    rows = [(_split([line], separator or _separator(line)) or [[]])[0] for line in lines]
+    rows = [(_split([line], separator or find_separator(line)) or [[]])[0] for line in lines]
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
     start = 0
     while (
@@ -130,7 +130,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return rows
 
 
-def _separator(line: str) -> str:
+def find_separator(line: str) -> str:
     """Return what separates the cells of a line: a comma if there is any outside of quotes.
 
     A line of numbers with decimal commas is separated by something else.
