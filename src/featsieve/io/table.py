@@ -88,7 +88,8 @@ def read_table(
           ``obs``.
         - ``.xlsx``, also ``.xls``, ``.xlsb`` and ``.ods``: one sheet of a workbook, as text.
 
-        Titles above the header are left out, and columns of the same name are numbered;
+        Of text and workbooks, titles and comments ("# ...") above the header, units below it and
+        rows without any value are left out, and columns of the same name are numbered;
         ``origin.notes`` of the data set says so.
     label_column : str, optional
         What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
