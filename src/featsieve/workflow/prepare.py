@@ -97,7 +97,9 @@ def prepare_table(
     fill = None
     if impute is not None or empty.any():
         fill, filled = _filled(table.X)
-        table, fill = replace(table, X=filled), None if impute is None else fill
+        dropped = (*table.dropped, *(names[j] for j in np.flatnonzero(empty)))
+        table = replace(table, X=filled, dropped=dropped)
+        fill = None if impute is None else fill
     X, target = table.X, None
     if table.cells if counts is None else counts:
         found = read_expression(X, counts=counts)
