@@ -35,8 +35,11 @@ NAN = float("nan")
         ("7*", 7.0, 7.0),
         *((word, NAN, NAN) for word in ("", " - ", "N/A", "?", "Unknown", "#DIV/0!")),
         *((word, None, None) for word in ("abc", "2024-01-31", "10:30", "3-5", "%", "$", "1,23,4")),
+        ("0,500", None, 0.5),  # no group of thousands
+        ("(5)", -5.0, -5.0),
+        *((word, None, None) for word in ("1_2", "1_000.5", "2.1¹", "10³", "2①", "2½", "(5", "5)")),
         *((word, None, None) for word in ("12 34", "1 kg", "A1", "<", "1.2.3")),
-        ("inf", np.inf, np.inf),
+        *((word, NAN, NAN) for word in ("<LOD", "< LOQ", "BDL", "ND", "trace", "-inf")),
         ("1e999", None, None),  # too large
     ],
 )
@@ -95,3 +98,20 @@ def test_the_decimal_mark_is_that_of_most_cells():
     assert read_numbers(unclear).values.tolist() == [1234.0, 2345.0]
     assert read_numbers(unclear, decimal=",").values.tolist() == [1.234, 2.345]
     assert len(read_numbers(unclear, decimal=",").changed) == 0
+
+
+def test_percent_signs_in_a_part_of_a_column():
+    found = read_numbers(pd.Series(["0.5", "50%", "1", None]))
+    np.testing.assert_array_equal(found.values, [0.5, 0.5, 1, np.nan])
+    # a table read later has the unit of the first, whatever its own cells are
+    assert read_numbers(pd.Series(["60%"]), mark=found.decimal).values.tolist() == [0.6]
+    percent = read_numbers(pd.Series(["40", "50%"]))
+    assert percent.values.tolist() == [40.0, 50.0]
+    assert read_numbers(pd.Series(["0.5", "1%"]), mark=percent.decimal).values.tolist() == [0.5, 1]
+    assert read_numbers(pd.Series(["5%", "50%"])).values.tolist() == [5.0, 50.0]
+
+
+def test_columns_mostly_below_detection_hold_numbers():
+    found = read_numbers(pd.Series(["<LOD"] * 5 + ["0.2", "trace", "0.3"]))
+    assert found.was == ["<LOD"] * 5 + ["trace"]
+    np.testing.assert_array_equal(found.values, [np.nan] * 5 + [0.2, np.nan, 0.3])

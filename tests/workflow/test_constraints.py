@@ -12,7 +12,10 @@ def written(folder, text):
 def test_files(tmp_path):
     groups = written(tmp_path, "\ufeffgroup,feature\nA,a\nA, b\n\nB,c\n,d\n")
     assert read_groups(groups) == {"A": ["a", "b"], "B": ["c"]}
-    assert read_costs(written(tmp_path, "feature,price\na,2\nb,0.5\nc,\n")) == {"a": 2.0, "b": 0.5}
+    prices = {"a": 2.0, "b": 0.5}
+    assert read_costs(written(tmp_path, "feature,price\na,2\nb,0.5\n")) == prices
+    assert read_costs(written(tmp_path, "feature;price\na;2\nb;0,5\n")) == prices
+    assert read_groups(written(tmp_path, "feature;group\na;A\nb;A\n")) == {"A": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +24,9 @@ def test_files(tmp_path):
         ("feature,prize\na,2\n", "no column 'price' .did you mean 'prize'"),
         ("feature,price\na,cheap\n", "price of 'a' is no number: 'cheap'"),
         ("feature,price\na,1\na,2\n", "'a' has two prices"),
+        ("feature,price\na,2\nf0,\n", "line 3: the price of 'f0' is missing"),
+        ("feature,price\na,1_2\n", "line 2: the price of 'a' is no number: '1_2'"),
+        ('feature,price\na,"1,234"\n', "is no number: '1,234'"),
         ("feature,price\na\n", "the line 'a' has too few cells"),
         ("", "feature,price"),
     ],

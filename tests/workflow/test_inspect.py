@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from featsieve import defaults
 from featsieve.datasets import Dataset, make_planted, read_table
-from featsieve.workflow.inspect import inspect_table
+from featsieve.workflow.inspect import inspect_table, read_to_inspect
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +102,24 @@ def test_too_little_to_look_at(X):
 
 def test_wide_gaps_in_few_columns_are_no_noise():
     assert structure(load_iris().data)["verdict"] == "clusters"
+
+
+def test_no_column_is_lost_for_cells_that_can_be_repaired(tmp_path):
+    X = np.random.default_rng(0).random((12, 3)).round(3).astype(str).astype(object)
+    X[:8, 1], X[4, 2] = "<LOD", "inf"
+    pd.DataFrame(X, columns=list("abc")).to_csv(tmp_path / "t.csv", index=False)
+    table, _ = read_to_inspect(tmp_path / "t.csv", {})
+    assert inspect_table(table)["options"] == ["--repair", "--impute", "median"]
+    assert table.origin.changes["was"] == ["<LOD"] * 8 + ["inf"]
+    assert table.X.shape == (12, 3)
+
+
+def test_names_alone_say_that_scaled_genes_are_in_rows(tmp_path):
+    X = np.random.default_rng(0).standard_normal((15, 8))
+    frame = pd.DataFrame(X, columns=[f"sample{j}" for j in range(8)])
+    frame.insert(0, "gene", [f"g{i}" for i in range(15)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table, notes = read_to_inspect(tmp_path / "t.csv", {})
+    assert table.X.shape == (8, 15)
+    assert [note.kind for note in notes] == ["transposed"]
+    assert inspect_table(table, notes=notes)["options"] == ["--transpose"]

@@ -88,6 +88,7 @@ def test_values_that_cannot_be_used(X):
         ready = prepare_table(empty, impute=impute)
         assert ready.notes == ("Without any value, and left out: column 'x3'.",)
         np.testing.assert_array_equal(ready.X[:, 3], 0.0)  # as any constant column
+        assert ready.table.dropped == ("x3",)
     with pytest.raises(ValueError, match="no value at all in the table"):
         prepare_table(np.full((5, 3), np.nan))
     with pytest.raises(ValueError, match=r"one row only.*at least 2 are needed.*--transpose"):

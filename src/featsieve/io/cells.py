@@ -10,7 +10,7 @@ import numpy as np
 
 from featsieve.io.names import is_number, shorten
 
-# Words for a gap, in small letters.
+# Words for a gap, in small letters: nothing, something below the limit of detection, or no number.
 GAPS = {
     *(
         "",
@@ -42,14 +42,18 @@ GAPS = {
         "error",
     ),
     *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
+    *(sign + word for sign in ("", "<", "< ") for word in ("lod", "loq", "lloq", "dl", "mdl")),
+    *("bdl", "bql", "blq", "trace", "traces", "not detected"),
+    *(sign + word for sign in ("", "+", "-") for word in ("inf", "infinity")),
 }
 TRUTHS = {"true": 1.0, "false": 0.0}
 _CURRENCY = "[$€£¥₹₽₩₺₪฿¢]?"
-# "(5)" is how accountants write -5; a star is a footnote, and "90+" is 90 or more.
+# "(5)" is how accountants write -5; a star is a footnote, "90+" is 90 or more, and no group of
+# thousands begins with 0.
 _NUMBER = (
-    r"(?P<limit>[<>=≤≥~≈]*)\s*(?P<open>\(?)(?P<sign>[+-]?)\s*{currency}\s*(?P<inner>[+-]?)"
-    r"(?P<whole>\d{{1,3}}(?P<group>{groups})\d{{3}}(?:(?P=group)\d{{3}})*|\d*)"
-    r"(?:{decimal}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s*(?:{currency}|%?)\)?\s*[+*]*"
+    r"(?P<limit>[<>=≤≥~≈]*)\s*(?P<open>\()?(?P<sign>[+-]?)\s*{currency}\s*(?P<inner>[+-]?)"
+    r"(?P<whole>[1-9]\d{{0,2}}(?P<group>{groups})\d{{3}}(?:(?P=group)\d{{3}})*|\d*)"
+    r"(?:{decimal}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s*(?:{currency}|%?)(?(open)\))\s*[+*]*"
 )
 NUMBERS = {
     decimal: re.compile(
@@ -66,7 +70,7 @@ class Numbers:
     values: np.ndarray
     changed: np.ndarray  # rows whose cells are odd
     was: list[str]  # these cells
-    decimal: str  # what they were read by
+    decimal: str  # mark that they were read by, with "%" behind it if "50%" is 0.5
     n_cells: int  # that are not empty
 
     def __str__(self) -> str:
@@ -80,8 +84,10 @@ class Numbers:
 def read_number(text: str, *, decimal: str = ".") -> float | None:
     """Return the number in a cell: NaN for a word that means a gap, None for any other word.
 
-    "<50" is its limit, 50; "12.3%" is 12.3.
+    "<50" is its limit, 50; "12.3%" is 12.3. "2.1¹" has a footnote or a power: nobody knows.
     """
+    if any(letter.isnumeric() and not letter.isdecimal() for letter in text):
+        return None
     text = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()
     if text.lower() in GAPS:
         return float("nan")
@@ -98,19 +104,24 @@ def read_number(text: str, *, decimal: str = ".") -> float | None:
 
 
 def is_plain(text: str, *, decimal: str = ".") -> bool:
-    """Say whether a cell is a number as computers write it, and not too large for one."""
+    """Say whether a cell is a number as computers write it, and neither infinite nor too large."""
     if not is_number(text, decimal=decimal) or (decimal == "," and "." in text):
         return False
-    return "inf" in text.lower() or not np.isinf(float(text.replace(",", ".")))
+    return not np.isinf(float(text.replace(",", ".")))
 
 
-def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numbers | None:
+def read_numbers(
+    column: Any, *, decimal: str = ".", sure: bool = False, mark: str | None = None
+) -> Numbers | None:
     """Return the numbers in a pandas.Series of text, None if it holds too few of them.
 
     True and False are 1 and 0. Too few is less than half of its cells, unless it is ``sure`` that
     the column should hold numbers. Other words become NaN. ``decimal`` is the decimal mark of the
-    file; the other one is taken where it makes more cells numbers.
+    file; the other one is taken where it makes more cells numbers. "50%" is 50, but 0.5 beside
+    numbers without a sign that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
+    this column before, and settles both: with "%" behind it, "50%" is 0.5.
     """
+    decimal, scaled = (mark[:1], mark[1:] == "%") if mark else (decimal, False)
     try:
         codes, cells = column.factorize()
     except TypeError:  # lists and the like
@@ -119,7 +130,7 @@ def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numb
     words = [cell if isinstance(cell, str) else str(cell).replace(".", decimal) for cell in cells]
     small = [word.strip().lower() for word in words]
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
-    mark, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
+    used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
@@ -131,20 +142,38 @@ def read_numbers(column: Any, *, decimal: str = ".", sure: bool = False) -> Numb
         if np.isfinite(_read(unread, other, hard[: len(unread)])).any():
             others = _read(words, other, hard)
             if counts[np.isfinite(others)].sum() > counts[np.isfinite(values)].sum():
-                mark, values = other, others
+                used, values = other, others
         known = counts[[word not in GAPS for word in small]].sum()
         numbers = counts[np.isfinite(values)].sum()
         if known and (numbers == 0 or (2 * numbers < known and not sure)):
             return None
-        plain &= mark == decimal
+        plain &= used == decimal
+        signed = np.array(["%" in word for word in words], dtype=bool)
+        bare = values[~signed & np.isfinite(values)]
+        if mark is None and signed.any() and len(bare):
+            scaled = bool(((bare >= 0) & (bare <= 1)).all())
+        if scaled:
+            values[signed] /= 100
+            used += "%"
     rows = np.flatnonzero(np.append(~plain, False)[codes])  # -1 is an empty cell
     return Numbers(
         np.append(values, np.nan)[codes],
         rows,
         [words[k] for k in codes[rows]],
-        mark,
+        used,
         int(counts.sum()),
     )
+
+
+def infinite_cells(column: Any, *, decimal: str = ".") -> Numbers | None:
+    """Return a pandas.Series of numbers with gaps in place of its infinite ones, if it has any."""
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    rows = np.flatnonzero(np.isinf(values))
+    if not len(rows):
+        return None
+    was = [str(value) for value in values[rows].tolist()]
+    n_cells = len(values) - int(np.isnan(values).sum())
+    return Numbers(np.where(np.isinf(values), np.nan, values), rows, was, decimal, n_cells)
 
 
 def _read(words: Sequence[str], decimal: str, plain: np.ndarray) -> np.ndarray:

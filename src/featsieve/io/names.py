@@ -94,7 +94,12 @@ def find_columns(
 
 
 def is_number(text: str, *, decimal: str = ".") -> bool:
-    """Say whether a text reads as a number, whose decimal point may be a comma."""
+    """Say whether a text reads as a number, whose decimal point may be a comma.
+
+    "1_2" is a name, though Python takes it for 12.
+    """
+    if "_" in text:
+        return False
     try:
         float(text.replace(",", ".") if decimal == "," else text)
     except ValueError:

@@ -88,7 +88,8 @@ def read_table(
           ``obs``.
         - ``.xlsx``, also ``.xls``, ``.xlsb`` and ``.ods``: one sheet of a workbook, as text.
 
-        Titles above the header are left out, and columns of the same name are numbered;
+        Of text and workbooks, titles and comments ("# ...") above the header, units below it and
+        rows without any value are left out, and columns of the same name are numbered;
         ``origin.notes`` of the data set says so.
     label_column : str, optional
         What holds the true classes: a column (of ``obs`` for ``.h5ad``), or for ``.mat`` and
@@ -122,9 +123,11 @@ def read_table(
         Which sheet of a workbook: its name, or its number from 1 on. Without it, the largest.
     repair : bool or mapping, default=False
         Whether numbers that are written as text ("<50", "12.3%", "$1,234.00", "1 234") become
-        numbers, the limit in place of "<50", and other cells of such a column become missing; such
-        columns are refused otherwise. ``origin.changes`` of the data set lists every cell. A
-        mapping of columns to decimal marks (``origin.options["repair"]``) settles what "1,234" is.
+        numbers, the limit in place of "<50", and other cells of such a column ("<LOD") become
+        missing; such columns are refused otherwise. Infinite numbers become missing as well.
+        ``origin.changes`` of the data set lists every cell. A mapping of columns to decimal marks
+        (``origin.options["repair"]``) settles what "1,234" is, and whether "50%" is 50 or, with
+        "%" behind the mark, 0.5.
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.constraints import in_positions, make_offer
+from featsieve.io.formats.layout import find_separator
 from featsieve.io.guard import read_small
-from featsieve.io.names import find_columns
+from featsieve.io.names import find_columns, is_number
 
 
 def place_constraints(
@@ -49,28 +50,37 @@ def split_names(words: Iterable[str] | None) -> list[str] | None:
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Return the features of every group in a file with the columns feature and group."""
     groups: dict[str, list[str]] = {}
-    for feature, group in _pairs(path, ("feature", "group")):
-        groups.setdefault(group, []).append(feature)
+    for _, feature, group in _pairs(path, ("feature", "group"))[0]:
+        if group:
+            groups.setdefault(group, []).append(feature)
     return groups
 
 
 def read_costs(path: Path) -> dict[str, float]:
     """Return the prices in a file with the columns feature (or the name of a group) and price."""
     prices: dict[str, float] = {}
-    for feature, price in _pairs(path, ("feature", "price")):
-        try:
-            number = float(price)
-        except ValueError:
-            raise ValueError(f"{path}: the price of {feature!r} is no number: {price!r}.") from None
+    lines, decimal = _pairs(path, ("feature", "price"))
+    for line, feature, price in lines:
+        if not is_number(price, decimal=decimal):
+            fault = f"no number: {price!r}" if price else "missing: leave the line out"
+            raise ValueError(f"{path}, line {line}: the price of {feature!r} is {fault}.")
+        number = float(price.replace(",", "."))
         if prices.setdefault(feature, number) != number:
             raise ValueError(f"{path}: {feature!r} has two prices: leave one of them out.")
     return prices
 
 
-def _pairs(path: Path, columns: tuple[str, str]) -> list[tuple[str, str]]:
-    """Return two columns of a small text file, without rows that lack the second."""
+def _pairs(path: Path, columns: tuple[str, str]) -> tuple[list[tuple[int, str, str]], str]:
+    """Return the number and two cells of every line of a small text file, and its decimal mark.
+
+    Cells are separated as in tables: numbers may have decimal commas unless commas do it.
+    """
     text = read_small(path, what=f"table with the columns {' and '.join(columns)}")
-    rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(row)]
+    text = text.lstrip("\ufeff")
+    separator = find_separator(text.strip().partition("\n")[0])
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    lines = [(reader.line_num, row) for row in reader if any(row)]
+    rows = [row for _, row in lines]
     try:
         first, second = find_columns(columns, [name.strip() for name in rows[0]] if rows else [])
     except ValueError as error:
@@ -80,5 +90,5 @@ def _pairs(path: Path, columns: tuple[str, str]) -> list[tuple[str, str]]:
     short = next((row for row in rows if len(row) <= max(first, second)), None)
     if short is not None:
         raise ValueError(f"{path}: the line {','.join(short)!r} has too few cells.")
-    pairs = [(row[first].strip(), row[second].strip()) for row in rows[1:]]
-    return [pair for pair in pairs if pair[1]]
+    pairs = [(line, row[first].strip(), row[second].strip()) for line, row in lines[1:]]
+    return pairs, "." if separator == "," else ","

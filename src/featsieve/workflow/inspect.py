@@ -27,13 +27,13 @@ def read_to_inspect(
 ) -> tuple[Dataset, list[Note]]:
     """Read a table with all that can be done for it: text left out, cells repaired.
 
-    One that looks transposed by its values and by its names is read so, and a note says why.
+    One that looks transposed by two signs, of which one is a name, is read so, and a note says why.
     """
     progress(f"reading {path.name}")
     options = {**options, "drop_text": True, "repair": True}
     table = read_table(path, **options)
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
-    if not (by_values and by_names):
+    if by_values + by_names < 2:
         return table, []
     transposed = read_table(path, **{**options, "transpose": True})
     return transposed, [Note(f"The table looks transposed: {why}.", "transposed")]

@@ -79,8 +79,9 @@ def prepare_table(
     if infinite.any():
         raise ValueError(
             f"The table has {list_counts(by_column(infinite, names), 'infinite value')}: correct "
-            "them in the file (an empty cell counts as missing), or leave such columns out (--drop "
-            "COLUMN; in Python drop)."
+            "them in the file (an empty cell counts as missing), make them missing (--repair; in "
+            "Python repair=True of read_table; for text, workbooks and .parquet), or leave such "
+            "columns out (--drop COLUMN; in Python drop)."
         )
     notes = list(find_notes(table, random_state=random_state))
     empty = empty_columns(table.X)
@@ -96,7 +97,9 @@ def prepare_table(
     fill = None
     if impute is not None or empty.any():
         fill, filled = _filled(table.X)
-        table, fill = replace(table, X=filled), None if impute is None else fill
+        dropped = (*table.dropped, *(names[j] for j in np.flatnonzero(empty)))
+        table = replace(table, X=filled, dropped=dropped)
+        fill = None if impute is None else fill
     X, target = table.X, None
     if table.cells if counts is None else counts:
         found = read_expression(X, counts=counts)

@@ -96,3 +96,37 @@ def test_cells_longer_than_the_csv_module_takes(tmp_path):
     names = [f"gene {j}" for j in range(20_000)]  # one cell, for the wrong separator
     assert layout_of(tmp_path, ",".join(names) + "\n").names == names
     assert layout_of(tmp_path, 'a,"b;c"\n1,' + "x" * 200_000 + "\n").names == ["a", "b;c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped", "names"),
+    [
+        ("# made by hand, 2024\n# twice\na,b,c\n1,2,3\n", 2, ["a", "b", "c"]),
+        ("# two\na,b\n1,2\n", 1, ["a", "b"]),
+        ("#a,b\n1,2\n", 0, ["#a", "b"]),  # a header
+        ("# first\n#a,b\n1,2\n", 1, ["#a", "b"]),
+        ("# numbers\n1,2,3\n4,5,6\n", 1, ["x0", "x1", "x2"]),
+    ],
+)
+def test_comments_above_the_table(tmp_path, text, skipped, names):
+    found = layout_of(tmp_path, text)
+    assert (found.skipped, found.names) == (skipped, names)
+    assert len(found.notes) == (skipped > 0)
+
+
+@pytest.mark.parametrize(
+    ("units", "left_out"),
+    [
+        ("-,mg/l,mmol/l,", True),  # pH has none
+        ("s0,1,mg/l,2", False),
+        ("s0,NA,NA,<LOD", False),  # a sample
+        ("s0,NA,bad,NA", False),
+        ("s0,<50,<60,<70", False),
+    ],
+)
+def test_units_below_the_header(tmp_path, units, left_out):
+    path = tmp_path / "toy.csv"
+    path.write_text(f"name,a,b,pH\n{units}\ns1,1,2,7\ns2,3,4,\n")
+    found = find_layout(path)
+    assert (found.skipped == 1, len(found.notes) == 1) == (left_out, left_out)
+    assert find_layout(path, units=False).skipped == 0  # a table that is transposed

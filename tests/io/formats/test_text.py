@@ -351,3 +351,18 @@ def test_decimal_commas_of_a_transposed_table(tmp_path):
     lines = ("gene;s1;s2;s3", "g;1,5;2;3", "h;4;5,25;6", "kind;u;v;u")
     table = read_lines(tmp_path, *lines, transpose=True, label_column="kind")
     np.testing.assert_array_equal(table.X, [[1.5, 4], [2, 5.25], [3, 6]])
+
+
+def test_rows_without_any_cell_and_units_are_left_out(tmp_path):
+    lines = ("# made by hand", "who,a,b", ",mg/l,kg", "x,1,2", " ,,", "y,,3", ",5,")
+    table = read_lines(tmp_path, *lines, id_column="who")
+    assert table.sample_names == ["x", "y", ""]
+    np.testing.assert_array_equal(table.X, [[1, 2], [np.nan, 3], [5, np.nan]])
+    assert table.origin.notes == (
+        "Left out above the header: '# made by hand'.",
+        "Left out below the header, as units: 'mg/l, kg'.",
+        "Rows without any value, and left out: 1 (the first is row 2).",
+    )
+    # the same rows, whichever columns are asked for
+    some = read_table(tmp_path / "t.csv", columns=["b"], trusted=True)
+    np.testing.assert_array_equal(some.X.ravel(), [2, 3, np.nan])

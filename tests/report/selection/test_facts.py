@@ -39,6 +39,9 @@ def test_facts_about_the_table():
     assert facts["density"] == pytest.approx(X.nnz / (60 * 41), rel=1e-2)
     assert (facts["file"], facts["dropped"]) == ("a.csv", ["id"])
     assert not facts["named"]
+    # an empty column was filled and left out: it is counted once
+    facts = table_facts(of(MaxVariance(4), X), {"dropped": ["id", "x40"]})
+    assert (facts["features"], facts["constant"], facts["dropped"]) == (40, 0, ["id"])
 
 
 def test_settings_are_those_that_were_changed():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.io.cells import Numbers, describe_odd, read_numbers
+from featsieve.io.cells import Numbers, describe_odd, infinite_cells, read_numbers
 from featsieve.io.dataset import Dataset, Origin, as_table, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import ColumnError, TableError
@@ -115,10 +115,13 @@ def _numbers(
     marks = request.repair or {}
     words, sure = text_columns(frame), request.columns is not None
     found = {
-        name: read_numbers(frame[name], decimal=marks.get(name, decimal), sure=sure)
+        name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
         for name in words
         if str(frame[name].dtype).startswith(("object", "str"))
     }
+    if request.repair is not None:
+        floats = frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]
+        found |= {name: infinite_cells(frame[name], decimal=decimal) for name in floats}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     odd = {name: about for name, about in numbers.items() if len(about.changed)}

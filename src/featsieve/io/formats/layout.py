@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from featsieve.io.cells import read_number
 from featsieve.io.formats.common import DECIMAL_COMMA
 from featsieve.io.guard import TableError, printable
 from featsieve.io.names import is_number, number_twins, place_names
@@ -36,7 +37,7 @@ class Layout:
     has_header: bool
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
-    skipped: int = 0  # lines above the header
+    skipped: int = 0  # lines above the header, or above units below it
     notes: tuple[str, ...] = ()
 
     @property
@@ -45,10 +46,11 @@ class Layout:
         return self.has_header and self.names[0] == ""
 
 
-def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
+def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool = True) -> Layout:
     """Look at the first lines of a text table, which may be compressed.
 
-    ``header`` says whether the first line names the columns, None lets it be found out.
+    ``header`` says whether the first line names the columns, None lets it be found out;
+    ``units`` whether a line of units may stand below it.
     """
     with open_text(path) as stream:
         start = stream.read(4096)
@@ -67,23 +69,68 @@ def find_layout(path: Path | bytes, *, header: bool | None = None) -> Layout:
     if not lines:
         raise TableError("the file is empty")
     tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
-    above = 0 if header is False else _title_lines(lines, "\t" if tabs else None)
+    above = _comment_lines(lines, "\t" if tabs else None)
+    if header is not False:
+        above += _title_lines(lines[above:], "\t" if tabs else None)
     title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
-    skipped, lines = places[above] if above else 0, lines[above:]
-    separator = "\t" if tabs else _separator(lines[0])
+    skipped, lines, places = places[above] if above else 0, lines[above:], places[above:]
+    separator = "\t" if tabs else find_separator(lines[0])
     rows = _split(lines, separator)
     if not rows:
         raise TableError("its first line is no row of cells: is it a text table?")
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
     decimal = "," if comma else "."
+    told = [f"Left out above the header: {_short(title)}."] if above else []
     if not (_has_header(rows, decimal) if header is None else header):
-        return Layout(separator, decimal, encoding, False, place_names(len(rows[0])))
+        names = place_names(len(rows[0]))
+        return Layout(separator, decimal, encoding, False, names, (), skipped, tuple(told))
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
     names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
-    left_out = f"Left out above the header: {printable(title, longest=LONGEST_TITLE)!r}."
-    told = tuple(filter(None, [left_out if above else "", twins]))
-    return Layout(separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, told)
+    told += [twins] if twins else []
+    if units and _has_units(rows, decimal) and rows[:2] == _split(lines[:2], separator):
+        skipped = places[1]  # the units stand where pandas looks for the header
+        words = ", ".join(cell.strip() for cell in rows[1] if cell.strip())
+        told.append(f"Left out below the header, as units: {_short(words)}.")
+    return Layout(
+        separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, tuple(told)
+    )
+
+
+def _short(text: str) -> str:
+    """Return text that was left out, for a note."""
+    return repr(printable(text, longest=LONGEST_TITLE))
+
+
+def _comment_lines(lines: list[str], separator: str | None) -> int:
+    """Return how many lines at the top begin with "#", but for one that is the header.
+
+    That one is as wide as the next line, which holds a number.
+    """
+    start = next(
+        (i for i, line in enumerate(lines) if not line.lstrip("\ufeff").startswith("#")), 0
+    )
+    if not start:
+        return 0
+    mark = separator or find_separator(lines[start])
+    last, first = (_split([line], mark) or [[]] for line in lines[start - 1 : start + 1])
+    header = len(last[0]) == len(first[0]) and any(map(is_number, first[0]))
+    return start - header
+
+
+def _has_units(rows: list[list[str]], decimal: str) -> bool:
+    """Say whether the line below the header has words, mostly, in all columns of numbers."""
+    if len(rows) < 3 or len({len(row) for row in rows}) > 1:
+        return False
+    columns = [[cell.strip() for cell in column] for column in zip(*rows[1:], strict=True)]
+    first = [
+        read_number(unit, decimal=decimal)
+        for unit, *cells in columns
+        if any(cells) and all(is_number(cell, decimal=decimal) for cell in cells if cell)
+    ]
+    words = first.count(None)
+    # gaps are NaN: some columns may have no unit
+    return words > 1 and 2 * words > len(first) and all(one is None or one != one for one in first)
 
 
 def _title_lines(lines: list[str], separator: str | None) -> int:
@@ -91,7 +138,7 @@ def _title_lines(lines: list[str], separator: str | None) -> int:
 
     What follows must be a header, mostly of words, and at least three cells wide.
     """
-    rows = [(_split([line], separator or _separator(line)) or [[]])[0] for line in lines]
+    rows = [(_split([line], separator or find_separator(line)) or [[]])[0] for line in lines]
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
     start = 0
     while (
@@ -130,7 +177,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return rows
 
 
-def _separator(line: str) -> str:
+def find_separator(line: str) -> str:
     """Return what separates the cells of a line: a comma if there is any outside of quotes.
 
     A line of numbers with decimal commas is separated by something else.

@@ -49,11 +49,15 @@ def read_text(
     """Return what a request asks of text, of which ``origin`` says what is known already."""
     pandas, origin = load_optional("pandas", f"Reading {name}"), origin or Origin()
     try:
-        layout = find_layout(path, header=request.header)
+        # Below names of samples stands no unit, but something about them.
+        layout = find_layout(path, header=request.header, units=not request.transpose)
         # of a table that will be transposed, all columns are samples
         asked = Request() if request.transpose else request
         _check_columns(layout, asked)
         frame = _read(pandas, path, layout, asked)
+        blank = _blank_rows(frame)
+        if blank.any() and asked.columns is not None:  # something may stand in other columns
+            blank &= _blank_rows(_read(pandas, path, layout, replace(asked, columns=None)))
     except UnicodeDecodeError as error:
         raise TableError(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
@@ -73,6 +77,11 @@ def read_text(
             f"there is one column, {shown(layout.names[0])}, and it does not hold numbers: cells "
             "must be separated by commas, semicolons or tabulators"
         )
+    notes = [*origin.notes, *layout.notes]
+    if len(layout.names) > 1 and blank.any() and not blank.all():
+        count = f"{blank.sum():,} (the first is row {blank.argmax() + 1:,})"
+        notes.append(f"Rows without any value, and left out: {count}.")
+        frame = frame[~blank].reset_index(drop=True)
     rows = frame.pop("").tolist() if layout.row_names else None
     rows = rows if rows is None or any(rows) else None  # a table that begins in column B
     # "a,b," has a third column without name and content
@@ -84,7 +93,7 @@ def read_text(
         named=layout.has_header,
         rows=rows,
         decimal=layout.decimal,
-        origin=replace(origin, notes=(*origin.notes, *layout.notes)),
+        origin=replace(origin, notes=tuple(notes)),
     )
 
 
@@ -141,6 +150,22 @@ def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> 
         if name not in as_they_stand:  # numbers in some rows, words in others
             frame[name] = frame[name].map(str, na_action="ignore")
     return frame
+
+
+def _blank_rows(frame: Any) -> np.ndarray:
+    """Return which rows of a pandas.DataFrame have no cell with content."""
+    blank = np.ones(len(frame), dtype=bool)
+    words = set(text_columns(frame))
+    for name in frame:
+        rows = np.flatnonzero(blank)
+        if not len(rows):
+            break
+        cells = frame[name].iloc[rows]
+        empty = cells.isna().to_numpy()
+        if name in words:
+            empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells])
+        blank[rows] = empty
+    return blank
 
 
 def exact_numbers(version: str) -> dict[str, str]:

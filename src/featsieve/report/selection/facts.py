@@ -19,7 +19,13 @@ MOST_STEPS = 400
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the table."""
+    """Return facts about the table.
+
+    Columns that were left out though the table has them are empty ones, and a note names them: they
+    are no features.
+    """
+    dropped = [str(name) for name in about.get("dropped") or ()]
+    empty = set(dropped) & set(selection.feature_names)
     X, spreads = selection.X, selection.spreads
     sparse = hasattr(X, "nnz")
     varying = spreads[spreads > 0.0]
@@ -28,13 +34,13 @@ def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any
     return {
         "file": about.get("file") and str(about["file"]),
         "samples": int(X.shape[0]),
-        "features": int(X.shape[1]),
+        "features": int(X.shape[1]) - len(empty),
         "sparse": sparse,
         "density": plain(X.nnz / (X.shape[0] * X.shape[1]) if sparse else 1.0, 3),
         "named": selection.named,
-        "constant": len(spreads) - len(varying),
+        "constant": len(spreads) - len(varying) - len(empty),
         "constant_selected": len(selection.chosen) - len(selection.shown),
-        "dropped": [str(name) for name in about.get("dropped") or ()],
+        "dropped": [name for name in dropped if name not in empty],
         "standardized": bool(about.get("standardized", False)),
         "spread": plain(high / low, 3),
     }
