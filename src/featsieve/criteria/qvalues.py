@@ -211,7 +211,7 @@ def feature_qvalues(
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_refits)
     progress.step(f"fitting {type(selector).__name__} again, {n_refits} times")
     refits = Parallel(n_jobs, return_as="generator")(
-        delayed(_null_statistics)(selector, table, codes, variables, chosen, int(seed))
+        delayed(_null_statistics)(selector, table, codes, chosen, int(seed), variables)
         for chosen, seed in zip(np.hstack(drawn), seeds, strict=True)
     )
     null = np.array(list(progress.counted(refits, n_refits, what="refits")))
@@ -317,9 +317,9 @@ def _null_statistics(
     selector: Any,
     X: Any,
     codes: np.ndarray | None,
-    variables: np.ndarray | None,
     chosen: np.ndarray,
     seed: int,
+    variables: np.ndarray | None = None,
 ) -> np.ndarray:
     """Fit the selector with some columns permuted; return their statistics. Runs in a worker.
 

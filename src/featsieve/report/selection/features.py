@@ -77,8 +77,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
         marks = [
-            f"{'high' if separation[j] > 0.0 else 'low'} {selection.feature_names[j]}"
-            for j in marking
+            f"{'high' if separation[j] > 0.0 else 'low'} {selection.shown_name(j)}" for j in marking
         ]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
@@ -119,7 +118,7 @@ def distributions(
         return None
     values = dense_values(selection.X if original is None else original, rows, shown)
     inside = [clusters.codes[rows] == code for code in range(len(clusters.names))]
-    found: dict[str, Any] = {"feature": [selection.feature_names[j] for j in shown]}
+    found: dict[str, Any] = {"feature": [selection.shown_name(j) for j in shown]}
     found |= {"range": [], "median": [], "counts": []}
     for column in values.T:
         low, high = np.quantile(column, (TAIL, 1.0 - TAIL))
