@@ -16,7 +16,7 @@ from featsieve.workflow.columns import count_where
 IMPUTE = ("median", "nearest", "category")
 # How a note says it, and what an answer is compared with.
 SAID = {
-    "median": "filled with the column's median (a category: its most frequent level)",
+    "median": "filled with the column's median",
     "nearest": "filled from the nearest rows",
     "category": "taken as a level of their own in categories, filled with the median elsewhere",
 }
