@@ -97,7 +97,8 @@ def _from_nearest(table: Dataset, fill: np.ndarray) -> np.ndarray:
     Distances are those of standardised columns, of the indicators of categories; of a long table,
     a part is looked among.
     """
-    X, owner, _ = expand(table.X, table.names, table.encodings)
+    encodings = table.encodings
+    X, owner, _ = expand(table.X, table.names, encodings)
     owner = np.arange(X.shape[1]) if owner is None else owner
     with np.errstate(all="ignore"):
         centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
@@ -112,7 +113,7 @@ def _from_nearest(table: Dataset, fill: np.ndarray) -> np.ndarray:
     for j, name in enumerate(table.names):
         gaps = np.isnan(filled[:, j])
         if gaps.any():
-            own, known = near[:, owner == j], table.encodings.get(name)
+            own, known = near[:, owner == j], encodings.get(name)
             values = own.argmax(axis=1) if own.shape[1] > 1 else own[:, 0]
             values = values if known is None or known.kind == "date" else np.rint(values)
             filled[gaps, j] = fill[j] if gaps.all() else values[gaps]

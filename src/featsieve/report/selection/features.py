@@ -76,9 +76,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
-        marks = [
-            f"{'high' if separation[j] > 0.0 else 'low'} {selection.shown_name(j)}" for j in marking
-        ]
+        marks = [_mark(selection, j, high=separation[j] > 0.0) for j in marking]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
         rows.append({"name": name, "size": size, "marks": marks, "certainty": sure})
@@ -91,6 +89,14 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
         "doubtful": None if certainty is None else _doubtful(certainty, selection),
         "rows": rows,
     }
+
+
+def _mark(selection: Selection, j: int, *, high: bool) -> str:
+    """Say what a cluster is known by: a high or low number, a level that is often there or not."""
+    name = selection.shown_name(j)
+    if name == selection.feature_names[j]:
+        return f"{'high' if high else 'low'} {name}"
+    return f"{'often' if high else 'seldom'} {name}"
 
 
 def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
