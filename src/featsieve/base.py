@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
@@ -22,9 +22,10 @@ from featsieve.arrays.namespace import (
     place_columns,
     to_numpy,
 )
+from featsieve.arrays.scale import find_variables
 from featsieve.arrays.threads import LARGEST_UNTHREADED, one_thread
 from featsieve.choices import Choices
-from featsieve.constraints import CONSTRAINTS, make_offer
+from featsieve.constraints import CONSTRAINTS, find_groups, make_offer
 from featsieve.criteria.batches import within_batches
 from featsieve.docstrings import fill_doc
 from featsieve.progress import reporting
@@ -196,14 +197,22 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
             vars(fresh).pop("_codes", None)
         return self
 
-    def _fit_corrected(self, X: Any, codes: np.ndarray) -> Self:
-        """Fit a table that was corrected for batches before."""
+    def _fit_corrected(
+        self, X: Any, codes: np.ndarray, variables: np.ndarray | None = None
+    ) -> Self:
+        """Fit a table that was corrected for batches before, which shows no ``variables``."""
         with whole_fit(self) as fresh:
-            fresh._fit_all(X, codes=codes)
+            fresh._fit_all(X, codes=codes, variables=variables)
             vars(fresh).pop("_codes", None)
         return self
 
-    def _fit_all(self, X: Any, batch: Any = None, codes: np.ndarray | None = None) -> None:
+    def _fit_all(
+        self,
+        X: Any,
+        batch: Any = None,
+        codes: np.ndarray | None = None,
+        variables: np.ndarray | None = None,
+    ) -> None:
         """Check parameters and table, rank the features, and see to what is left to be found.
 
         ``codes`` are batches that the table was corrected for before.
@@ -211,7 +220,8 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
         self._check_parameters()
         with reporting(self):
             given = self._check_input(X)
-            self._set_offer()
+            self._set_offer(given)
+            self._variables = self._variables if variables is None else variables
             with one_thread(if_=given.shape[0] * given.shape[1] <= LARGEST_UNTHREADED):
                 X, own, batches = within_batches(given, batch)
                 self._codes = codes if own is None else own
@@ -229,14 +239,14 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
             if hasattr(self, name):
                 check(name, getattr(self, name))
 
-    def _set_offer(self) -> None:
+    def _set_offer(self, X: Any) -> None:
         """Find out what may be selected, of a checked table."""
 
     def _operator(self, X: Any) -> DataOperator:
         """Return the operator of a checked table that ``scale`` asks for."""
         check_option("scale", self.scale, tuple(COLUMN_SCALES))
         scale, center = COLUMN_SCALES[self.scale]
-        operator = as_operator(X, scale=scale, center=center)
+        operator = as_operator(X, scale=ColumnScale(scale, self._variables), center=center)
         self._check_varies(to_numpy(operator.varies))
         return operator
 
@@ -372,10 +382,10 @@ class ConstrainedSelector(UnsupervisedSelector):
     costs: Any = None
     budget: float | None = None
 
-    def _set_offer(self) -> None:
-        """Find out what may be selected, of a checked table."""
-        self._offer = make_offer(
-            self.n_features_in_,
-            getattr(self, "feature_names_in_", None),
-            **{name: getattr(self, name) for name in CONSTRAINTS},
-        )
+    def _set_offer(self, X: Any) -> None:
+        """Find out what may be selected, of a checked table, and which columns are one variable."""
+        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        given = {name: getattr(self, name) for name in CONSTRAINTS}
+        self._offer = make_offer(d, names, **given)
+        groups = find_groups(self.groups, None if names is None else list(map(str, names)), d)
+        self._variables = find_variables(X, groups.values())

@@ -45,6 +45,9 @@ class Choices:
     _offer: Offer | None = None
     _spends: ClassVar[bool] = False
 
+    # The variable of every column, where the indicators of a category are one.
+    _variables: np.ndarray | None = None
+
     # The batch of every row, during a fit.
     _codes: np.ndarray | None = None
 
@@ -118,7 +121,7 @@ class Choices:
         elif not hasattr(self, "n_clusters_"):
             check_option("n_clusters", self.n_clusters, ("auto",))
             self._progress.step("counting the clusters")
-            self.cluster_count_ = count_clusters(X, codes=self._codes)
+            self.cluster_count_ = count_clusters(X, codes=self._codes, variables=self._variables)
             self.n_clusters_ = self.cluster_count_.n_clusters
         return self.n_clusters_
 
@@ -133,7 +136,11 @@ class Choices:
             self._progress.step("testing whether there is structure")
             n_jobs = getattr(self, "n_jobs", None)
             self.structure_ = warn_without_structure(
-                X, codes=self._codes, n_jobs=n_jobs, progress=self._progress
+                X,
+                codes=self._codes,
+                variables=self._variables,
+                n_jobs=n_jobs,
+                progress=self._progress,
             )
 
     def _set_batches(self, X: Any, batches: Batches, batch: Any) -> None:

@@ -51,7 +51,8 @@ exclude : names, positions or mask, default={default}
     them out of X if they should not.
 groups : mapping or list, default={default}
     Columns that are selected together or not at all, and count as one feature: ``{{"name":
-    columns}}``, or a group (or None) for every column.
+    columns}}``, or a group (or None) for every column. The 0/1 indicators of a category
+    (:func:`featsieve.tables.encode`) have the weight of one column then.
 costs : mapping or sequence of floats, default={default}
     Prices: one for every column, or by name or position (others cost 1). A group costs what is
     given under its name, else what its columns cost together, or 1.

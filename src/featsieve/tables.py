@@ -1,8 +1,11 @@
-"""A small table of named columns: what functions return that report on many features."""
+"""A small table of named columns, and columns of words as numbers."""
 
 import csv
 import os
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import numpy as np
@@ -10,6 +13,9 @@ import numpy as np
 # Rows and characters that ``repr`` shows.
 MOST_ROWS = 20
 WIDEST_CELL = 28
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+DAY = 86400  # seconds
+MISSING_WORDS = {"", "?"}
 
 
 class Table(dict[str, np.ndarray]):
@@ -158,3 +164,180 @@ def _cell(value: Any) -> Any:
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Say whether two columns are equal; NaN equals NaN."""
     return a.shape == b.shape and bool(np.all((a == b) | ((a != a) & (b != b))))
+
+
+# Columns of words ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the words of a column become numbers.
+
+    Attributes
+    ----------
+    kind : {"category", "order", "date"}
+        A category of more than two levels has an indicator for each, one of two is 0 and 1; levels
+        in an order are 0, 1, 2, ...; a date is its number of days since 1970-01-01.
+    levels : tuple of str
+        The words; "" is a missing one that counts as a level.
+    """
+
+    kind: str
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        levels = tuple(self.levels)
+        if self.kind not in ("category", "order", "date") or len(set(levels)) < len(levels):
+            raise ValueError(f"an encoding is a category, order or date of distinct words: {self}")
+        if not all(isinstance(word, str) for word in levels):
+            raise TypeError(f"levels are words; got {levels!r:.200}.")
+        object.__setattr__(self, "levels", levels)
+
+    @classmethod
+    def of(cls, words: Sequence[str | None]) -> "Encoding | None":
+        """Return how a column of words (None: missing) is encoded, None if it has too many.
+
+        At most as many as the root of their number, so that a level has several rows. The most
+        frequent comes first, but of two the first in the alphabet.
+        """
+        counts = Counter(word for word in words if word is not None)
+        if counts and all(map(DATE.fullmatch, counts)):
+            try:
+                _days(list(counts))
+            except ValueError:  # 2024-13-45
+                pass
+            else:
+                return cls("date")
+        if not 0 < len(counts) ** 2 <= max(counts.total(), 4):
+            return None
+        by_count = sorted(counts, key=lambda word: (-counts[word] * (len(counts) > 2), word))
+        return cls("category", tuple(by_count))
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns it makes."""
+        return len(self.levels) if self.kind == "category" and len(self.levels) > 2 else 1
+
+    def codes(self, words: Sequence[str | None]) -> tuple[np.ndarray, "Encoding"]:
+        """Return the number of every word, NaN for a missing one, and the levels with new ones."""
+        if self.kind == "date":
+            days = np.full(len(words), np.nan)
+            known = [i for i, word in enumerate(words) if word is not None]
+            days[known] = _days([str(words[i]) for i in known])
+            return days, self
+        new = [word for word in dict.fromkeys(words) if word not in (None, *self.levels)]
+        every = replace(self, levels=(*self.levels, *map(str, new)))
+        place: dict[str | None, float] = {word: k for k, word in enumerate(every.levels)}
+        missing = place.get("", np.nan)
+        return np.array([place.get(word, missing) for word in words], dtype=np.float64), every
+
+    def words(self, codes: np.ndarray) -> list[str]:
+        """Return the words of numbers, "" for NaN."""
+        if self.kind == "date":
+            return [_date(day) for day in np.asarray(codes, dtype=np.float64).tolist()]
+        known = np.where(np.isnan(codes), len(self.levels), codes).astype(np.intp)
+        return [(*self.levels, "")[k] for k in known]
+
+    def columns(self, codes: np.ndarray) -> np.ndarray:
+        """Return what a selector sees of numbers: themselves, or indicators; NaN stays.
+
+        A number beyond the levels has no indicator, and is half way between two levels.
+        """
+        codes = np.asarray(codes, dtype=np.float64)
+        if self.n_columns == 1:
+            beyond = codes >= max(len(self.levels), 1)
+            middle = 0.5 * (len(self.levels) - 1)
+            return np.where(beyond & (self.kind != "date"), middle, codes)[:, None]
+        found = (codes[:, None] == np.arange(self.n_columns)).astype(np.float64)
+        found[np.isnan(codes)] = np.nan
+        return found
+
+    def names(self, name: str) -> list[str]:
+        """Return what these columns are called."""
+        if self.n_columns == 1:
+            return [name]
+        return [f"{name} = {level or 'missing'}" for level in self.levels]
+
+
+def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
+    """Turn the text columns of a data frame into numbers, so that a selector can use them.
+
+    A column of words becomes indicators (0 and 1), one for each word, if it has at most √n
+    different ones in n rows, so that a word has several rows; one of two words becomes one column.
+    Dates (2024-05-31) become days since 1970-01-01. Missing words stay missing.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Its other columns stay as they are.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Indicators are called "column = word".
+    groups : dict of str to list of str
+        The indicators of each column: what ``groups`` of a selector takes, which then counts them
+        as one feature of the weight of one column, and selects all of them or none.
+
+    Raises
+    ------
+    ValueError
+        If a column has too many different words; the message names it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from featsieve.tables import encode
+    >>> pets = pd.DataFrame({"legs": [4, 2, 0] * 3, "coat": ["fur", "feathers", "scales"] * 3})
+    >>> table, groups = encode(pets)
+    >>> groups
+    {'coat': ['coat = feathers', 'coat = fur', 'coat = scales']}
+    >>> table.shape  # for JASFS(..., groups=groups).fit(table)
+    (9, 4)
+    """
+    columns: dict[Any, Any] = {}
+    groups: dict[str, list[str]] = {}
+    refused: list[str] = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "biuf":
+            columns[name] = column
+            continue
+        words = column_words(column)
+        found = Encoding.of(words)
+        if found is None:
+            refused.append(f"{name!r} ({len(set(words) - {None})})")
+            continue
+        values = found.columns(found.codes(words)[0])
+        own = found.names(str(name))
+        columns.update(zip(own if len(own) > 1 else [name], values.T, strict=True))
+        groups |= {str(name): own} if len(own) > 1 else {}
+    if refused:
+        raise ValueError(
+            f"There are too many different words for {len(frame)} rows in {', '.join(refused)}: at "
+            f"most {int(len(frame) ** 0.5)} (the root) can be encoded. Drop such columns first."
+        )
+    return type(frame)(columns, index=frame.index), groups
+
+
+def column_words(column: Any) -> list[str | None]:
+    """Return the cells of a pandas.Series as words, None for missing ones; 1.0 is "1"."""
+    words: list[str | None] = []
+    for cell, missing in zip(column.tolist(), column.isna().tolist(), strict=True):
+        whole = isinstance(cell, float) and not missing and cell.is_integer()
+        word = "" if missing else str(int(cell) if whole else cell).strip()
+        words.append(None if word in MISSING_WORDS else word)
+    return words
+
+
+def _days(words: list[str]) -> np.ndarray:
+    """Return dates as days since 1970-01-01."""
+    return np.array(words, dtype="datetime64[s]").astype(np.int64) / DAY
+
+
+def _date(day: float) -> str:
+    """Return the date of a number of days, with its time if it has any."""
+    if np.isnan(day):
+        return ""
+    moment = str(np.datetime64(round(day * DAY), "s")).replace("T", " ")
+    return moment.removesuffix(" 00:00:00")

@@ -200,7 +200,7 @@ def _refuse_columns(text: list[str]) -> None:
         raise ValueError(
             f"{len(text)} column{'s do' if len(text) > 1 else ' does'} not hold numbers "
             f"({', '.join(text[:5])}{', ...' if len(text) > 5 else ''}): drop them, for example "
-            'with X.select_dtypes("number") in pandas, or encode them first.'
+            'with X.select_dtypes("number") in pandas, or encode them (featsieve.tables.encode).'
         )
 
 

@@ -217,7 +217,8 @@ def workbook(folder, frame):
 def categories(folder, frame):
     cells = as_cells(frame)
     cells["town"] = np.array(["Ulm", "Jena", "Kiel"])[np.arange(len(frame)) % 3]
-    return written(folder / "towns.csv", frame, join(cells), notes=["column 'town'"])
+    every = frame.assign(town=cells["town"])
+    return written(folder / "towns.csv", every, join(cells), notes=["column 'town'", "--encode"])
 
 
 def titles(folder, frame):

@@ -15,7 +15,7 @@ PUBLIC = {
     "featsieve.criteria.batches": ["BatchReport"],
     "featsieve.io.models": ["ModelError", "load_model", "save_model"],
     "featsieve.io.selection_model": ["SelectionModel"],
-    "featsieve.tables": ["Table"],
+    "featsieve.tables": ["Table", "encode"],
 }
 
 

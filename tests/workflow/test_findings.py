@@ -108,7 +108,7 @@ def test_near_duplicates():
 
 def test_words_that_name_the_samples():
     origin = Origin(text={"who": 90, "town": 3})
-    assert kinds(planted(), origin=origin) == ["names"]
+    assert kinds(planted(), origin=origin) == ["categories", "names"]
     assert kinds(planted(), origin=origin, sample_names=["a"] * 90) == []
 
 

@@ -180,6 +180,11 @@ class DataOperator(ABC):
         return RowParts(self)
 
     @property
+    def n_variables(self) -> int:
+        """How many variables vary: columns, unless several are one."""
+        return self.scale.count(np.flatnonzero(to_numpy(self.varies)))
+
+    @property
     def on_host(self) -> bool:
         """Whether the table lies in the memory of the processor."""
         return on_host(self.inverse_scale)

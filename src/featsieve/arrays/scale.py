@@ -1,8 +1,12 @@
 """How the columns of a table are scaled, and which of them are one variable."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+
+from featsieve.arrays.namespace import gathered, is_sparse, pick_columns, to_numpy
 
 RULES = ("unit", "std", "sqrt", "none")
 
@@ -43,6 +47,10 @@ class ColumnScale:
             return self
         return replace(self, variables=self.variables[columns])
 
+    def count(self, columns: np.ndarray) -> int:
+        """Return of how many variables some columns are."""
+        return len(columns if self.variables is None else np.unique(self.variables[columns]))
+
     def halves(
         self, columns: np.ndarray, rng: np.random.Generator, n_first: int
     ) -> list[np.ndarray]:
@@ -55,3 +63,56 @@ class ColumnScale:
         own = self.variables[columns]
         parts = np.array_split(rng.permutation(np.unique(own)), 2)
         return [rng.permutation(columns[np.isin(own, part)]) for part in parts]
+
+
+def find_variables(X: Any, groups: Iterable[np.ndarray]) -> np.ndarray | None:
+    """Return the variable of every column, None where each is its own.
+
+    Those of a group are one variable if they are the indicators of one category.
+    """
+    variables = np.arange(X.shape[1])
+    for columns in groups:
+        if len(columns) > 1 and are_indicators(_dense(pick_columns(X, columns))):
+            variables[columns] = columns.min()
+    return variables if len(np.unique(variables)) < len(variables) else None
+
+
+def are_indicators(Z: np.ndarray) -> bool:
+    """Say whether columns hold 0 and one other value each, and a row has at most one of these."""
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    other = np.where(high > 0, high, low)
+    return bool(((Z == 0) | (other == Z)).all() and ((Z != 0).sum(axis=1) <= 1).all())
+
+
+def one_column_each(X: Any, variables: np.ndarray | None) -> Any:
+    """Return a table in memory in which every variable is one column.
+
+    Indicators become level codes, 0 for the most frequent level, 1 for the next, ...: a function of
+    the variable alone. Where they were changed inside of batches, the one that varies most stays.
+    """
+    if variables is None:
+        return X
+    firsts, owner = np.unique(variables, return_inverse=True)
+    kept, codes = firsts.copy(), {}
+    for v in np.flatnonzero(np.bincount(owner) > 1):
+        columns = np.flatnonzero(owner == v)
+        Z = _dense(pick_columns(X, columns))
+        if are_indicators(Z):
+            level = np.where((Z != 0).any(axis=1), (Z != 0).argmax(axis=1), len(columns))
+            order = np.argsort(-np.bincount(level, minlength=len(columns) + 1), kind="stable")
+            codes[v] = np.argsort(order)[level]
+        else:
+            kept[v] = columns[Z.var(axis=0).argmax()]
+    table = pick_columns(X, kept)
+    if not codes:
+        return table
+    dense = np.array(_dense(table), dtype=np.float64)
+    for v, values in codes.items():
+        dense[:, v] = values
+    return dense
+
+
+def _dense(part: Any) -> np.ndarray:
+    """Return columns of any table as a NumPy array."""
+    part = gathered(part)
+    return np.asarray(part.toarray() if is_sparse(part) else to_numpy(part))

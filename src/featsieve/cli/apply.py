@@ -54,9 +54,11 @@ def apply(
     """Reduce new rows to the features that were selected before.
 
     Columns are found by their names. Columns that were not selected are ignored, and need not be
-    there. The table is read as the fitted one was: transposed, and its cells repaired, if it was
-    selected from with `--transpose` or `--repair`. Missing values are filled with the medians of
-    the fitted table if it was selected from with `--impute median`, and refused otherwise.
+    there. The table is read as the fitted one was: transposed, its cells repaired, its words
+    encoded, if it was selected from with `--transpose`, `--repair` or `--encode`. Missing values
+    are filled with the medians (of categories the most frequent level) of the fitted table if it
+    was selected from with `--impute`, and refused otherwise. Words that the fitted table does not
+    have are named; they count as none of its levels.
 
     `--clusters` takes the nearest centre of a cluster: for rows of the fitted table it need not say
     the same as samples.csv, whose clusters come from all rows together (see `JASFS.predict`).

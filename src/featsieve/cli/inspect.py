@@ -34,10 +34,11 @@ def inspect(
 
     asked = reading.drop or ()
     with progress_line(quiet=as_json) as progress:
-        data, notes = read_to_inspect(table, vars(reading), progress)
+        data, notes = read_to_inspect(table, reading.parameters(), progress)
         look = inspect_table(data, asked=asked, notes=notes, random_state=seed, progress=progress)
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
     given += [("--layer", reading.layer), *(("--drop", name) for name in asked)]
+    given += [("--encode-order", order) for order in reading.encode_order or ()]
     needed = [word for option, name in given if name is not None for word in (option, name)]
     if reading.header is not None:
         needed.append("--header" if reading.header else "--no-header")
@@ -78,7 +79,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if "names" in kinds:  # a note says what to do with those
         text = [name for name in text if table.origin.text.get(name) != n]
     if text:
-        way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
+        few = ", let it take part (--encode)" if "categories" in kinds else ""
+        way_out = f"leave it out (--drop-text){few}, or name it as --id-column or --label-column"
         yield "text", f"{list_columns(text)}: {way_out}"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""

@@ -84,6 +84,21 @@ class Reading:
         bool,
         typer.Option("--drop-text", help="Leave out every column that does not hold numbers."),
     ] = False
+    encode: Annotated[
+        bool,
+        typer.Option(
+            "--encode",
+            help="Let columns of words take part: those of few different ones (at most the root of "
+            "the number of rows) as categories, dates as days.",
+        ),
+    ] = False
+    encode_order: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=LOW,...,HIGH",
+            help="A category whose words have an order: 0, 1, 2, ...; can be given several times.",
+        ),
+    ] = None
     header: Annotated[
         bool | None,
         typer.Option(
@@ -128,12 +143,27 @@ class Reading:
         bool, typer.Option("--transpose", help="Rows are features, columns are samples.")
     ] = False
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of `featsieve.datasets.read_table`."""
+        found = dict(vars(self))
+        orders = {}
+        for text in found.pop("encode_order") or ():
+            name, sign, words = text.rpartition("=")
+            orders[name] = [word.strip() for word in words.split(",")]
+            if not (sign and name and len(orders[name]) > 1 and all(orders[name])):
+                raise typer.BadParameter(
+                    f"--encode-order takes a column and its words, such as size=small,large; got "
+                    f"{text!r}."
+                )
+        return found | ({"encode": orders} if orders else {})
+
     def read(self, path: Path, progress: Callable[[str], None], **more: Any) -> "Dataset":
         """Return the table in a file."""
         from featsieve.datasets import read_table
 
+        parameters = self.parameters() | more
         progress(f"reading {path.name}")
-        return read_table(path, **(vars(self) | more))
+        return read_table(path, **parameters)
 
 
 @dataclass
@@ -154,7 +184,11 @@ class Looking:
     ] = False
     impute: Annotated[
         str | None,
-        typer.Option(metavar="median", help="Fill missing values, which are refused otherwise."),
+        typer.Option(
+            metavar="median|nearest|category",
+            help="Fill missing values, which are refused otherwise: with the column's median, from "
+            "the nearest rows, or (in categories) as a level of their own.",
+        ),
     ] = None
     counts: Annotated[
         bool | None,

@@ -1,6 +1,7 @@
 """How many features: the criterion along the ranking of a fitted selector."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,8 @@ def choose_count(
         looked_at = offer.sizes(order, looked_at)
     varying = looked_at[looked_at <= n_varying]
     looked_at = varying if len(varying) else np.array([n_varying])
-    judged = as_criterion(criterion or default_criterion(selector))
+    judged = copy(as_criterion(criterion or default_criterion(selector)))
+    judged.see_variables(selector._variables)
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
     return judge(judged, X, labels, order=order, sizes=looked_at, progress=progress)

@@ -51,10 +51,14 @@ def within_batches_of_fit(selector: Any, X: Any, batch: Any) -> tuple[Any, np.nd
     return within_batches(X, batch)[:2]
 
 
-def fit_corrected(selector: Any, X: Any, codes: np.ndarray | None) -> Any:
+def fit_corrected(
+    selector: Any, X: Any, codes: np.ndarray | None, variables: np.ndarray | None = None
+) -> Any:
     """Fit a selector to a table that was corrected for the batches ``codes``, if there are any."""
     inside = getattr(selector, "_fit_corrected", None)
-    return selector.fit(X) if codes is None or inside is None else inside(X, codes)
+    if codes is None or inside is None:
+        return selector.fit(X)
+    return inside(X, codes) if variables is None else inside(X, codes, variables)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.namespace import gathered, is_sparse, like, take_columns, take_rows, to_numpy
 from featsieve.validation import check_number, check_option
 
@@ -44,13 +44,15 @@ class SelectedClusterings:
         *,
         scale: str = "unit",
         n_runs: int = 10,
+        variables: np.ndarray | None = None,
         random_state: np.random.RandomState,
     ) -> None:
         check_option("scale", scale, tuple(SCALES_IN_TURN))
         check_number("n_runs", n_runs, low=1, integer=True)
         self.X = X.tocsc() if is_sparse(X) else X
         self.n_clusters = n_clusters
-        operators = [as_operator(X, scale=name) for name in SCALES_IN_TURN[scale]]
+        scales = [ColumnScale(name, variables) for name in SCALES_IN_TURN[scale]]
+        operators = [as_operator(X, scale=one) for one in scales]
         self.factors = [to_numpy(operator.inverse_scale) for operator in operators]
         self.mean = to_numpy(operators[0].original_mean)
         self.seeds = random_state.randint(np.iinfo(np.int32).max, size=n_runs)

@@ -10,7 +10,7 @@ and do worse than chance.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,6 +57,12 @@ class Criterion(ABC):
     tolerance: float = defaults.CRITERION_TOLERANCE
     random_state: Any = 0
 
+    _variables: ClassVar[np.ndarray | None] = None
+
+    def see_variables(self, variables: np.ndarray | None) -> None:
+        """Take columns with the same number as one variable, with the weight of one column."""
+        vars(self)["_variables"] = variables
+
     def __call__(self, X: Any, support: Any, labels: Any) -> float:
         """Return the criterion of one selection; higher is better."""
         X = check_table(X, owner=type(self).__name__)
@@ -84,7 +90,14 @@ class Criterion(ABC):
     def _clusterings(self, X: Any, labels: np.ndarray, seed: RandomState) -> SelectedClusterings:
         check_varying(X)
         c = int(labels.max()) + 1
-        return SelectedClusterings(X, c, scale=self.scale, n_runs=self.n_runs, random_state=seed)
+        return SelectedClusterings(
+            X,
+            c,
+            scale=self.scale,
+            n_runs=self.n_runs,
+            variables=self._variables,
+            random_state=seed,
+        )
 
 
 @dataclass(kw_only=True, eq=False)
@@ -115,7 +128,8 @@ class Modularity(Criterion):
         clusterings = self._clusterings(X, labels, random_state)
         graph = self.graph
         if graph is None:
-            graph = view_of_labels(X, labels, n_neighbors=self.n_neighbors).graph
+            k, variables = self.n_neighbors, self._variables
+            graph = view_of_labels(X, labels, n_neighbors=k, variables=variables).graph
         if graph.shape != (X.shape[0], X.shape[0]):
             raise ValueError(
                 f"graph must link the {X.shape[0]} samples that are looked at (5000 of a larger "

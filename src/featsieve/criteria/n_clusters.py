@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.utils import check_random_state
 
 from featsieve import defaults
+from featsieve.arrays.scale import one_column_each
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.kmeans import kmeans
@@ -126,12 +127,17 @@ def count_clusters(
     most: int = defaults.MAX_CLUSTERS,
     random_state: Any = 0,
     codes: np.ndarray | None = None,
+    variables: np.ndarray | None = None,
 ) -> ClusterCount:
-    """Return what `suggest_n_clusters` does, of a checked table in the batches ``codes``."""
+    """Return what `suggest_n_clusters` does, of a checked table in the batches ``codes``.
+
+    ``variables`` of several columns count as one.
+    """
     random_state = check_random_state(random_state)
     X, rows = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
     codes = codes if codes is None or rows is None else codes[rows]
     codes = getattr(X, "codes", codes)
+    X = one_column_each(X, variables)
     numbers = candidate_numbers(X.shape[0], most)
     Z, units, _ = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))

@@ -20,7 +20,7 @@ from featsieve.criteria.automatic import innermost, with_found_numbers
 from featsieve.criteria.batches import fit_corrected, within_batches_of_fit
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import layers
-from featsieve.hypotheses.tables import permuted
+from featsieve.hypotheses.tables import permuted, repeated
 from featsieve.progress import FitProgress
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_selector, check_table, check_varying
@@ -189,7 +189,7 @@ def feature_qvalues(
     rng = check_random_state(random_state)
     table, rows = sample_rows(table, rng)
     codes = codes if codes is None or rows is None else codes[rows]
-    selector, labels = _clusters(estimator, table, codes, rows, n, progress)
+    selector, variables, labels = _clusters(estimator, table, codes, rows, n, progress)
     statistics, spread = kruskal_wallis(table, labels)
     kinds = np.digitize(spread, defaults.QVALUE_TIES)
     kinds[spread == 0.0] = -1  # constant: not tested
@@ -207,7 +207,7 @@ def feature_qvalues(
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_refits)
     progress.step(f"fitting {type(selector).__name__} again, {n_refits} times")
     refits = Parallel(n_jobs, return_as="generator")(
-        delayed(_null_statistics)(selector, table, codes, chosen, int(seed))
+        delayed(_null_statistics)(selector, table, codes, chosen, int(seed), variables)
         for chosen, seed in zip(np.hstack(drawn), seeds, strict=True)
     )
     null = np.array(list(progress.counted(refits, n_refits, what="refits")))
@@ -219,7 +219,16 @@ def feature_qvalues(
         pvalues[own] = (1.0 + len(values) - np.searchsorted(values, reach)) / (1.0 + len(values))
         null_sizes[own] = len(values)
     qvalues, tested = np.ones(d), kinds >= 0
+    if variables is not None:  # the smallest of several counts as often as there are (Bonferroni)
+        for one in repeated(variables):
+            pvalues[one] = min(1.0, pvalues[one].min() * int(tested[one].sum()))
+        first = np.unique(np.where(tested, variables, -1), return_index=True)[1]
+        tested &= np.isin(np.arange(d), first)
     qvalues[tested] = false_discovery_control(pvalues[tested])
+    if variables is not None:
+        smallest = np.ones(d)
+        np.minimum.at(smallest, variables, qvalues)
+        qvalues = smallest[variables]
     return FeatureQValues(
         qvalues,
         pvalues,
@@ -267,8 +276,8 @@ def _clusters(
     rows: np.ndarray | None,
     n_samples: int,
     progress: FitProgress,
-) -> tuple[Any, np.ndarray]:
-    """Return the selector that is to be fitted again, with all numbers fixed, and its clusters."""
+) -> tuple[Any, np.ndarray | None, np.ndarray]:
+    """Return the selector to be fitted again, its numbers fixed, its variables and clusters."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     fitted = next((s for s in reversed([*layers(estimator)]) if hasattr(s, "labels_")), None)
     check_selector(selector := innermost(estimator) if fitted is None else fitted)
@@ -292,17 +301,31 @@ def _clusters(
             "All samples are in one cluster, which no feature can tell from others: set n_clusters "
             "to at least 2."
         )
-    # clusters do not depend on what may be selected
+    # clusters do not depend on what may be selected, but on which columns are one variable
     free = dict.fromkeys(CONSTRAINTS)
-    return with_found_numbers(fitted, verbose=0, callback=None, **free), labels
+    again = with_found_numbers(fitted, verbose=0, callback=None, **free)
+    if fitted._variables is not None:
+        again.set_params(groups={str(one[0]): one for one in repeated(fitted._variables)})
+    return again, fitted._variables, labels
 
 
 def _null_statistics(
-    selector: Any, X: Any, codes: np.ndarray | None, columns: np.ndarray, seed: int
+    selector: Any,
+    X: Any,
+    codes: np.ndarray | None,
+    chosen: np.ndarray,
+    seed: int,
+    variables: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Fit the selector with some columns permuted; return their statistics. Runs in a worker."""
-    d = X.shape[1]
-    part = permuted(pick_columns(X, columns), np.random.default_rng(seed))
+    """Fit the selector with some columns permuted; return their statistics. Runs in a worker.
+
+    Columns of one variable are permuted together.
+    """
+    d, columns, together = X.shape[1], chosen, None
+    if variables is not None:
+        columns = np.flatnonzero(np.isin(variables, variables[chosen]))
+        together = variables[columns]
+    part = permuted(pick_columns(X, columns), np.random.default_rng(seed), together)
     if isinstance(X, SparseInBatches):
         both = X.beside(part)
     elif is_sparse(X):
@@ -315,5 +338,6 @@ def _null_statistics(
         selector = clone(selector).set_params(random_state=seed)
     with catch_warnings():
         simplefilter("ignore")  # the first fit has given the same
-        labels = fit_corrected(selector, pick_columns(both, place), codes).labels_
-    return kruskal_wallis(part, labels)[0]
+        labels = fit_corrected(selector, pick_columns(both, place), codes, variables).labels_
+    found = kruskal_wallis(part, labels)[0]
+    return found if together is None else found[np.searchsorted(columns, chosen)]

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse, pick_columns
+from featsieve.arrays.scale import one_column_each
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import graph_of_neighbours
@@ -223,15 +224,19 @@ def find_structure(
     random_state: Any = 0,
     *,
     codes: np.ndarray | None = None,
+    variables: np.ndarray | None = None,
     n_jobs: int | None = None,
     progress: FitProgress = SILENT,
 ) -> StructureTest | None:
     """Return what :func:`structure_test` does, of a checked table; None where it is too small.
 
-    ``codes`` are the batches that it was corrected for.
+    ``codes`` are the batches that it was corrected for; ``variables`` of several columns count as
+    one.
     """
     shape, random_state = X.shape, check_random_state(random_state)
     X, rows = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
+    X = one_column_each(X, variables)
+    shape = (shape[0], X.shape[1])
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     codes = getattr(X, "codes", codes if codes is None or rows is None else codes[rows])
     scores, modal = scores_of(X, rng, codes)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.evaluation.protocol import ClusteringScores, practical_protocol
@@ -15,7 +15,7 @@ from featsieve.evaluation.protocol import ClusteringScores, practical_protocol
 class Judge:
     """Judges columns of a table by classes; of long tables, a random part of the rows is used."""
 
-    def __init__(self, X: Any, y: np.ndarray) -> None:
+    def __init__(self, X: Any, y: np.ndarray, variables: np.ndarray | None = None) -> None:
         n, d = X.shape
         most = min(defaults.JUDGE_SAMPLES, defaults.JUDGE_ENTRIES // d)
         most = max(defaults.JUDGE_FEWEST_SAMPLES, most)
@@ -23,23 +23,25 @@ class Judge:
         if n > most:
             rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
         self.n_samples = len(rows)
-        self.X, self.y = X[rows], y[rows]
+        self.X, self.y, self.variables = X[rows], y[rows], variables
         self.can = len(np.unique(self.y)) > 1  # one class alone judges nothing
 
     def scores(self, columns: np.ndarray | None = None) -> ClusteringScores:
         """Return how well k-means on some columns (by default all) finds the classes.
 
-        Columns are given variance 1, and k-means the number of classes.
+        Columns (those of one of the ``variables`` together) are given variance 1, and k-means the
+        number of classes.
         """
         columns = np.arange(self.X.shape[1]) if columns is None else columns
-        points = scaled_columns(self.X, columns)
+        points = scaled_columns(self.X, columns, self.variables)
         return practical_protocol(points, self.y, n_starts=defaults.JUDGE_STARTS)
 
 
-def scaled_columns(X: Any, indices: Any) -> Any:
+def scaled_columns(X: Any, indices: Any, variables: np.ndarray | None = None) -> Any:
     """Return columns of X with unit variance: dense ones centred, sparse ones kept sparse."""
     part = X[:, indices]
-    operator = as_operator(part, scale="std")
+    scale = ColumnScale("std", variables)
+    operator = as_operator(part, scale=scale if variables is None else scale.at(indices))
     if not is_sparse(part) or isinstance(part, SparseInBatches):
         return to_numpy(operator.columns(np.arange(part.shape[1])))
     inverse = to_numpy(operator.inverse_scale)

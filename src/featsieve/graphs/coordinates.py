@@ -67,7 +67,7 @@ def hat_directions(
     if columns is not None:
         chosen = operator.place(columns)
         gram = xp.take(xp.take(gram, chosen, axis=0), chosen, axis=1)
-        mean = float(xp.sum(xp.linalg.diagonal(gram))) / len(columns)
+        mean = float(xp.sum(xp.linalg.diagonal(gram))) / operator.scale.count(columns)
     energy, V = leading_eigenpairs(gram, n_directions)
     keep = _n_nonzero(operator, energy)
     found = to_numpy(V[:, :keep] / xp.sqrt(energy[:keep] + shrinkage * mean)[None, :])
@@ -79,10 +79,9 @@ def hat_directions(
 
 
 def mean_energy(operator: DataOperator) -> float:
-    """Return tr(ZZ')/min(n, d): the mean non-zero eigenvalue."""
-    xp = operator.xp
-    n_varying = int(xp.sum(xp.astype(operator.varies, xp.int64)))
-    return float(xp.sum(operator.column_norms())) / min(operator.shape[0], n_varying)
+    """Return tr(ZZ')/min(n, d): the mean non-zero eigenvalue; d counts variables that vary."""
+    total = float(operator.xp.sum(operator.column_norms()))
+    return total / min(operator.shape[0], operator.n_variables)
 
 
 def _n_nonzero(operator: DataOperator, energy: Array) -> int:

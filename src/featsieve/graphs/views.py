@@ -6,13 +6,14 @@ where many features take part; few informative columns drown in it, and show in 
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.namespace import (
     to_numpy,
 )
@@ -40,27 +41,37 @@ class SampleView:
         return unit_rows(self.coordinates) if self.coordinates.shape[1] else None
 
 
-def sample_view(X: Any, name: str, *, n_clusters: int = 2, n_neighbors: int = 5) -> SampleView:
+def sample_view(
+    X: Any,
+    name: str,
+    *,
+    n_clusters: int = 2,
+    n_neighbors: int = 5,
+    variables: np.ndarray | None = None,
+) -> SampleView:
     """Return a view of the rows of X; ``n_clusters`` is the largest number it must tell apart."""
     if name in PLAIN:
-        operator = as_operator(X, scale=PLAIN[name])
+        operator = as_operator(X, scale=ColumnScale(PLAIN[name], variables))
         graph = self_tuning_graph(EuclideanDistances(operator), n_neighbors=n_neighbors)
         return SampleView(name, graph, np.zeros((operator.shape[0], 0)))
-    operator = as_operator(X, scale="unit")
+    operator = as_operator(X, scale=ColumnScale("unit", variables))
     E = to_numpy(hat_coordinates(operator, n_directions=2 * n_clusters))
     graph = self_tuning_graph(hat_distances(E), n_neighbors=n_neighbors)
     return SampleView(name, graph, E)
 
 
-def view_of_labels(X: Any, labels: np.ndarray, *, n_neighbors: int = 5) -> SampleView:
+def view_of_labels(
+    X: Any, labels: np.ndarray, *, n_neighbors: int = 5, variables: np.ndarray | None = None
+) -> SampleView:
     """Return the view that shows a clustering 0..c-1 best.
 
     The hat view, unless the labels are hardly predictable there, or another shows them much more
     clearly; then that of largest modularity.
     """
     n_clusters = int(labels.max()) + 1
-    hat = sample_view(X, "hat", n_clusters=n_clusters, n_neighbors=n_neighbors)
-    views = [hat, *(sample_view(X, name, n_neighbors=n_neighbors) for name in PLAIN)]
+    look = partial(sample_view, X, n_neighbors=n_neighbors, variables=variables)
+    hat = look("hat", n_clusters=n_clusters)
+    views = [hat, *(look(name) for name in PLAIN)]
     shown = [float(modularity(view.graph, labels)) for view in views]
     predictable = (
         leave_one_out_accuracy(labels, hat.coordinates, n_clusters) >= defaults.DOUBTFUL_ACCURACY

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from featsieve.io.guard import TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
+from featsieve.tables import Encoding
 
 SPARSE_KINDS: dict[Any, Any] = {"csr": sp.csr_array, "csc": sp.csc_array}
 BYTES_PER_NAME = 64  # of a row or column of a sparse table
@@ -22,7 +23,7 @@ class Origin:
     ----------
     options : dict
         Options of `read_table` that other files of this kind need as well: ``transpose``,
-        ``sheet``, ``repair``.
+        ``sheet``, ``repair``, ``encode``.
     notes : tuple of str
         What was done, a sentence each.
     text : dict of str to int
@@ -114,6 +115,12 @@ class Dataset:
         if self.feature_names is None:
             return place_names(self.X.shape[1])
         return list(self.feature_names)
+
+    @property
+    def encodings(self) -> dict[str, Encoding]:
+        """How columns of words became the codes in X: see `featsieve.tables.encode`."""
+        names, known = set(self.names), self.origin.options.get("encode") or {}
+        return {name: Encoding(**about) for name, about in known.items() if name in names}
 
     @property
     def n_classes(self) -> int | None:

@@ -268,7 +268,8 @@ def check_content(model: Any) -> None:
         elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
             _check_selector(part)
         elif isinstance(part, SelectionModel):
-            again = SelectionModel.from_selector(part.selector, part.feature_names)
+            about = {"reading": part.reading}
+            again = SelectionModel.from_selector(part.selector, part.feature_names, **about)
             if again.selected != part.selected:
                 raise ValueError("the columns that it names as selected are not its selector's")
     if hasattr(model, "fit"):

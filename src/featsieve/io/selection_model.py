@@ -14,12 +14,13 @@ from featsieve.io.counts import check_totals, normalized, row_means, row_totals,
 from featsieve.io.dataset import Dataset, subset
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
+from featsieve.tables import Encoding, column_words
 from featsieve.validation import check_finite, refuse_text
 
 # Fields with a number for every feature of the fit.
 PER_FEATURE = ("fill", "centre", "scale")
 # What a model may say about how files are read, and of which type.
-READING = {"transpose": bool, "sheet": str, "repair": dict}
+READING = {"transpose": bool, "sheet": str, "repair": dict, "encode": dict}
 # Fields that are stored as one text: a stored node for each of 20,000 names would take seconds.
 AS_TEXT = ("feature_names", "selected", "reading")
 
@@ -53,7 +54,7 @@ class SelectionModel:
         Whether the mean of all columns was taken out of every row, behind the logarithms of counts.
     reading : dict or None, default=None
         Parameters of `featsieve.datasets.read_table` that other files need as well: ``transpose``,
-        ``sheet``, ``repair``.
+        ``sheet``, ``repair``, ``encode``.
     method : str or None, default=None
         What the method is called, for people.
 
@@ -104,9 +105,11 @@ class SelectionModel:
         for option, value in (self.reading or {}).items():
             if not isinstance(value, READING.get(option, ())):
                 raise ValueError(f"reading has an unknown {option}={value!r:.200}: see read_table.")
-        numbers = {name: self._per_feature(name, len(names)) for name in PER_FEATURE}
-        for name, value in {"feature_names": names, "selected": selected, **numbers}.items():
+        for name, value in {"feature_names": names, "selected": selected}.items():
             object.__setattr__(self, name, value)
+        for name in PER_FEATURE:
+            count = len(names) if name == "fill" else len(self._owner)
+            object.__setattr__(self, name, self._per_feature(name, count))
 
     @classmethod
     def from_selector(
@@ -124,13 +127,24 @@ class SelectionModel:
             Other parameters of the class.
         """
         support = np.asarray(selector.get_support())
-        if len(feature_names) != len(support):
+        owner = column_owners(feature_names, fields.get("reading"))
+        if len(owner) != len(support):
             raise ValueError(
-                f"There are {len(feature_names)} feature_names, but the selector was fitted to "
+                f"There are {len(owner)} feature_names, but the selector was fitted to "
                 f"{len(support)} columns: pass the names of all columns."
             )
-        chosen = [feature_names[int(j)] for j in np.flatnonzero(support)]
+        chosen = [feature_names[int(j)] for j in np.unique(owner[support])]
         return cls(feature_names, chosen, selector, **fields)
+
+    @property
+    def encodings(self) -> dict[str, Encoding]:
+        """How columns of words become numbers, by their names."""
+        return read_encodings(self.reading)
+
+    @property
+    def _owner(self) -> np.ndarray:
+        """The feature of every column that the selector was fitted to."""
+        return column_owners(self.feature_names, self.reading)
 
     @property
     def needs_all(self) -> bool:
@@ -190,9 +204,11 @@ class SelectionModel:
                 "JASFS does. Or cluster the selected columns, for example with "
                 "sklearn.cluster.KMeans."
             )
-        needed = np.flatnonzero(predictor.support_)
+        owner = self._owner
+        features = np.unique(owner[predictor.support_])
+        needed = np.flatnonzero(np.isin(owner, features))
         table = table.to_pandas() if hasattr(table, "to_pandas") else table
-        X = self._values(table, [self.feature_names[int(j)] for j in needed])
+        X = self._values(table, [self.feature_names[int(j)] for j in features])
         whole = self._values(table, self.feature_names) if self.needs_all else None
         if self.target is not None:
             totals = row_totals(whole)
@@ -210,16 +226,35 @@ class SelectionModel:
         block = sp.csr_array(X)
         whole = sp.csr_array(
             (block.data, needed[block.indices], block.indptr),
-            shape=(X.shape[0], len(self.feature_names)),
+            shape=(X.shape[0], len(owner)),
         )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             return predictor.predict(whole, **({} if batch is None else {"batch": batch}))
 
     def _values(self, table: Any, names: Sequence[str]) -> Any:
-        """Return columns of a table by name as finite numbers."""
-        columns = self._columns(table, names)
-        X: Any = columns.X if isinstance(columns, Dataset) else columns.to_numpy(np.float64)
+        """Return columns of a table by name as finite numbers, words as the selector sees them."""
+        columns, known = self._columns(table, names), self.encodings
+        if isinstance(columns, Dataset):
+            X: Any = columns.X
+            written = columns.encodings
+            words = {
+                name: [w or None for w in written[name].words(X[:, j])]
+                for j, name in enumerate(names)
+                if name in written and name in known
+            }
+        else:
+            words = {name: column_words(columns[name]) for name in names if name in known}
+            X = columns.assign(**dict.fromkeys(words, 0.0)).to_numpy(np.float64)
+        if words:
+            parts = [
+                known[name].columns(known[name].codes(words[name])[0])
+                if name in words
+                else X[:, [j]]
+                for j, name in enumerate(names)
+            ]
+            X = np.hstack(parts)
+            names = [name for name, part in zip(names, parts, strict=True) for _ in part.T]
         check_finite(X, owner=type(self).__name__, names=np.asarray(names))
         return X
 
@@ -249,8 +284,14 @@ class SelectionModel:
             chosen = subset(table, places)
             return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
         frame = table.iloc[:, places].set_axis(list(names), axis=1)
-        refuse_text(frame)
-        return frame if fill is None else frame.fillna(dict(zip(names, fill, strict=True)))
+        known = self.encodings
+        refuse_text(frame.drop(columns=[name for name in names if name in known]))
+        if fill is None:
+            return frame
+        values: dict[str, Any] = dict(zip(names, fill, strict=True))
+        for name in {*known} & {*names}:
+            values[name] = known[name].words(np.array([values[name]]))[0]
+        return frame.fillna(values)
 
     def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
         """Return a field as an array with a finite number for every feature, or None."""
@@ -273,6 +314,19 @@ class SelectionModel:
         for name in AS_TEXT:
             object.__setattr__(self, name, json.loads(state[name]))
         self.__post_init__()
+
+
+def read_encodings(reading: Any) -> dict[str, Encoding]:
+    """Return the encodings in what a model knows of files."""
+    known = (reading or {}).get("encode") or {}
+    return {str(name): Encoding(**about) for name, about in known.items()}
+
+
+def column_owners(names: Sequence[str], reading: Any) -> np.ndarray:
+    """Return the feature of every column that a selector sees: some have several."""
+    known = read_encodings(reading)
+    sizes = [known[name].n_columns if name in known else 1 for name in names]
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def _predictor(selector: Any) -> Any:

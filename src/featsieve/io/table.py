@@ -63,6 +63,7 @@ def read_table(
     transpose: bool = False,
     sheet: str | int | None = None,
     repair: bool | Mapping[str, str] = False,
+    encode: bool | Mapping[str, Any] = False,
     trusted: bool = False,
 ) -> Dataset:
     r"""Read a table from a file.
@@ -128,6 +129,11 @@ def read_table(
         ``origin.changes`` of the data set lists every cell. A mapping of columns to decimal marks
         (``origin.options["repair"]``) settles what "1,234" is, and whether "50%" is 50 or, with
         "%" behind the mark, 0.5.
+    encode : bool or mapping, default=False
+        Whether columns of few words (at most √n different ones in n rows) and of dates take part.
+        They stand in ``X`` as one column of codes; a selection takes them for indicators that
+        count as one feature (see `featsieve.tables.encode`). A mapping of columns to lists of
+        words, from low to high, makes these 0, 1, 2, ...
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.
@@ -181,6 +187,7 @@ def read_table(
         transpose=bool(transpose),
         sheet=sheet,
         repair=dict(repair) if isinstance(repair, Mapping) else bool(repair),
+        encode=dict(encode) if isinstance(encode, Mapping) else bool(encode),
     )
     if layer is not None and ending != ".h5ad":
         raise ValueError(f"{path}: only .h5ad files have layers: leave layer (--layer) out.")
@@ -237,6 +244,11 @@ def write_table(
     """
     path = Path(path)
     ending = known_format(path, "write")
+    if table.encodings and FORMATS[ending].writer in (None, "anndata"):
+        raise ValueError(
+            f"{path}: {ending} files hold no words, which {next(iter(table.encodings))!r} has: "
+            "write .csv or .parquet."
+        )
     source = Path(like) if like is not None and table_format(like) == ending else None
     with whole_file(path) as unfinished:
         format_module(ending).write(unfinished, table, name=path.name, like=source)

@@ -10,7 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve import defaults
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import (
     in_double,
     is_dask_array,
@@ -156,10 +156,11 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
         return certify(problem, np.flatnonzero(self.support_))
 
     @property
-    def _column_scale(self) -> str:
-        """What scale="auto" means."""
+    def _column_scale(self) -> ColumnScale:
+        """What scale="auto" means, and which columns are one variable."""
         default = "unit" if self.solver == "joint" else "none"
-        return default if self.scale == "auto" else self.scale
+        rule = default if self.scale == "auto" else self.scale
+        return ColumnScale(rule, self._variables)
 
     def _set_outcome(self, solution: Solution[Any]) -> None:
         """Set what the solver reports; warn where the iterations were too few."""

@@ -530,6 +530,7 @@ class JASFS(ClusterModel):
         if self._offer is not None:
             sizes = self._offer.sizes(order, sizes)
         criterion = Modularity(n_neighbors=self.n_neighbors)
+        criterion.see_variables(self._variables)
         return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
     def _choose_count(self, X: Any) -> None:

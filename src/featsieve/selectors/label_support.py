@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
 from featsieve.base import COLUMN_SCALES, estimator
 from featsieve.selectors.common import LabelSelector, Start
@@ -48,7 +48,7 @@ class LabelSupportSelector(LabelSelector):
         lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
         if lossy or not center:  # the regression has an intercept: centring is part of it
             X = in_double(X) if lossy else X
-            operator = as_operator(X, scale=scale)
+            operator = as_operator(X, scale=ColumnScale(scale, self._variables))
         priced = self._price is not None and self.n_features_to_select is None
         k = None if priced else self._n_to_select()
         start = self._first_labels(X, operator)

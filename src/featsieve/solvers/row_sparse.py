@@ -145,9 +145,8 @@ class SummedRegression(RowSparseRegression):
 
 
 def mean_column_norm(operator: DataOperator) -> float:
-    """Return the mean squared norm of the columns that vary: the unit of the ridge."""
-    n_varying = int(to_numpy(operator.varies).sum())
-    return float(operator.xp.sum(operator.column_norms())) / n_varying
+    """Return the mean squared norm of the variables that vary: the unit of the ridge."""
+    return float(operator.xp.sum(operator.column_norms())) / operator.n_variables
 
 
 def hat_factor(

@@ -22,6 +22,7 @@ from featsieve.criteria.selected_clusters import (
 from featsieve.criteria.structure import StructureTest, find_structure, is_testing
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain_features
+from featsieve.tuning.variables import by_variable, telling_columns, variable_names
 from featsieve.validation import check_table
 
 
@@ -37,6 +38,22 @@ class Selection:
     clusters: Clusters | None
     facts: Table
     batch: Any = None
+    whole: Any = None  # the table with all columns of features that have several
+    owner: np.ndarray | None = None  # the feature of each of these
+    telling: list[str] | None = None  # what the column of X is called that stands for a feature
+
+    @property
+    def table(self) -> Any:
+        """The table as the selector has seen it; X has one column for every feature."""
+        return self.X if self.whole is None else self.whole
+
+    def columns_of(self, features: np.ndarray) -> np.ndarray:
+        """Return the columns of ``table`` that features have."""
+        return features if self.owner is None else np.flatnonzero(np.isin(self.owner, features))
+
+    def shown_name(self, j: int) -> str:
+        """Return what the values of a feature in X are called: a category has one of its levels."""
+        return self.feature_names[j] if self.telling is None else self.telling[j]
 
     @cached_property
     def chosen(self) -> np.ndarray:
@@ -65,7 +82,12 @@ class Selection:
     @cached_property
     def inside(self) -> Any:
         """The table inside of its batches, where there are any: what the selector has seen."""
-        return within_batches(self.X, self.batch)[0]
+        return within_batches(self.table, self.batch)[0]
+
+    @cached_property
+    def values(self) -> Any:
+        """X inside of its batches: one column for every feature."""
+        return self.inside if self.whole is None else within_batches(self.X, self.batch)[0]
 
     @cached_property
     def structure(self) -> StructureTest | None:
@@ -73,8 +95,8 @@ class Selection:
         known = self.fitted("structure_")
         if known is not None or not is_testing():
             return known
-        inside, codes, _ = within_batches(self.X, self.batch)
-        return find_structure(inside, codes=codes)
+        inside, codes, _ = within_batches(self.table, self.batch)
+        return find_structure(inside, codes=codes, variables=self.owner)
 
     def sample_name(self, i: int) -> str:
         """Return what a sample is called, or else the number of its row, from 1."""
@@ -124,7 +146,7 @@ def gather(
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         labels = clusters.codes if clusters and by_k_means else None
         facts = explain_features(explained, X, labels=labels, qvalues=qvalues, batch=batch)
-    return Selection(
+    found = Selection(
         selector=selector,
         X=table,
         feature_names=names,
@@ -135,6 +157,46 @@ def gather(
         clusters=clusters,
         facts=facts,
         batch=batch,
+    )
+    variables = getattr(selector, "_variables", None)
+    return found if variables is None else _by_variable(found, variables)
+
+
+def _by_variable(selection: Selection, variables: np.ndarray) -> Selection:
+    """Return a selection with one feature in the place of the indicators of a category.
+
+    It is shown by the level that tells the clusters best.
+    """
+    selector, facts, clusters = selection.selector, selection.facts, selection.clusters
+    owner = np.unique(variables, return_inverse=True)[1]
+    names = variable_names(selector, selection.feature_names, variables)
+    telling = telling_columns(owner, facts["eta_squared"])
+    of_variables = by_variable(selector, owner, names)
+    if "q_value" in facts:
+        of_variables.qvalues_ = facts["q_value"][telling]
+    X = selection.X[:, telling]
+    by_k_means = clusters is not None and clusters.source == "k-means"
+    labels = clusters.codes if clusters and by_k_means else None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        found = explain_features(of_variables, X, labels=labels, batch=selection.batch)
+    shown = [selection.feature_names[j] for j in telling]
+    found["level"] = np.where(np.array(shown) == np.array(names), "", shown)
+    # the share of the variance of all indicators together
+    weight = selection.spreads**2
+    between = np.bincount(owner, weights=weight * np.nan_to_num(facts["eta_squared"]))
+    total = np.bincount(owner, weights=weight)
+    with np.errstate(invalid="ignore"):  # constant ones have none
+        found["eta_squared"] = between / total
+    return replace(
+        selection,
+        selector=of_variables,
+        X=X,
+        feature_names=names,
+        facts=found,
+        whole=selection.X,
+        owner=owner,
+        telling=shown,
     )
 
 

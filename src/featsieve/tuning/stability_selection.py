@@ -133,7 +133,9 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
     random_state: Any = None
 
-    def _fit_all(self, X: Any, batch: Any = None, codes: np.ndarray | None = None) -> None:
+    def _fit_all(
+        self, X: Any, batch: Any = None, codes: np.ndarray | None = None, variables: Any = None
+    ) -> None:
         """Check the table, then fit the selector to all rows and to each subsample."""
         with reporting(self):
             given = self._check_input(X)

@@ -39,11 +39,11 @@ def compare_methods(
     k-means on the selected columns is judged by them, and the last row is for all features.
     """
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
-    bought = [part for part in ("groups", "costs", "budget") if settings.get(part) is not None]
-    if bought:
+    priced = [part for part in ("groups", "costs", "budget") if settings.get(part) is not None]
+    if priced:
         raise ValueError(
-            f"Methods are compared by selections of one size, which {bought[0]} would change: "
-            f"leave {' and '.join(bought)} out, or select with one method at a time."
+            f"Methods are compared by selections of one size, which {priced[0]} would change: "
+            f"leave {' and '.join(priced)} out, or select with one method at a time."
         )
     prepared = prepare_table(table, **settings)
     batch = None if prepared.table.batch is None else np.asarray(prepared.table.batch)
@@ -51,35 +51,44 @@ def compare_methods(
     inside, codes, _ = within_batches(prepared.X, batch)
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
-    n, d = X.shape
+    n, d, owner = X.shape[0], len(names), prepared.owner
     notes: list[str] = list(prepared.notes)
     y = prepared.table.complete_y
-    judge = None if y is None else Judge(inside, y)
+    judge = None if y is None else Judge(inside, y, prepared.owner)
     n_classes = prepared.table.n_classes or 0
     if judge is not None and (not judge.can or too_many_classes(n_classes, n)):
         judge = None
         notes.append(f"The classes judge nothing: there are {n_classes:,} for {n:,} samples.")
-    rows, supports = [], []
+    rows, supports, bought = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of several methods about one table
         progress("counting clusters and features")
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = find_structure(inside, random_state=random_state, codes=codes)
+            structure = find_structure(
+                inside, random_state=random_state, codes=codes, variables=owner
+            )
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
         if isinstance(n_clusters, str):
-            n_clusters = count_clusters(inside, random_state=random_state, codes=codes).n_clusters
+            n_clusters = count_clusters(
+                inside, random_state=random_state, codes=codes, variables=owner
+            ).n_clusters
             notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
         counts = {"n_clusters": n_clusters, "random_state": random_state, **prepared.constraints}
         if isinstance(n_features, str):
             finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
             with untested():
-                n_features = finder.fit(X, **in_batches).n_features_selected_
+                finder.fit(X, **in_batches)
+            n_features = finder._count_units(np.flatnonzero(finder.support_))
             notes.append(f"{n_features} features for every method: as many as JASFS finds.")
         for name, kind in chosen.items():
             progress(name)
             selector = make_selector(kind, n_features=n_features, **counts)
             row, support = _fit(selector, X, **in_batches)
+            columns = support
+            if owner is not None:
+                support = np.bincount(owner, weights=support) > 0.0
+                row["n_features"] = int(support.sum())
             if support.any():
                 repeats = repeat_selection(
                     selector,
@@ -95,15 +104,17 @@ def compare_methods(
             row["selected"] = ";".join(names[j] for j in np.flatnonzero(support))
             rows.append(row)
             supports.append(support)
+            bought.append(columns)
         if judge is not None:
             rows.append(_row("all features", status="reference", n_features=d))
-            for row, support in zip(rows, [*supports, np.ones(d, dtype=bool)], strict=True):
+            for row, support in zip(rows, [*bought, np.ones(X.shape[1], dtype=bool)], strict=True):
                 row |= _scores(judge, support)
     for name, support in zip(chosen, supports, strict=True):
         for row, other in zip(rows, [*supports, np.zeros(d, dtype=bool)], strict=False):
             row[f"jaccard_{name}"] = _jaccard(support, other)
     k = int(n_features)
-    n_kept, n_left = (len(prepared.constraints.get(part, ())) for part in ("keep", "exclude"))
+    kept = (np.asarray(prepared.constraints.get(part, ()), int) for part in ("keep", "exclude"))
+    n_kept, n_left = (len(one if owner is None else np.unique(owner[one])) for one in kept)
     by_chance = n_kept + (k - n_kept) ** 2 / max(1, d - n_kept - n_left)
     return {
         "table": prepared.table.name,

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from featsieve.constraints import in_positions, make_offer
 from featsieve.io.formats.layout import find_separator
 from featsieve.io.guard import read_small
@@ -22,6 +24,37 @@ def place_constraints(
     found = in_positions(names, given, flags=flags)
     make_offer(len(names), names, **found)
     return found
+
+
+def spread_constraints(
+    placed: Mapping[str, Any], owner: np.ndarray, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return constraints of features as those of their columns; features of several are groups.
+
+    ``owner`` is the feature of every column.
+    """
+
+    def columns(features: Any) -> np.ndarray:
+        return np.flatnonzero(np.isin(owner, features))
+
+    found = dict(placed)
+    found |= {part: columns(found[part]) for part in ("keep", "exclude") if part in found}
+    given = placed.get("groups", {})
+    groups = {name: columns(own) for name, own in given.items()}
+    alone = np.setdiff1d(np.arange(len(names)), [j for own in given.values() for j in own])
+    called = {}
+    for j in alone[np.bincount(owner)[alone] > 1].tolist():
+        called[j] = names[j] + "_" * (names[j] in groups)
+        groups[called[j]] = columns([j])
+    if "costs" in found:
+        prices = found["costs"]
+        prices = dict(prices if isinstance(prices, Mapping) else enumerate(prices))
+        first = np.searchsorted(owner, np.arange(len(names)))
+        found["costs"] = {
+            one if isinstance(one, str) else called.get(one, int(first[one])): price
+            for one, price in prices.items()
+        }
+    return found | {"groups": groups}
 
 
 def count_or_budget(n_features: Any, budget: float | None, *, what: str = "feature") -> Any:

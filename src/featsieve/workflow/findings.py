@@ -22,6 +22,8 @@ from featsieve.workflow.messages import MOST_NAMES, Note, counted, list_columns
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
+# Words in names of columns that are classes, which nobody wants to find as features.
+CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
@@ -77,6 +79,14 @@ def about_cells(table: Dataset) -> Iterator[Note]:
             f"repair=True) {numbers} read as numbers{missing}.",
             "cells",
         )
+    categories, classes = few_words(table), class_words(table)[:1]
+    if categories:
+        of = f" {classes[0]!r} may be the classes: --label-column leaves it out." if classes else ""
+        yield Note(
+            f"Few different words: {list_columns(categories)}. They take part as categories with "
+            f"--encode (in Python encode=True).{of}",
+            "categories",
+        )
     names = sample_words(table)
     if names and table.sample_names is None:
         yield Note(
@@ -84,6 +94,19 @@ def about_cells(table: Dataset) -> Iterator[Note]:
             f"samples with --id-column {shlex.quote(names[0])} (in Python id_column).",
             "names",
         )
+
+
+def few_words(table: Dataset) -> list[str]:
+    """Return the columns of text, left out, that have few words: `featsieve.tables.encode`."""
+    n = table.X.shape[0]
+    return [name for name, count in table.origin.text.items() if 1 < count <= max(n, 4) ** 0.5]
+
+
+def class_words(table: Dataset) -> list[str]:
+    """Return those of them that are called like classes, where no column is named as such."""
+    if table.y is not None:
+        return []
+    return [name for name in few_words(table) if CLASS_WORDS & {*name_words(name)}]
 
 
 def sample_words(table: Dataset) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from featsieve.arrays.namespace import is_sparse
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset, read_table
+from featsieve.io.guard import ColumnError
 from featsieve.tuning import suggest_n_clusters
 from featsieve.workflow.columns import (
     constant_columns,
@@ -18,7 +19,14 @@ from featsieve.workflow.columns import (
     row_number_columns,
     sample_part,
 )
-from featsieve.workflow.findings import dense_part, find_notes, sample_words, transposed_signs
+from featsieve.workflow.findings import (
+    class_words,
+    dense_part,
+    few_words,
+    find_notes,
+    sample_words,
+    transposed_signs,
+)
 from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
 
 
@@ -31,7 +39,10 @@ def read_to_inspect(
     """
     progress(f"reading {path.name}")
     options = {**options, "drop_text": True, "repair": True}
-    table = read_table(path, **options)
+    try:
+        table = read_table(path, **options)
+    except ColumnError:  # all of it words
+        table = read_table(path, **(options | {"encode": options.get("encode") or True}))
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
     if by_values + by_names < 2:
         return table, []
@@ -93,7 +104,12 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += ["--sheet", made.options["sheet"]] if "sheet" in made.options else []
     words += ["--repair"] if made.repaired else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
-    words += ["--drop-text"] if set(look["text"]) - set(names) else []
+    classes = class_words(table)[:1]
+    categories = set(few_words(table)) - set(classes)
+    words += ["--encode"] if categories or made.options.get("encode") else []
+    words += ["--drop-text"] if set(look["text"]) - {*names, *classes, *categories} else []
+    for name in classes:
+        words += ["--label-column", name]
     for name in (*names, *look["row_numbers"]):
         named = table.sample_names is not None or "--id-column" in words
         words += ["--drop" if named else "--id-column", name]

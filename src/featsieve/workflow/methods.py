@@ -77,6 +77,14 @@ def check_subsamples(n_subsamples: int | None, X: Any) -> int:
     return int(n_subsamples)
 
 
+def support_of_features(selector: Any, fitted: Any) -> np.ndarray:
+    """Return which features a fit selects; the indicators of a category of another are one."""
+    support = np.asarray(fitted.get_support())
+    if selector._variables is None:
+        return support
+    return np.bincount(np.unique(selector._variables, return_inverse=True)[1], support) > 0.0
+
+
 class Repeats(NamedTuple):
     """What selections from subsamples have in common."""
 
@@ -111,7 +119,7 @@ def repeat_selection(
             with catch_warnings():
                 simplefilter("ignore")  # the fit to all rows has reported the same
                 inside = {} if batch is None else {"batch": np.asarray(batch)[rows]}
-                selections.append(again.fit(X[rows], **inside).get_support())
+                selections.append(support_of_features(selector, again.fit(X[rows], **inside)))
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))
     text = f"{len(failures)} of the {n_subsamples} fits to subsamples failed and do not count"

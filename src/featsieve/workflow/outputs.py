@@ -13,6 +13,7 @@ from featsieve.io.files import legible, write_text
 from featsieve.io.formats import FORMATS
 from featsieve.io.guard import read_small
 from featsieve.io.models import load_skops, save_model
+from featsieve.io.names import find_columns
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import check_writer, table_format, write_csv
@@ -102,7 +103,7 @@ def write_files(
 ) -> dict[str, Any]:
     """Write the files of a selection into a folder that is there, and return the summary."""
     summary = summarize(run, names=names, source=source, **about)
-    reduced = subset(run.table, np.flatnonzero(run.selector.get_support()))
+    reduced = subset(run.table, find_columns(run.selected, run.table.names))
     write_table(folder / names["selected"], reduced, like=source)
     facts = run.features
     order = np.lexsort([facts["rank"], ~np.asarray(facts["selected"], dtype=bool)])
@@ -126,6 +127,7 @@ def summarize(
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
     table, scaled = run.table, run.prepared.scale is not None
+    one_each = run.prepared.owner is None  # columns of the table are those that were fitted
     libraries = ["h5py"] if table.cells else []  # reads .h5ad files, which anndata writes
     if (names or {}).get("selected", "").endswith(".h5ad"):
         libraries.append("anndata")
@@ -136,7 +138,7 @@ def summarize(
         "seconds": run.seconds,
         "dropped": table.dropped,
         "standardized": scaled,
-        **({"original": table.X} if scaled and run.prepared.target is None else {}),
+        **({"original": table.X} if scaled and run.prepared.target is None and one_each else {}),
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
         "label_column": table.label_name,

@@ -100,14 +100,14 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
         table, n_features=n_genes, **{"n_subsamples": 0, "what": "gene", **settings}
     )
     found, chosen = run.found, run.found.chosen
-    X = run.prepared.X[:, chosen]
+    X = found.X[:, chosen]
     values = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
     clusters = found.clusters
     if clusters is None:
         raise ValueError("No column of the panel varies: there are no clusters to tell apart.")
     sizes = clusters.sizes
     inside = np.equal.outer(np.arange(len(sizes)), clusters.codes).astype(np.float64)
-    lowest = run.prepared.X.min()
+    lowest = found.X.min()
     parts = {"mean": values} if lowest < 0.0 else {"mean": values, "share": values > 0.0}
     sums = {name: inside @ part for name, part in parts.items()}  # clusters x genes
 
@@ -131,7 +131,8 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
     for name in ("q_value", "price", "bought_with", "kept"):
         if name in facts:
             genes[name] = facts[name]
-    if groups := run.prepared.constraints.get("groups"):
+    groups = run.prepared.constraints.get("groups")
+    if groups and found.owner is None:
         group = {int(j): name for name, columns in groups.items() for j in columns}
         genes["group"] = [group.get(int(j), "") for j in chosen]
     means = {name: (total / sizes[:, None]).T for name, total in sums.items()}

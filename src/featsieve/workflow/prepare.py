@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
@@ -20,8 +18,13 @@ from featsieve.io.names import check_unique
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_option, check_range, refuse_text
 from featsieve.workflow.columns import count_where, empty_columns
-from featsieve.workflow.constraints import count_or_budget, place_constraints
+from featsieve.workflow.constraints import (
+    count_or_budget,
+    place_constraints,
+    spread_constraints,
+)
 from featsieve.workflow.findings import find_notes
+from featsieve.workflow.impute import IMPUTE, SAID, expand, impute_table
 from featsieve.workflow.messages import Note, by_column, counted, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
@@ -36,12 +39,15 @@ class Prepared:
     n_features: Any  # the same
     n_subsamples: int
     random_state: int
-    fill: np.ndarray | None = None  # medians that gaps were filled with
+    fill: np.ndarray | None = None  # what gaps of other rows are filled with
     centre: np.ndarray | None = None  # means that were taken out; sparse tables keep their zeros
     scale: np.ndarray | None = None  # standard deviations that columns were divided by
     target: float | None = None  # total that the counts of every row were brought to
     center_rows: bool = False  # whether the mean of every row was taken out, of all columns
-    constraints: dict[str, Any] = field(default_factory=dict)  # in positions of columns
+    constraints: dict[str, Any] = field(default_factory=dict)  # in positions of columns of X
+    owner: np.ndarray | None = None  # feature of every column of X, where some have several
+    columns: Any = None  # what the columns of X are called
+    n_filled: int = 0  # gaps
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
 
@@ -67,7 +73,7 @@ def prepare_table(
     check_number("random_state", random_state, low=0, integer=True)
     table = as_dataset(table)
     if impute is not None:
-        check_option("impute", impute, ("median",))
+        check_option("impute", impute, IMPUTE)
     names = table.names
     if table.X.shape[0] == 1:
         raise ValueError(
@@ -91,16 +97,25 @@ def prepare_table(
     if missing.any() and impute is None:
         raise ValueError(
             f"The table has {list_counts(by_column(missing, names), 'missing value')}. Fill such "
-            "gaps with the median of their column (--impute median; in Python impute='median'), or "
-            "leave these columns out (--drop COLUMN; in Python drop)."
+            "gaps with the median of their column (--impute median; in Python impute='median'), "
+            "from the nearest rows (nearest), or take them as a level of their own (category; with "
+            "--encode), or leave these columns out (--drop COLUMN; in Python drop)."
         )
     fill = None
     if impute is not None or empty.any():
-        fill, filled = _filled(table.X)
+        if impute == "nearest" and is_sparse(table.X):
+            raise ValueError("The nearest rows fill dense tables only: give --impute median.")
+        fill, table = impute_table(table, impute)
         dropped = (*table.dropped, *(names[j] for j in np.flatnonzero(empty)))
-        table = replace(table, X=filled, dropped=dropped)
+        table = replace(table, dropped=dropped)
         fill = None if impute is None else fill
-    X, target = table.X, None
+    if table.encodings and (counts or center_rows):
+        raise ValueError(
+            "Totals and means of rows make no sense beside categories and dates: leave --encode or "
+            "--counts and --center-rows out (in Python encode, counts, center_rows)."
+        )
+    X, owner, columns = expand(table.X, names, table.encodings)
+    target = None
     if table.cells if counts is None else counts:
         found = read_expression(X, counts=counts)
         X, target = found.X, found.target
@@ -110,18 +125,19 @@ def prepare_table(
         notes.append(Note("The mean of every row was taken out.", "rows"))
     centre, scale = None, None
     if standardize:
-        X, centre, scale = _standardized(X)
+        X, centre, scale = _standardized(X, owner)
     # what was asked for is settled, and what selectors do themselves (see note_about_units)
     settled = {"scales": True, "counts": counts is not None, "offset": center_rows}
     notes = [note for note in notes if not settled.get(note.kind)]
     if missing.any():
-        text = f"{counted(int(missing.sum()), 'missing value')} filled with the column's median."
+        text = f"{counted(int(missing.sum()), 'missing value')} {SAID[impute or 'median']}."
         notes.append(Note(text, "filled"))
     n_features = count_or_budget(n_features, constraints.get("budget"), what=what)
-    numbers = check_counts(n_clusters, n_features, X.shape, what=what)
+    numbers = check_counts(n_clusters, n_features, table.X.shape, what=what)
     with warnings.catch_warnings():  # a note is enough
         warnings.simplefilter("ignore", UnmatchedPatternWarning)
         placed = place_constraints(names, constraints, flags=table.flags)
+        placed = placed if owner is None else spread_constraints(placed, owner, names)
     for pattern in unmatched_patterns(constraints.get("exclude"), names):
         text = f"No {what} is like {pattern!r}, so that nothing was left out for it."
         notes.append(Note(text, "constraints"))
@@ -137,14 +153,23 @@ def prepare_table(
         target=target,
         center_rows=center_rows,
         constraints=placed,
+        owner=owner,
+        columns=columns,
+        n_filled=int(missing.sum()),
         notes=tuple(notes),
     )
 
 
-def _standardized(X: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
-    """Return the standardised table, and what was taken out, in the units of X."""
+def _standardized(X: Any, owner: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
+    """Return the standardised table, and what was taken out, in the units of X.
+
+    Features of several columns (``owner``), indicators, stay as they are.
+    """
     table = check_range(X.tocsr() if is_sparse(X) else X, owner="standardize")
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(table)
+    if owner is not None:
+        several = np.bincount(owner)[owner] > 1
+        scaler.mean_[several], scaler.scale_[several] = 0.0, 1.0
     return scaler.transform(table), None if is_sparse(X) else scaler.mean_, scaler.scale_
 
 
@@ -182,12 +207,3 @@ def change_table(table: Dataset) -> Table:
         rows = np.asarray(found["row"], dtype=np.intp) - 1
         found = Table({"row": found["row"], "sample": names[rows], **found})
     return found
-
-
-def _filled(X: Any) -> tuple[np.ndarray, Any]:
-    """Return the medians of the columns, 0 for empty ones, and the table with its gaps filled."""
-    table = X.tocsc() if is_sparse(X) else X
-    imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(table)
-    if count_where(X, np.isnan).any():
-        X = sp.csr_array(imputer.transform(table)) if is_sparse(X) else imputer.transform(table)
-    return imputer.statistics_, X

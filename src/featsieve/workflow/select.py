@@ -9,7 +9,9 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.constraints import CONSTRAINTS
+from featsieve.criteria.automatic import with_found_numbers
 from featsieve.criteria.qvalues import FEWEST_SAMPLES
 from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
@@ -18,9 +20,10 @@ from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning import feature_qvalues
 from featsieve.tuning.selection import Selection, gather
-from featsieve.workflow.messages import Note, ProgressCallback, silent
+from featsieve.workflow.impute import INSTEAD, SAID
+from featsieve.workflow.messages import Note, ProgressCallback, list_columns, silent
 from featsieve.workflow.methods import find_method, make_selector, repeat_selection
-from featsieve.workflow.prepare import Prepared, prepare_table, sample_table
+from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, sample_table
 
 # What a model needs to know of how a table was prepared.
 STEPS = ("fill", "centre", "scale", "target", "center_rows")
@@ -136,8 +139,11 @@ def select_features(
     standardize : bool, default=False
         Whether columns are given mean 0 and variance 1 first. Most methods scale columns by
         themselves where they need it.
-    impute : {"median"}, optional
-        Fill missing values, which are refused otherwise.
+    impute : {"median", "nearest", "category"}, optional
+        Fill missing values, which are refused otherwise: with the median of the column (of a
+        category the most frequent level), from the five nearest rows that have a value, or, in
+        categories, with a level of their own. A note says how far the selection depends on it
+        (not with ``n_subsamples=0``).
     counts : bool, optional
         Whether the values are raw counts: rows are brought to their median total, then log(1 + x)
         is taken. By default whole numbers of an AnnData file are counts.
@@ -186,24 +192,25 @@ def select_features(
     True
     """
     kind = find_method(method)
-    prepared = prepare_table(
-        table,
-        n_clusters=n_clusters,
-        n_features=n_features,
-        standardize=standardize,
-        impute=impute,
-        counts=counts,
-        center_rows=center_rows,
-        n_subsamples=n_subsamples,
-        random_state=random_state,
-        keep=keep,
-        exclude=exclude,
-        groups=groups,
-        costs=costs,
-        budget=budget,
-        what=what,
-    )
-    X, batch = prepared.X, prepared.table.batch
+    table, filled = as_dataset(table), tuple[Note, ...]()
+    settings_of_table: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "n_features": n_features,
+        "standardize": standardize,
+        "impute": impute,
+        "counts": counts,
+        "center_rows": center_rows,
+        "n_subsamples": n_subsamples,
+        "random_state": random_state,
+        "keep": keep,
+        "exclude": exclude,
+        "groups": groups,
+        "costs": costs,
+        "budget": budget,
+        "what": what,
+    }
+    prepared = prepare_table(table, **settings_of_table)
+    X, about, batch = prepared.X, prepared.table, prepared.table.batch
     in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
     numbers = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
     settings = {"random_state": random_state, **prepared.constraints}
@@ -232,8 +239,8 @@ def select_features(
         found = gather(
             selector,
             X,
-            feature_names=prepared.table.feature_names,
-            sample_names=prepared.table.sample_names,
+            feature_names=about.feature_names if prepared.owner is None else prepared.columns,
+            sample_names=about.sample_names,
             n_clusters=None if isinstance(n_clusters, str) else n_clusters,
             qvalues=tested,
             **in_batches,
@@ -241,9 +248,12 @@ def select_features(
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency
         labels = _labels(found)
+        if prepared.n_filled and prepared.n_subsamples and not is_sparse(X):
+            progress("filling the gaps in another way")
+            chosen = {found.feature_names[j] for j in found.chosen}
+            filled = (_filled_otherwise(table, selector, chosen, settings_of_table),)
         progress("looking for structure")
         structure = found.structure
-    about = prepared.table
     model = SelectionModel.from_selector(
         selector,
         about.names,
@@ -257,7 +267,7 @@ def select_features(
     )
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
-    own = (*prepared.notes, *note_about_units(prepared, selector), *repeats.notes)
+    own = (*prepared.notes, *filled, *note_about_units(prepared, selector), *repeats.notes)
     explained = found.fitted("batch_report_")
     if explained is not None:
         of = f"Batches are those of the column {about.batch_name!r}. " if about.batch_name else ""
@@ -274,6 +284,26 @@ def select_features(
         seconds,
         notes=(*own, *others),
     )
+
+
+def _filled_otherwise(
+    table: Dataset, selector: Any, chosen: set[str], settings: dict[str, Any]
+) -> Note:
+    """Say how many of the features would be selected if gaps were filled in another way."""
+    other = prepare_table(table, **{**settings, "impute": INSTEAD[settings["impute"]]})
+    constraints = dict.fromkeys(CONSTRAINTS) | other.constraints
+    again = with_found_numbers(selector, **constraints)
+    batch, names = other.table.batch, other.table.names
+    again.fit(other.X, **({} if batch is None else {"batch": np.asarray(batch)}))
+    owner = np.arange(len(names)) if other.owner is None else other.owner
+    others = {names[j] for j in owner[again.get_support()]}
+    if others == chosen:
+        text = "the same features would be selected"
+    else:
+        gone, new = (list_columns(sorted(a - b)) for a, b in ((chosen, others), (others, chosen)))
+        text = f"{len(chosen & others)} of the {len(chosen)} features would be selected"
+        text += f" (not {gone}, but {new})" if others - chosen else f" (not {gone})"
+    return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
 
 
 def _can_test(selector: Any, X: Any, prepared: Prepared) -> bool:
@@ -308,7 +338,7 @@ def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:
         return ()
     text = (
         "The clusters were found in distances of the columns as they are, in which those that vary "
-        f"most count most, such as {prepared.table.names[widest]!r}. If the units of the columns "
+        f"most count most, such as {prepared.columns[widest]!r}. If the units of the columns "
         "cannot be compared, give --standardize (in Python standardize=True)."
     )
     return (Note(text, "units"),)

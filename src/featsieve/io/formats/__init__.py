@@ -62,6 +62,7 @@ class Request:
     transpose: bool = False  # features are rows
     sheet: str | int | None = None  # of a workbook: a name, or a number from 1 on
     repair: Any = None  # whether odd cells become numbers; decimal marks of some columns
+    encode: Any = None  # whether words become numbers; levels of some columns, in their order
 
     def __post_init__(self) -> None:
         for parameter in ("label_column", "id_column", "batch_column", "layer"):
@@ -82,8 +83,9 @@ class Request:
             )
         if self.sheet is not None:
             self.sheet = str(self.sheet)
-        if not isinstance(self.repair, dict):
-            self.repair = {} if self.repair else None
+        for name in ("repair", "encode"):
+            if not isinstance(getattr(self, name), dict):
+                setattr(self, name, {} if getattr(self, name) else None)
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)

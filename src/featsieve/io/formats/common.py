@@ -1,7 +1,7 @@
 """Common to formats: what a request asks of a data frame or of a matrix, and classes to write."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -22,6 +22,7 @@ from featsieve.io.names import (
     shorten,
     shown,
 )
+from featsieve.tables import Encoding, column_words
 
 # The classes and the batches, where the table does not say what they are called.
 LABEL, BATCH = "label", "batch"
@@ -29,9 +30,10 @@ MOST_EXAMPLES = 3  # columns of which an error shows a cell
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 WAYS_OUT = (
     "name the classes with --label-column, name the samples with --id-column, leave a column out "
-    "with --drop, or all of them with --drop-text, or turn them into numbers (in Python "
-    "label_column, ...; labels in a plan)"
+    "with --drop, or all of them with --drop-text, or let categories and dates take part with "
+    "--encode (in Python label_column, ...; labels in a plan)"
 )
+ENCODE = "be encoded (at most the root of the number of rows)"
 REPAIR = (
     "--repair turns such cells into numbers or missing values and lists every one (in Python "
     "repair=True)"
@@ -79,9 +81,11 @@ def frame_dataset(
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
     # A frame that is all features is the common case, and needs no copy.
     frame = frame[kept] if kept != list(frame.columns) else frame
-    frame, text, odd = _numbers(frame, request, decimal)
+    frame, text, odd, encoded = _numbers(frame, request, decimal)
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
+    if request.encode is not None:
+        origin = _with_encodings(origin, request, encoded)
     origin = replace(origin, text={name: _n_words(frame[name]) for name in text})
     if request.repair is not None:
         origin = _with_changes(origin, request, odd)
@@ -106,14 +110,18 @@ def frame_dataset(
 
 def _numbers(
     frame: Any, request: Request, decimal: str
-) -> tuple[Any, list[str], dict[str, Numbers]]:
-    """Return a frame with numbers in place of text, columns that stay text, and odd ones.
+) -> tuple[Any, list[str], dict[str, Numbers], dict[str, Encoding]]:
+    """Return a frame with numbers in place of text, columns that stay text, odd and encoded ones.
 
     Text that was not asked to be left out and odd cells that were not asked to be repaired are
     refused.
     """
-    marks = request.repair or {}
-    words, sure = text_columns(frame), request.columns is not None
+    marks, sure = request.repair or {}, request.columns is not None
+    find_columns([] if sure else list(request.encode or ()), list(frame.columns))
+    frame, encoded = _encoded(
+        frame, [name for name in request.encode or () if name in frame], request
+    )
+    words = text_columns(frame)
     found = {
         name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
         for name in words
@@ -124,11 +132,15 @@ def _numbers(
         found |= {name: infinite_cells(frame[name], decimal=decimal) for name in floats}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
+    if request.encode is not None:
+        frame, more = _encoded(frame, text, request)
+        encoded, text = encoded | more, [name for name in text if name not in more]
     odd = {name: about for name, about in numbers.items() if len(about.changed)}
     refused = text if not request.drop_text or sure else []
     unrepaired = odd if request.repair is None else {}
     if refused or unrepaired:
-        said = [f"columns that are not numbers: {shorten(refused)}"] if refused else []
+        many = "" if request.encode is None else f" and have too many different words to {ENCODE}"
+        said = [f"columns that are not numbers{many}: {shorten(refused)}"] if refused else []
         said += [describe_odd(unrepaired.items(), most=MOST_EXAMPLES)] if unrepaired else []
         if sure:
             said.append(REPAIR_AGAIN if unrepaired else "turn them into numbers")
@@ -141,7 +153,56 @@ def _numbers(
     if numbers:  # all columns at once: one by one is slow where many change
         columns = {name: numbers[name].values if name in numbers else frame[name] for name in frame}
         frame = type(frame)(columns, index=frame.index)
-    return frame, text, odd
+    return frame, text, odd, encoded
+
+
+def _encoded(frame: Any, names: Sequence[str], request: Request) -> tuple[Any, dict[str, Encoding]]:
+    """Return a frame with codes in some columns, those of few words or known levels."""
+    codes, found = {}, {}
+    for name in names:
+        words, known = column_words(frame[name]), request.encode.get(name)
+        if known is None:
+            encoding = Encoding.of(words)
+        elif isinstance(known, dict):  # of a model
+            encoding = Encoding(**known)
+        else:
+            encoding = Encoding("order", tuple(str(word) for word in known))
+        if encoding is not None:
+            codes[name], found[name] = encoding.codes(words)
+    frame = frame.copy(deep=False) if codes else frame
+    for name, values in codes.items():
+        frame[name] = values
+    return frame, found
+
+
+def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]) -> Origin:
+    """Return what is known of a file with the words that became numbers, and those unheard of."""
+    notes = []
+    for kind, what in (
+        ("category", "Categories that take part"),
+        ("order", "Categories in their order, as 0, 1, 2, ..."),
+        ("date", "Dates, as days since 1970-01-01"),
+    ):
+        own = [
+            f"{name!r} ({len(one.levels)} words)" if one.levels else repr(name)
+            for name, one in found.items()
+            if one.kind == kind and name not in request.encode
+        ]
+        notes += [f"{what}: {', '.join(own[:8])}{', ...' if len(own) > 8 else ''}."] if own else []
+    for name, one in found.items():
+        known = request.encode.get(name, one.levels)
+        known = known["levels"] if isinstance(known, dict) else known
+        new = [word for word in one.levels if word not in known]
+        if new and not isinstance(request.encode.get(name), dict):
+            raise ColumnError(f"{name!r} has words that its order lacks: {shorten(new)}: name all")
+        if new:
+            notes.append(
+                f"{name!r} has words that the fitted table does not have: {shorten(new)}. These "
+                "rows count as none of the known ones."
+            )
+    about = {name: {"kind": one.kind, "levels": list(one.levels)} for name, one in found.items()}
+    options = {**origin.options, "encode": about}
+    return replace(origin, options=options, notes=(*origin.notes, *notes))
 
 
 def _n_words(column: Any) -> int:
@@ -283,6 +344,14 @@ def label_values(table: Dataset) -> np.ndarray | None:
             if same and classes == sorted(classes) and not missing:
                 return np.array(classes)[table.y]
     return np.array([*table.class_names, *([""] if missing else [])], dtype=str)[table.y]
+
+
+def feature_frame(pandas: Any, table: Dataset, X: np.ndarray) -> Any:
+    """Return the features as a data frame, with words in the place of their codes."""
+    frame = pandas.DataFrame(X, columns=table.names)
+    for name, one in table.encodings.items():
+        frame[name] = [word or None for word in one.words(frame[name].to_numpy())]
+    return frame
 
 
 def free_name(wanted: str | None, default: str, taken: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from featsieve.io.formats.common import (
     LABEL,
     as_text,
     dense,
+    feature_frame,
     frame_dataset,
     free_name,
     label_values,
@@ -60,7 +61,7 @@ def index_columns(schema: Any) -> list[str]:
 def write(path: Path, table: Dataset, **_: Any) -> None:
     """Write a table; names of samples are the index that pandas finds."""
     pandas = load_optional("pandas", "Writing a .parquet file")
-    frame = pandas.DataFrame(dense(table.X), columns=table.names)
+    frame = feature_frame(pandas, table, dense(table.X))
     if table.sample_names is not None:
         name = None if table.id_name in table.names else table.id_name
         frame.index = pandas.Index(table.sample_names, name=name, dtype=object)

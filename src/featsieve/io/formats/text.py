@@ -14,6 +14,7 @@ from featsieve.io.formats.common import (
     BATCH,
     LABEL,
     dense,
+    feature_frame,
     frame_dataset,
     free_name,
     label_values,
@@ -202,8 +203,9 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
     exact = (np.rint(X) == X) & (np.abs(X) <= LARGEST_WHOLE)
     whole = (exact | np.isnan(X)).all(axis=0)
     header, samples, labels = table.names, table.sample_names, label_values(table)
-    frame = pandas.DataFrame(X, columns=header)
-    frame = frame.astype({header[j]: "Int64" for j in np.flatnonzero(whole)})
+    frame, words = feature_frame(pandas, table, X), table.encodings
+    whole_names = [header[j] for j in np.flatnonzero(whole) if header[j] not in words]
+    frame = frame.astype(dict.fromkeys(whole_names, "Int64"))
     if labels is not None:
         frame[free_name(table.label_name, LABEL, header)] = labels
     if table.batch is not None:

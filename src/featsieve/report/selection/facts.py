@@ -157,7 +157,7 @@ def class_facts(
     ``column`` is what holds the classes.
     """
     clusters = selection.clusters
-    judge = Judge(selection.inside, codes)
+    judge = Judge(selection.inside, codes, selection.owner)
     facts: dict[str, Any] = {
         "classes": names,
         "sizes": np.bincount(codes, minlength=len(names)).tolist(),
@@ -171,8 +171,9 @@ def class_facts(
     if not judge.can or len(names) > judge.n_samples:
         facts["skipped"] = "There are too few samples or classes to compare with."
         return facts
-    chosen, everything = selection.chosen, np.arange(selection.X.shape[1])
-    scores = [("selected", chosen, judge.scores(chosen)), ("all", everything, judge.scores())]
+    chosen, d = len(selection.chosen), selection.X.shape[1]
+    by_selected = judge.scores(selection.columns_of(selection.chosen))
+    scores = [("selected", chosen, by_selected), ("all", d, judge.scores())]
     if clusters is not None:
         if clusters.source == "method":
             own = ClusteringScores.of_labels(codes, clusters.codes)
@@ -181,7 +182,7 @@ def class_facts(
         np.add.at(table, (clusters.codes, codes), 1)
         facts["table"] = table.tolist()
         facts["agreement"] = plains(chance_agreement(clusters.codes, codes), 4)
-    for kind, columns, found in scores:
+    for kind, count, found in scores:
         row = dict(zip(("accuracy", "nmi", "ari"), plains(found.mean(), 4), strict=True))
-        facts["rows"].append({"kind": kind, "n_features": len(columns)} | row)
+        facts["rows"].append({"kind": kind, "n_features": count} | row)
     return facts

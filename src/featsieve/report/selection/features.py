@@ -40,7 +40,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
     r, certainty = plains(facts["correlation"][order], 4), selection.fitted("feature_certainty_")
     means: list[Any] = []
     if selection.clusters is not None:
-        chosen = selection.inside[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
+        chosen = selection.values[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
         means = [plains(row, 2) for row in cluster_means(chosen, selection.clusters)]
     return {
         "total": len(names),
@@ -76,10 +76,7 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
-        marks = [
-            f"{'high' if separation[j] > 0.0 else 'low'} {selection.feature_names[j]}"
-            for j in marking
-        ]
+        marks = [_mark(selection, j, high=separation[j] > 0.0) for j in marking]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
         rows.append({"name": name, "size": size, "marks": marks, "certainty": sure})
@@ -92,6 +89,14 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
         "doubtful": None if certainty is None else _doubtful(certainty, selection),
         "rows": rows,
     }
+
+
+def _mark(selection: Selection, j: int, *, high: bool) -> str:
+    """Say what a cluster is known by: a high or low number, a level that is often there or not."""
+    name = selection.shown_name(j)
+    if name == selection.feature_names[j]:
+        return f"{'high' if high else 'low'} {name}"
+    return f"{'often' if high else 'seldom'} {name}"
 
 
 def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
@@ -119,7 +124,7 @@ def distributions(
         return None
     values = dense_values(selection.X if original is None else original, rows, shown)
     inside = [clusters.codes[rows] == code for code in range(len(clusters.names))]
-    found: dict[str, Any] = {"feature": [selection.feature_names[j] for j in shown]}
+    found: dict[str, Any] = {"feature": [selection.shown_name(j) for j in shown]}
     found |= {"range": [], "median": [], "counts": []}
     for column in values.T:
         low, high = np.quantile(column, (TAIL, 1.0 - TAIL))
@@ -153,7 +158,7 @@ def correlated_pairs(selection: Selection) -> dict[str, Any] | None:
     if len(shown) < 2:
         return None
     i, j = np.triu_indices(len(shown), 1)
-    whole = correlations(selection.inside[:, shown])
+    whole = correlations(selection.values[:, shown])
     r = whole[i, j]
     joined = np.flatnonzero(np.abs(r) >= LOWEST)
     strongest = joined[np.argsort(-np.abs(r[joined]), kind="stable")][:MOST_PAIRS]

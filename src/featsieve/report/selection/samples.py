@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from featsieve.arrays import DataOperator, as_operator
+from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs import principal_coordinates
 from featsieve.report.selection.features import (
@@ -38,12 +38,13 @@ def sample_map(
     """
     if not len(selection.shown):
         return None
-    X, clusters = selection.inside, selection.clusters
+    X, clusters, scale = selection.inside, selection.clusters, ColumnScale("std", selection.owner)
     certainty = sample_certainty(selection)
     rows = drawn_samples(X.shape[0])
     n, X = X.shape[0], X[rows] if len(rows) < X.shape[0] else X
-    few, few_shares = plane(as_operator(X[:, selection.chosen], scale="std"))
-    whole, whole_shares = plane(as_operator(X, scale="std"))
+    chosen = selection.columns_of(selection.chosen)
+    few, few_shares = plane(as_operator(X[:, chosen], scale=scale.at(chosen)))
+    whole, whole_shares = plane(as_operator(X, scale=scale))
     if codes is not None and classes is not None and clusters is not None:
         # classes are in the order, hence in the colours, of the clusters that they match
         table = contingency_matrix(codes, clusters.codes)
@@ -56,7 +57,7 @@ def sample_map(
         "of": n,
         "names": [selection.sample_name(i) for i in rows],
         "selected": _view(few, few_shares, len(selection.chosen)),
-        "all": _view(whole * signs, whole_shares, X.shape[1]),
+        "all": _view(whole * signs, whole_shares, selection.X.shape[1]),
         "cluster": None if clusters is None else clusters.codes[rows].tolist(),
         "certainty": None if certainty is None else plains(certainty[rows], 2),
         "classes": classes,
@@ -79,10 +80,10 @@ def heat_map(selection: Selection) -> dict[str, Any] | None:
         return None
     rows = drawn_samples(selection.X.shape[0])
     places = np.arange(0, len(rows), -(-len(rows) // MOST_COLUMNS))
-    operator = as_operator(selection.inside[:, shown], scale="std")
-    Z = dense_values(selection.inside, rows[places], shown) - to_numpy(operator.mean)
+    operator = as_operator(selection.values[:, shown], scale="std")
+    Z = dense_values(selection.values, rows[places], shown) - to_numpy(operator.mean)
     Z *= to_numpy(operator.inverse_scale)
-    features = similar_order(1.0 - correlations(selection.inside[:, shown]))
+    features = similar_order(1.0 - correlations(selection.values[:, shown]))
     samples: list[int] = []
     for code in range(len(clusters.names)):
         inside = np.flatnonzero(clusters.codes[rows[places]] == code)

@@ -1,0 +1,97 @@
+"""The indicators of a category are one variable: it counts once, whatever its number of levels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+
+from featsieve import JASFS, LaplacianScore
+from featsieve.arrays.scale import find_variables, one_column_each
+from featsieve.criteria.n_clusters import count_clusters
+from featsieve.tuning import feature_qvalues
+
+WINE = load_wine(as_frame=True)
+
+
+def dummies(name, words):
+    """Return the indicators of a category, and the group that they are."""
+    table = pd.get_dummies(pd.Series(words).astype(str), prefix=name, dtype=float)
+    return table, {name: list(table.columns)}
+
+
+def test_groups_of_indicators_are_found_and_groups_of_measurements_are_not():
+    rng = np.random.default_rng(0)
+    table, _ = dummies("c", rng.integers(0, 3, 40))
+    X = np.hstack([rng.standard_normal((40, 3)), 2.0 * table.to_numpy()])
+    groups = [np.array([0, 1]), np.array([3, 4, 5])]
+    assert find_variables(X, groups).tolist() == [0, 1, 2, 3, 3, 3]
+    assert find_variables(X, groups[:1]) is None
+    assert find_variables(np.abs(np.sign(X)), groups[:1]) is None  # rows with two non-zeros
+
+
+def test_a_category_becomes_codes_by_frequency():
+    words = ["b"] * 5 + ["a"] * 3 + ["c"] * 4
+    table, _ = dummies("w", words)
+    X = np.column_stack([np.arange(12.0), table])
+    codes = one_column_each(X, np.array([0, 1, 1, 1]))
+    assert codes[:, 0].tolist() == list(range(12))
+    assert codes[:, 1].tolist() == [0] * 5 + [2] * 3 + [1] * 4
+
+
+@pytest.mark.parametrize("kind", ["coin", "category"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_category_beside_wine_decides_nothing(kind, seed):
+    n = len(WINE.data)
+    rng = np.random.default_rng(seed)
+    if kind == "coin":
+        X, groups, columns = WINE.data.assign(coin=rng.integers(0, 2, n) * 1.0), None, ["coin"]
+    else:
+        extra, groups = dummies("five", rng.integers(0, 5, n))
+        X, columns = pd.concat([WINE.data, extra], axis=1), list(extra)
+    sieve = JASFS(3, n_features_to_select=3, groups=groups, random_state=0).fit(X)
+    assert not sieve.support_[X.columns.isin(columns)].any()
+    assert adjusted_rand_score(WINE.target, sieve.labels_) > 0.75
+    count = count_clusters(X.to_numpy(), variables=sieve._variables)
+    assert count.n_clusters == 3
+
+
+def test_without_the_group_the_same_category_decides_all():
+    rng = np.random.default_rng(0)
+    extra, _ = dummies("five", rng.integers(0, 5, len(WINE.data)))
+    sieve = JASFS(5, n_features_to_select=3, random_state=0).fit(
+        pd.concat([WINE.data, extra], axis=1)
+    )
+    assert sieve.support_[13:].any()
+
+
+def planted(n=120, seed=0):
+    """Return a table of categories of which three tell three groups, like the animals of a zoo."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    columns = {}
+    for j in range(9):
+        levels = 3 + j % 3
+        own = (truth + j) % levels if j < 3 else rng.integers(0, levels, n)
+        noise = rng.random(n) < 0.1
+        columns[f"c{j}"] = np.where(noise, rng.integers(0, levels, n), own)
+    parts = [dummies(name, words) for name, words in columns.items()]
+    X = pd.concat([part for part, _ in parts], axis=1)
+    return X, {name: own for _, group in parts for name, own in group.items()}, truth
+
+
+def test_the_categories_that_tell_groups_are_found_and_bought_as_a_whole():
+    X, groups, truth = planted()
+    sieve = JASFS(3, n_features_to_select=3, groups=groups, random_state=0).fit(X)
+    assert set(X.columns[sieve.support_]) == {c for g in ("c0", "c1", "c2") for c in groups[g]}
+    assert adjusted_rand_score(truth, sieve.labels_) > 0.8
+    scores = LaplacianScore(3, groups=groups, scale="unit").fit(X)
+    assert scores._variables is not None
+
+
+def test_columns_of_a_category_have_one_q_value():
+    X, groups, _ = planted(60)
+    sieve = JASFS(3, n_features_to_select=3, groups=groups, init="k-means", random_state=0).fit(X)
+    found = feature_qvalues(sieve, X, n_refits=3, random_state=0)
+    for columns in groups.values():
+        assert len(set(found.qvalues[X.columns.isin(columns)])) == 1

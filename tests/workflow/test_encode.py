@@ -1,0 +1,223 @@
+"""Categories, orders and dates: from the words of a file to a selection, and back to words."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featsieve import JASFS, load_model, save_model
+from featsieve.criteria.structure import untested
+from featsieve.datasets import read_table, write_table
+from featsieve.tables import Encoding, encode
+from featsieve.workflow import save_run, select_features
+from featsieve.workflow.apply import apply_model
+from featsieve.workflow.compare import compare_methods
+from featsieve.workflow.prepare import prepare_table
+
+FAST = {"n_clusters": 3, "n_features": 3, "n_subsamples": 0}
+
+
+def animals(n=90, seed=0):
+    """Return a table in which weight, coat and size tell three groups."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    frame = pd.DataFrame({"weight": 4.0 * group + rng.standard_normal(n)})
+    for j in range(3):
+        frame[f"noise{j}"] = rng.standard_normal(n)
+    coats = np.array(["fur", "feathers", "scales"])
+    frame["coat"] = np.where(rng.random(n) < 0.1, rng.choice(coats, n), coats[group])
+    frame["color"] = rng.choice(["red", "green", "blue", "grey"], n)
+    frame["tame"] = rng.choice(["yes", "no"], n)
+    frame["size"] = np.array(["small", "mid", "large"])[group]
+    return frame
+
+
+@pytest.fixture(autouse=True)
+def without_structure_tests():
+    """Leave the test of structure out, which takes most of the time."""
+    with untested():
+        yield
+
+
+@pytest.fixture
+def path(tmp_path):
+    animals().to_csv(tmp_path / "animals.csv", index=False)
+    return tmp_path / "animals.csv"
+
+
+def read(path, **options):
+    return read_table(path, trusted=True, **options)
+
+
+def test_the_rule_of_encoding():
+    assert Encoding.of(["b", "a"] * 8) == Encoding("category", ("a", "b"))
+    assert Encoding.of(["c"] * 3 + ["b"] * 4 + ["a"] * 2).levels == ("b", "c", "a")
+    assert Encoding.of([f"w{i}" for i in range(5)] * 4) is None  # 5 words in 20 rows
+    assert Encoding.of(["2024-01-05", None, "2024-02-30"] * 9).kind == "category"  # no such day
+    dates = Encoding.of(["2024-01-05", None, "1969-12-31 12:00"])
+    days, _ = dates.codes(["1970-01-02", None, "1969-12-31 12:00"])
+    assert days[[0, 2]].tolist() == [1.0, -0.5]
+    assert dates.words(days) == ["1970-01-02", "", "1969-12-31 12:00:00"]
+
+
+def test_words_beyond_the_levels_have_no_indicator():
+    codes, every = Encoding("category", ("a", "b", "c")).codes(["c", "x", None])
+    assert every.levels == ("a", "b", "c", "x")
+    np.testing.assert_array_equal(
+        Encoding("category", ("a", "b", "c")).columns(codes),
+        [[0, 0, 1], [0, 0, 0], [np.nan] * 3],
+    )
+    assert Encoding("category", ("a", "b")).columns(np.array([0.0, 1.0, 2.0])).ravel().tolist() == [
+        0.0,
+        1.0,
+        0.5,
+    ]
+
+
+def test_a_data_frame_is_encoded_with_its_groups():
+    table, groups = encode(animals())
+    assert set(groups) == {"coat", "color", "size"}
+    assert table["tame"].isin([0, 1]).all()
+    assert (table[groups["color"]].sum(axis=1) == 1).all()
+    sieve = JASFS(3, n_features_to_select=3, groups=groups, random_state=0).fit(table)
+    chosen = {"weight", *groups["coat"], *groups["size"]}
+    assert set(table.columns[sieve.support_]) == chosen
+    with pytest.raises(ValueError, match=r"too many different words .* 'name' \(90\)"):
+        encode(animals().assign(name=[f"n{i}" for i in range(90)]))
+
+
+def test_a_category_is_one_feature_in_files_and_model(path, tmp_path):
+    run = select_features(read(path, encode=True), **FAST)
+    assert run.selected == ["weight", "coat", "size"]
+    assert list(run.features["feature"]) == list(animals().columns)
+    assert run.prepared.X.shape[1] == 4 + 3 + 4 + 1 + 3
+    files = save_run(run, tmp_path / "out", source=path)
+    reduced = pd.read_csv(files["selected"])
+    pd.testing.assert_frame_equal(reduced, animals()[["weight", "coat", "size"]])
+    summary = json.loads(files["summary"].read_text(encoding="utf-8"))
+    assert summary["table"]["features"] == 8
+    assert set(summary["selected"]) == {"weight", "coat", "size"}
+    assert any(name.startswith("coat = ") for name in summary["distribution"]["feature"])
+    assert "coat" in files["report"].read_text(encoding="utf-8")
+    # other rows, with a word that is new
+    new = animals(20, seed=1)
+    new.loc[2, "coat"] = "chitin"
+    new.drop(columns="color").to_csv(tmp_path / "new.csv", index=False)
+    model = load_model(files["model"])
+    found, labels, notes = apply_model(model, tmp_path / "new.csv", predict=True)
+    assert any("'chitin'" in note and "'coat'" in note for note in notes)
+    write_table(tmp_path / "reduced.csv", found)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "reduced.csv"), new[["weight", "coat", "size"]]
+    )
+    np.testing.assert_array_equal(model.predict(new), labels)
+    np.testing.assert_array_equal(model.predict(animals())[:5], run.labels[:5])
+
+
+def test_an_order_is_one_column_and_its_words_must_be_complete(path):
+    table = read(path, encode={"size": ["small", "mid", "large"]})
+    codes = table.X[:, table.names.index("size")]
+    expected = animals()["size"].map({"small": 0, "mid": 1, "large": 2})
+    np.testing.assert_array_equal(codes, expected)
+    with pytest.raises(ValueError, match="'size' has words that its order lacks: 'large'"):
+        read(path, encode={"size": ["small", "mid"]})
+    with pytest.raises(ValueError, match="sise"):
+        read(path, encode={"sise": ["small", "mid"]})
+
+
+def test_columns_of_too_many_words_are_named(path, tmp_path):
+    named = animals().assign(name=[f"n{i}" for i in range(90)])
+    named.to_csv(tmp_path / "named.csv", index=False)
+    with pytest.raises(ValueError, match=r"too many different words to be encoded .*: 'name'"):
+        read(tmp_path / "named.csv", encode=True)
+    assert read(tmp_path / "named.csv", encode=True, drop_text=True).dropped == ("name",)
+
+
+@pytest.mark.parametrize("how", ["median", "nearest", "category"])
+def test_missing_words_and_numbers_are_filled(how, tmp_path):
+    frame = animals()
+    frame.loc[[3, 5, 8], "coat"] = None
+    frame.loc[[4, 9], "weight"] = np.nan
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    table = read(tmp_path / "gaps.csv", encode=True)
+    with pytest.raises(ValueError, match="5 missing values, in 2 columns"):
+        prepare_table(table)
+    ready = prepare_table(table, impute=how)
+    assert np.isfinite(ready.X).all()
+    assert ready.n_filled == 5
+    coats = ready.table.encodings["coat"]
+    words = np.array(coats.words(ready.table.X[:, ready.table.names.index("coat")]))[[3, 5, 8]]
+    if how == "category":
+        assert "coat = missing" in ready.columns
+        assert (words == "").all()
+    elif how == "median":
+        assert set(words) == {frame["coat"].mode()[0]}
+    else:  # neighbours have the coat of the group
+        assert (words == animals()["coat"][[3, 5, 8]]).sum() >= 2
+    model = select_features(table, **FAST, impute=how).model
+    assert len(model.predict(frame)) == 90  # frames with gaps, too
+
+
+def test_the_other_way_to_fill_is_compared(tmp_path):
+    frame = animals()
+    frame.loc[[3, 5, 8], "coat"] = None
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    table = read(tmp_path / "gaps.csv", encode=True)
+    run = select_features(table, **(FAST | {"n_subsamples": 2}), impute="median")
+    said = [str(note) for note in run.notes if note.kind == "filled"]
+    assert said == [
+        "3 missing values filled with the column's median.",
+        "With missing values filled from the nearest rows, the same features would be selected.",
+    ]
+
+
+def test_constraints_name_categories(path):
+    table = read(path, encode=True)
+    run = select_features(
+        table, **FAST, keep=["color"], exclude=["coat"], costs={"color": 2.0, "size": 3.0}
+    )
+    assert run.selected == ["weight", "color", "size"]
+    facts = dict(zip(run.features["feature"], run.features["price"], strict=True))
+    assert (facts["color"], facts["size"], facts["weight"]) == (2.0, 3.0, 1.0)
+    groups = {"look": ["coat", "size"], "rest": ["noise0", "tame"]}
+    run = select_features(table, **(FAST | {"n_features": 1}), groups=groups)
+    assert run.selected == ["coat", "size"]
+
+
+def test_methods_are_compared_by_features(path):
+    table = read(path, encode=True)
+    found = compare_methods(table, ["jasfs", "laplacianscore", "mcfs"], **FAST)
+    assert found["n_features"] == 8
+    assert all(row["n_features"] == 3 for row in found["methods"])
+    assert found["methods"][0]["selected"] == "weight;coat;size"
+
+
+def test_what_makes_no_sense_beside_words_is_refused(path, tmp_path):
+    table = read(path, encode=True)
+    with pytest.raises(ValueError, match="make no sense beside categories"):
+        select_features(table, **FAST, center_rows=True)
+    with pytest.raises(ValueError, match=r"hold no words, which 'coat' has: write .csv"):
+        write_table(tmp_path / "animals.npz", table)
+
+
+def test_parquet_keeps_words(path, tmp_path):
+    write_table(tmp_path / "animals.parquet", read(path, encode=True))
+    again = read(tmp_path / "animals.parquet", encode=True)
+    np.testing.assert_array_equal(again.X, read(path, encode=True).X)
+
+
+def test_standardised_columns_leave_indicators_alone(path, tmp_path):
+    run = select_features(read(path, encode=True), **FAST, standardize=True)
+    assert run.selected == ["weight", "coat", "size"]
+    save_model(run.model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict(animals()), run.model.predict(animals()))
+
+
+def test_batches_beside_categories(path, tmp_path):
+    frame = animals().assign(plate=np.resize(["p", "q"], 90))
+    frame.to_csv(tmp_path / "plates.csv", index=False)
+    table = read(tmp_path / "plates.csv", encode=True, batch_column="plate")
+    run = select_features(table, **FAST)
+    assert set(run.selected) == {"weight", "coat", "size"}
