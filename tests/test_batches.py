@@ -84,7 +84,7 @@ def same_selection(one, other):
     np.testing.assert_array_equal(first, second)
 
 
-def permuted_as_a_whole(X, rng):
+def permuted_as_a_whole(X, rng, variables=None):
     return permuted(X.toarray() if hasattr(X, "toarray") else X, rng)
 
 
