@@ -10,7 +10,7 @@ from featsieve.arrays.operator import DataOperator
 from featsieve.arrays.scale import ColumnScale
 from featsieve.arrays.sparse import SparseOperator
 
-__all__ = ["DataOperator", "DenseOperator", "SparseOperator", "as_operator"]
+__all__ = ["ColumnScale", "DataOperator", "DenseOperator", "SparseOperator", "as_operator"]
 
 
 def as_operator(X: Any, *, scale: str | ColumnScale = "none", center: bool = True) -> DataOperator:
