@@ -85,13 +85,8 @@ def same_selection(one, other):
     np.testing.assert_array_equal(first, second)
 
 
-<<<<<<< HEAD
 def permuted_as_a_whole(X, rng, variables):
     return permuted(X.toarray() if hasattr(X, "toarray") else X, rng, variables)
-=======
-def permuted_as_a_whole(X, rng, variables=None):
-    return permuted(X.toarray() if hasattr(X, "toarray") else X, rng)
->>>>>>> encode
 
 
 # What is fitted -----------------------------------------------------------------------------------
