@@ -500,3 +500,14 @@ def test_what_was_fitted_with_batches_is_asked_about_with_them(tmp_path):
     r = np.abs(np.corrcoef(chosen, rowvar=False)[np.triu_indices(4, 1)])
     assert summary["redundancy"]["mean"] == pytest.approx(r.mean(), abs=1e-3)
     assert np.abs(np.corrcoef(X[:, sieve.support_], rowvar=False)).mean() > r.mean() + 0.01
+
+
+def test_a_column_that_varies_between_batches_only_is_left_out_by_the_structure_test():
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    batch = np.arange(40) % 2
+    X[:, 2] = batch
+    X[0, 2] = 3.0  # a rank of its own in one batch
+    inside, codes, _ = within_batches(X, batch)
+    inside[:, 3] = codes
+    found = find_structure(inside, codes=codes)
+    assert (found.n_features, found.table_shape[1]) == (5, 6)

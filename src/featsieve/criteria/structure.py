@@ -310,7 +310,8 @@ def scores_of(
             columns = columns[np.argsort(-stored_entries(X)[columns], kind="stable")]
         X = pick_columns(X, np.sort(columns[:most]))
     values = dense_columns(X)[0]
-    scores = dense_columns(normal_scores(values, codes))[0]
+    scores, _, kept = dense_columns(normal_scores(values, codes))  # ranks may vary in no batch
+    values = values[:, kept]
     rows = np.sort(np.unique(scores, axis=0, return_index=True)[1])
     if codes is None and len(scores) / 2 <= len(rows) < len(scores):
         once = np.sort(scores[rows], axis=0)
