@@ -371,7 +371,8 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
             found.append(sparse(part, found[-1], c, len(columns) // 3, rng))
             yield agreement_of(found)
 
-    found = [one for size in sizes for one in of_columns(modal[:size], *numbers)]
+    in_parts = [list(of_columns(modal[:size], *numbers)) for size in sizes]
+    found = np.mean(in_parts, axis=0).tolist() if sizes else []  # several would dilute the others
     for c in numbers:
         first = [cut.labels(c) for cut in cuts]
         apart, first = first[2:], first[:2]
