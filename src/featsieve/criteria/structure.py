@@ -371,8 +371,10 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
             found.append(sparse(part, found[-1], c, len(columns) // 3, rng))
             yield agreement_of(found)
 
-    in_parts = [list(of_columns(modal[:size], *numbers)) for size in sizes]
-    found = np.mean(in_parts, axis=0).tolist() if sizes else []  # several would dilute the others
+    found: list[float] = []
+    if sizes:  # one statistic of all sizes: several would dilute the others
+        in_parts = [list(of_columns(modal[:size], *numbers)) for size in sizes]
+        found += np.mean(in_parts, axis=0).tolist()
     for c in numbers:
         first = [cut.labels(c) for cut in cuts]
         apart, first = first[2:], first[:2]
