@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from featsieve.datasets import Dataset, make_cells, make_planted
 from featsieve.io.dataset import Origin
 from featsieve.workflow.findings import find_notes
-from featsieve.workflow.inspect import read_to_inspect
+from featsieve.workflow.inspect import inspect_table, read_to_inspect
 from featsieve.workflow.prepare import prepare_table
 
 
@@ -120,3 +120,14 @@ def test_select_says_what_inspect_says():
     assert prepare_table(table).notes == tuple(said)
     infinite = replace(table, X=np.where(X[0, 0] == X, np.inf, X))
     assert [note.kind for note in find_notes(infinite)] == [note.kind for note in said]
+
+
+def test_a_column_called_class_is_proposed_as_such_beside_words_alone(tmp_path):
+    rng = np.random.default_rng(0)
+    words = {f"c{j}": rng.choice(["red", "green", "blue"], 40) for j in range(4)}
+    words["class"] = rng.choice(["p", "q"], 40)
+    lines = [",".join(words), *(",".join(row) for row in zip(*words.values(), strict=True))]
+    (tmp_path / "words.csv").write_text("\n".join(lines), encoding="utf-8")
+    table, notes = read_to_inspect(tmp_path / "words.csv", {})
+    options = inspect_table(table, notes=notes)["options"]
+    assert options == ["--encode", "--label-column", "class"]

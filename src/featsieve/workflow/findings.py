@@ -103,10 +103,11 @@ def few_words(table: Dataset) -> list[str]:
 
 
 def class_words(table: Dataset) -> list[str]:
-    """Return those of them that are called like classes, where no column is named as such."""
+    """Return columns of few words that are called like classes, where none is named as such."""
     if table.y is not None:
         return []
-    return [name for name in few_words(table) if CLASS_WORDS & {*name_words(name)}]
+    words = [*few_words(table), *table.encodings]
+    return [name for name in words if CLASS_WORDS & {*name_words(name)}]
 
 
 def sample_words(table: Dataset) -> list[str]:

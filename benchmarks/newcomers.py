@@ -1,0 +1,113 @@
+"""What a newcomer gets: tables as CSV files, and the command that `featsieve inspect` proposes.
+
+Each table is written as a file with its classes as a column of text, called "class". `featsieve
+inspect` is run on it, then the command that it proposes, word for word, with a folder for the
+results; nothing else is chosen. zoo and audiology have words in the place of numbers wherever a
+column has fewer than ten values. "Clusters" are those of the selection, ARI compares them with the
+classes (which judge only). Beside it k-means (ten starts) on all features: numbers standardised,
+words as 0/1 columns, with the true number of classes, which the newcomer does not know, and with
+the number that featsieve has found.
+
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/newcomers.py [--tables wine ...]
+       [--output benchmarks/results/newcomers.md]
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+import real_data
+from common import finish, options, table
+
+BUNDLED = {
+    "wine": load_wine,
+    "breast cancer": load_breast_cancer,
+    "digits": load_digits,
+    "iris": load_iris,
+}
+IN_WORDS = ("zoo", "audiology")
+MOST_WORDS = 10
+
+
+def make_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a table as a spreadsheet would hold it, and its classes as text."""
+    if name in BUNDLED:
+        data = BUNDLED[name](as_frame=True)
+        classes = np.array([f"kind {one}" for one in data.target])
+        return data.data, classes
+    X, y = real_data.load(name)
+    frame = pd.DataFrame(X, columns=[f"column {j + 1}" for j in range(X.shape[1])])
+    for column in frame:
+        if frame[column].nunique() < MOST_WORDS:
+            frame[column] = [f"level {int(value)}" for value in frame[column]]
+    return frame, np.array([f"kind {one}" for one in y])
+
+
+def by_k_means(frame: pd.DataFrame, classes: np.ndarray, n_clusters: int) -> float:
+    """Return the ARI of k-means on all features."""
+    X = StandardScaler().fit_transform(pd.get_dummies(frame).astype(float))
+    labels = KMeans(n_clusters, n_init=10, random_state=0).fit_predict(X)
+    return float(adjusted_rand_score(classes, labels))
+
+
+def ask(*words: str) -> dict:
+    """Run a command of featsieve, and return what it prints for machines."""
+    command = [sys.executable, "-m", "featsieve", *words, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{shlex.join(words)}: {done.stderr}")
+    return dict(json.loads(done.stdout))
+
+
+def measure(name: str, folder: Path) -> list[str]:
+    """Return the line of a table."""
+    frame, classes = make_table(name)
+    path = folder / f"{name.replace(' ', '_')}.csv"
+    frame.assign(**{"class": classes}).to_csv(path, index=False)
+    proposed = shlex.split(ask("inspect", str(path))["next"])
+    at = proposed.index("-o")
+    needed = [*proposed[3:at], *proposed[at + 2 :]]
+    found = ask("select", str(path), "-o", str(folder / path.stem), *needed)
+    rows = pd.read_csv(found["files"]["samples"])
+    labels = rows["cluster"].to_numpy()
+    c = len(np.unique(labels))
+    names = [str(one) for one in found["selected"]]
+    shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+    return [
+        f"{name} ({len(frame)} x {frame.shape[1]})",
+        f"`{shlex.join(needed)}`" if needed else "none",
+        str(found["structure"]["verdict"]),
+        f"{c} of {len(np.unique(classes))}",
+        f"{len(names)} ({shown})",
+        f"{adjusted_rand_score(classes, labels):.2f}",
+        f"{by_k_means(frame, classes, len(np.unique(classes))):.2f}",
+        f"{by_k_means(frame, classes, c):.2f}",
+    ]
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--tables", nargs="*", default=[*BUNDLED, *IN_WORDS])
+    arguments = parser.parse_args()
+    names = arguments.tables
+    if real_data.folder() is None:
+        names = [name for name in names if name not in IN_WORDS]
+    head = ["table", "proposed options", "verdict", "clusters", "features", "ARI"]
+    head += ["k-means, all features, known number", "k-means, found number"]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = table(head, [measure(name, Path(folder)) for name in names])
+    finish(arguments.output, "What a newcomer gets", __doc__, lines)
+
+
+if __name__ == "__main__":
+    main()
