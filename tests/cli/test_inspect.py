@@ -33,7 +33,7 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]
     names = ("--id-column", "who", "--drop", "row")
-    assert command[5:] == ["--drop-text", *names, "--impute", "median"]
+    assert command[5:] == ["--encode", *names, "--impute", "median"]
     code, _, told = call(*command[1:], "--clusters", 3, "--features", 4, "--subsamples", 0)
     assert code == 0, told
 
