@@ -86,6 +86,12 @@ STRUCTURE_LEVEL = 0.05
 LEAST_SPREAD = 0.05
 STRUCTURE_FEW = 30
 
+# Columns fall into two parts if more than this share of their values are distinct: those of few
+# values do so by themselves.
+# Chosen on: a set of cells and binary planted tables, whose clusters two-valued columns hid; not
+# halved or doubled.
+DISTINCT_SHARE = 0.5
+
 # Of longer tables it looks at so many rows, and at no more entries; k-means at so many principal
 # components. (The agreement of label hypotheses by chance is that of CHANCE_SAMPLES permuted rows.)
 # Chosen on: no data: a limit on the time of a fit.
@@ -430,6 +436,11 @@ NARROW_SHARE = 0.1
 # not standardised, most have more when they are transposed. Ratios from 1.5 to 7 find the same.
 TRANSPOSED_SHARE = 0.5
 TRANSPOSED_RATIO = 5.0
+
+# Clusters are said to follow a column beyond this adjusted mutual information (of the smaller
+# entropy), and beyond chance: faint agreement is worth no sentence.
+# Chosen on: no data; not halved or doubled.
+FOLLOWED_AGREEMENT = 0.5
 
 # A direction that moves all columns is worth a note from this share of the variance on.
 # Chosen on: the same sets: 0.23 to 0.44 for faces in uneven light and raw arrays, else below 0.18.

@@ -320,7 +320,7 @@ def scores_of(
             scores = dense_columns(normal_scores(values))[0]
     n_distinct = 1 + np.count_nonzero(np.diff(np.sort(scores, axis=0), axis=0), axis=0)
     order = rng.permutation(values.shape[1])  # equal ones go by chance
-    order = order[n_distinct[order] > len(scores) / 2]
+    order = order[n_distinct[order] > defaults.DISTINCT_SHARE * len(scores)]
     return scores, order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
 
 

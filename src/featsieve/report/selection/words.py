@@ -308,7 +308,7 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
 def _about_agreement(judged: Mapping[str, Any]) -> Iterator[Caveat]:
     """Say that clusters follow the classes beyond chance, by more than half of what they tell."""
     ami, p = judged.get("agreement") or (0.0, 1.0)
-    if p > defaults.STRUCTURE_LEVEL or ami <= 0.5:
+    if p > defaults.STRUCTURE_LEVEL or ami <= defaults.FOLLOWED_AGREEMENT:
         return
     column = judged["column"]
     said = {"column": "the known classes", "fix": "fit again with batch="}
