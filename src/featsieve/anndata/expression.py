@@ -130,6 +130,29 @@ def expression(adata: Any, layer: str | None, mask: np.ndarray) -> Any:
     return sp.vstack(blocks, format="csr") if is_sparse(blocks[0]) else np.concatenate(blocks)
 
 
+def on_device(X: Any, device: str) -> Any:
+    """Return a table as a dense tensor of single precision, moved in blocks of rows."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "device= computes with PyTorch, which is not installed: install it (pip install "
+            "'featsieve[torch]'), or leave device out."
+        ) from error
+    try:
+        moved = torch.empty(X.shape, dtype=torch.float32, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"A table of {X.shape[0]:,} x {X.shape[1]:,} cannot be held on device={device!r} "
+            f"({reason}): look at fewer genes (mask_var=), or leave device out."
+        ) from error
+    for rows in _blocks(*X.shape):
+        block = X[rows].toarray() if is_sparse(X) else np.asarray(X[rows])
+        moved[rows] = torch.from_numpy(block.astype(np.float32, copy=False)).to(device)
+    return moved
+
+
 def cell_totals(adata: Any, layer: str | None) -> np.ndarray:
     """Return the totals of the cells over all genes, also of those that are not looked at."""
     stored = stored_table(adata, layer)

@@ -14,6 +14,7 @@ from featsieve.anndata.expression import (
     expression,
     find_constraints,
     gene_mask,
+    on_device,
 )
 from featsieve.anndata.record import (
     about_fit,
@@ -56,6 +57,7 @@ def select_genes(
     subset: bool = False,
     inplace: bool = True,
     qvalues: bool = False,
+    device: str | None = None,
     random_state: Any = 0,
     verbose: int = 0,
 ) -> Any:
@@ -113,6 +115,9 @@ def select_genes(
     qvalues : bool, default=False
         Whether to compute q-values of the genes, by some forty fits
         (:func:`featsieve.tuning.feature_qvalues`). ``n_genes="significant"`` does so always.
+    device : str or None, default=None
+        Where to compute: "cuda" moves the normalised genes, dense and in single precision (4 bytes
+        an entry), to a GPU with PyTorch. None stays on the processor.
     random_state : int, RandomState instance or None, default=0
         Seeds the method, if it draws numbers.
     verbose : int, default=0
@@ -220,14 +225,15 @@ def select_genes(
     in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
     inner.set_params(**placed)
     try:
-        fitted = sieve.fit(found.X, **in_batches)
+        table = found.X if device is None else on_device(found.X, device)
+        fitted = sieve.fit(table, **in_batches)
     finally:
         inner.set_params(**own)
     structure = _check_clusters(fitted, found.X, batch)
     q_values = getattr(fitted, "qvalues_", None)
     if qvalues and q_values is None:
         tested = feature_qvalues(
-            fitted, found.X, verbose=verbose, random_state=random_state, **in_batches
+            fitted, table, verbose=verbose, random_state=random_state, **in_batches
         )
         q_values = tested.qvalues
 
