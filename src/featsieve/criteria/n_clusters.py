@@ -101,8 +101,10 @@ def suggest_n_clusters(
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
     count as much as large ones. The copies have rotated samples (the same covariance) and permuted
-    columns. Where agreement exceeds both by no more than 0.1 the answer is 2, and ``view`` is None.
-    That is no test: see :func:`featsieve.tuning.structure_test`.
+    columns. Where nothing agrees by more than 0.1 the answer is 2, and ``view`` is None. That is no
+    test: see :func:`featsieve.tuning.structure_test`. Few columns do not show all clusters of many
+    weak ones among thousands (single cells): where halves of the telling columns agree further on
+    another number than on this one, and than in copies (by 0.15), that one is taken, as above.
 
     No rule finds the number of classes of real tables reliably: read the answer as "within a
     factor of about two". Selections suffer more from too few clusters than from too many.
@@ -144,14 +146,25 @@ def count_clusters(
     agreement, score = _by_halves(Z, numbers, rng)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
-    labels = sparse_clusterings(Z, numbers, rng, codes)
-    copies = (rotated(Z, rng), rng.permuted(Z, axis=0))
-    by_chance = [_overlaps(sparse_clusterings(copy, numbers, rng, codes)) for copy in copies]
-    chance = np.max(by_chance, axis=0)
-    score = (_overlaps(labels) - chance) / np.maximum(1.0 - chance, defaults.LEAST_ROOM)
-    if score.max() <= defaults.COUNT_TOLERANCE:
+    tables = [Z, rotated(Z, rng), rng.permuted(Z, axis=0)]
+    found = [sparse_clusterings(one, numbers, rng, codes) for one in tables]
+    overlaps = [_overlaps(labels) for labels, _ in found]
+    labels, chance = found[0][0], np.max(overlaps[1:], axis=0)
+    score = (overlaps[0] - chance) / np.maximum(1.0 - chance, defaults.LEAST_ROOM)
+    shown = score.max() > defaults.COUNT_TOLERANCE
+    chosen = int(_near(score)[-1]) if shown else 0  # fewer agree as well, of merged clusters
+    # Of many weak columns few do not show all clusters: do halves of the columns that the
+    # clusterings chose agree on another number, further than on this one and than in copies?
+    telling = [A[:, columns] for A, (_, columns) in zip(tables, found, strict=True)]
+    agreed, rating = _by_halves(telling[0], numbers, rng)
+    other = int(rating.argmax())
+    least = agreed[other] - defaults.CREDIBLE_EXCESS
+    if least > (agreed[chosen] if shown else 0.0) and all(
+        least > _by_halves(A, numbers, rng)[0].max() for A in telling[1:]
+    ):
+        return _count("hat", numbers, agreed, rating, other)
+    if not shown:
         return _count(None, numbers, agreement, score, 0)
-    chosen = int(_near(score)[-1])  # fewer agree as well, where the same clusters are merged
     view = _plain_view(Z, units, labels[chosen])
     return _count(view, numbers, agreement, score, chosen)
 
@@ -226,14 +239,14 @@ def _in_hat_metric(
 
 def sparse_clusterings(
     Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator, codes: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the labels of some sparse hierarchical clusterings, for all numbers.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of some sparse hierarchical clusterings for all numbers, and their columns.
 
     Columns are chosen in turn with the clusters that they show, as in sparse k-means; Ward's method
     finds the clusters, small ones too. The last tree gives the labels for every number.
     """
     n, d = Z.shape
-    trees = []
+    trees, columns = [], []
     for A in (Z, dense_columns(normal_scores(Z, codes))[0]):
         points = components(A, rng)[:, : defaults.FEW_COMPONENTS]
         for most, count, part in zip(
@@ -250,7 +263,8 @@ def sparse_clusterings(
                 tree = linkage(A[:, chosen] * np.sqrt(weights[chosen]), "ward")
                 labels = fcluster(tree, count, "maxclust") - 1
             trees.append([fcluster(tree, c, "maxclust") - 1 for c in numbers])
-    return np.stack(trees, axis=1)
+            columns.append(chosen)
+    return np.stack(trees, axis=1), np.unique(np.concatenate(columns))
 
 
 def _plain_view(Z: np.ndarray, units: np.ndarray, labels: np.ndarray) -> str:
