@@ -17,6 +17,8 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 import featsieve
+from featsieve.datasets import development_note
+from featsieve.evaluation import compare_with_reference
 
 
 def options(doc: str) -> argparse.ArgumentParser:
@@ -39,6 +41,28 @@ def line(cells: Iterable[Any]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
+def difference_table(
+    scores: Mapping[str, Sequence[float]], reference: str, *, ceiling: str | None = None
+) -> list[str]:
+    """Return what `compare_with_reference` finds: scores in [0, 1] of each method per data set."""
+    found = compare_with_reference(
+        list(zip(*scores.values(), strict=True)), reference, names=list(scores), ceiling=ceiling
+    )
+    head = ["method", "points, 95 % interval", "wins/ties/losses"]
+    head += [f"% of the gap to {ceiling}"] if ceiling else []
+    rows = []
+    for j, name in enumerate(found.names):
+        low, high = 100.0 * found.intervals[j]
+        cells = [name, f"{100.0 * found.differences[j]:+.1f} [{low:+.1f}, {high:+.1f}]"]
+        cells.append(f"{found.wins[j]}/{found.ties[j]}/{found.losses[j]}")
+        if ceiling:
+            low, high = 100.0 * found.closed_intervals[j]
+            cells.append(f"{100.0 * found.closed[j]:.0f} [{low:.0f}, {high:.0f}]")
+        if name != reference:
+            rows.append(cells)
+    return table(head, rows)
+
+
 def finish(
     output: Path | None,
     title: str,
@@ -46,8 +70,13 @@ def finish(
     lines: Sequence[str],
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print the page, title and docstring included, and write it and the rows if that is asked."""
-    text = "\n".join([f"# {title}", "", doc.split("\n\nUsage")[0], "", *lines]).rstrip() + "\n"
+    """Print the page, title and docstring included, and write it and the rows if that is asked.
+
+    Pages about real data say which of these were looked at during development.
+    """
+    note = ["", development_note()] if "real_data" in sys.modules else []
+    body = "\n".join([f"# {title}", "", doc.split("\n\nUsage")[0], "", *lines]).rstrip()
+    text = "\n".join([body, *note]) + "\n"
     print(text)
     if output is None:
         return

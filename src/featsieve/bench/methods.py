@@ -16,6 +16,9 @@ from featsieve.constraints import CONSTRAINTS
 
 ALL_FEATURES = "AllFeatures"
 RANDOM = "RandomSelector"
+# JASFS with the classes as its labels: a ceiling for what labels found without them can give. It is
+# a control that is neither ranked nor called best.
+TRUE_LABELS = "TrueLabels"
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
 # alone: what a fit prints is nobody's result).
 COUNTS = ("n_clusters", "n_features_to_select")
@@ -48,7 +51,7 @@ class SelectorFacts:
 
 def selector_names() -> tuple[str, ...]:
     """Return the selectors that a plan may name."""
-    return (ALL_FEATURES, *sorted(featsieve.selectors.__all__))
+    return (ALL_FEATURES, TRUE_LABELS, *sorted(featsieve.selectors.__all__))
 
 
 @cache
@@ -93,4 +96,5 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _class_of(name: str) -> Any:
     """Return the class of a selector."""
-    return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
+    ours = {ALL_FEATURES: AllFeatures, TRUE_LABELS: featsieve.JASFS}
+    return ours[name] if name in ours else getattr(featsieve, name)

@@ -6,6 +6,7 @@ refused, wherever it comes from: its results could not be compared.
 
 import difflib
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -59,6 +60,11 @@ class DatasetInfo:
     sha256: str | None = None
     note: str = ""
     aliases: tuple[str, ...] = ()
+
+    @property
+    def development(self) -> bool:
+        """Whether the methods of the library were developed while looking at results on it."""
+        return self.sha256 is not None or self.group == "embedded"
 
 
 @cache
@@ -143,3 +149,41 @@ def dataset_info(name: str) -> DatasetInfo:
             "A path to a .mat, .csv, .tsv, .parquet, .npz or .h5ad file is read as it is."
         )
     return known[key]
+
+
+def development_note(names: Collection[str] | None = None) -> str:
+    """Say which data sets were looked at while the library was developed, for pages of results.
+
+    Parameters
+    ----------
+    names : collection of str, default=None
+        Data sets of a page, which are then counted; by default all of them are listed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from featsieve.datasets import development_note
+    >>> development_note(["ORL", "gisette", "mine.csv"])[:78]
+    'Development sets: 1 of the 3 data sets (ORL) was looked at while the library w'
+    """
+    seen = {name for name, entry in registry().items() if entry.development}
+    if names is not None:
+        own = [name for name in names if name in seen]
+        which = f" ({', '.join(own)})" if 0 < len(own) < len(names) else ""
+        verb = "was" if len(own) == 1 else "were"
+        return (
+            f"Development sets: {len(own)} of the {len(names)} data sets{which} {verb} looked at "
+            "while the library was developed; scores on these say little about unseen tables."
+        )
+    paper, skfeature, more, scale = (
+        ", ".join(name for name in dataset_names(group) if name in seen) for group in GROUPS[:-1]
+    )
+    return (
+        "Development sets, looked at while the library was developed, so that scores on them say "
+        f"little about unseen tables: the paper's eight ({paper}), twelve of scikit-feature "
+        f"({skfeature}), 21 others ({more}), parts of two large ones ({scale}), wine, and planted "
+        "tables."
+    )

@@ -5,6 +5,9 @@ from functools import partial
 from itertools import cycle
 from typing import Any
 
+import numpy as np
+
+from featsieve.evaluation.differences import ReferenceComparison
 from featsieve.report.bench.scores import METRICS
 from featsieve.report.bench.summary import Track
 from featsieve.report.figures import COLOURS, FAINT, INK, draw
@@ -108,3 +111,32 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     )
     title = f"Average ranks by {word}, {track.name} track"
     return Figure(title, caption, draw(paint, 5.0, 1.4 + 0.26 * k))
+
+
+def gap_figure(found: ReferenceComparison, metric: str, *, track: str, styles: Styles) -> Figure:
+    """Draw which share of the gap from all features to the true labels each method closes."""
+    order = [j for j in np.argsort(-found.closed) if np.isfinite(found.closed[j])]
+    names = [found.names[j] for j in order]
+    shares, bands = 100 * found.closed[order], 100 * found.closed_intervals[order]
+
+    def paint(axes: Any) -> None:
+        axes.grid(visible=False, axis="y")
+        for x in (0.0, 100.0):
+            axes.axvline(x, color=INK, linewidth=0.8, zorder=1)
+        for place, name in enumerate(names):
+            band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
+            axes.plot(bands[place], [place] * 2, **band)
+            look = styles[name] | {"markersize": 8, "linestyle": ""}
+            axes.plot([shares[place]], [place], **look)
+        axes.set_yticks(range(len(names)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        # A control far below all features must not squeeze the rest.
+        axes.set_xlim(max(-110.0, float(bands.min()) - 5.0), max(105.0, float(bands.max()) + 5.0))
+        axes.set_xlabel(f"% of the gap in {METRICS[metric]}: 0 all features, 100 true labels")
+
+    listed = ", ".join(f"{name} {share:.0f}" for name, share in zip(names, shares, strict=True))
+    most = 100 * found.differences[order].max()
+    caption = f"Best first, in %: {listed}. The gap is {most:.1f} points of {METRICS[metric]}."
+    title = f"Share of the gap that is closed, {track} track"
+    return Figure(title, caption, draw(paint, 5.0, 1.0 + 0.26 * len(names)))
