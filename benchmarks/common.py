@@ -17,7 +17,7 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 import featsieve
-from featsieve.datasets import development_note
+from featsieve.datasets.registry import development_note
 from featsieve.evaluation import compare_with_reference
 
 
@@ -49,17 +49,13 @@ def difference_table(
         list(zip(*scores.values(), strict=True)), reference, names=list(scores), ceiling=ceiling
     )
     head = ["method", "points, 95 % interval", "wins/ties/losses"]
-    head += [f"% of the gap to {ceiling}"] if ceiling else []
+    head += [f"% of the gap to {ceiling}"] * (ceiling is not None)
     rows = []
-    for j, name in enumerate(found.names):
-        low, high = 100.0 * found.intervals[j]
-        cells = [name, f"{100.0 * found.differences[j]:+.1f} [{low:+.1f}, {high:+.1f}]"]
-        cells.append(f"{found.wins[j]}/{found.ties[j]}/{found.losses[j]}")
-        if ceiling:
-            low, high = 100.0 * found.closed_intervals[j]
-            cells.append(f"{100.0 * found.closed[j]:.0f} [{low:.0f}, {high:.0f}]")
-        if name != reference:
-            rows.append(cells)
+    for name, own in found.items():
+        points = "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100.0 * x for x in own.points))
+        closed = "{:.0f} [{:.0f}, {:.0f}]".format(*(100.0 * x for x in own.closed))
+        record = f"{own.wins}/{own.ties}/{own.losses}"
+        rows.append([name, points, record, closed][: len(head)])
     return table(head, rows)
 
 

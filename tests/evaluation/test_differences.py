@@ -21,13 +21,14 @@ def scores():
 
 def test_means_and_records_are_those_of_the_pairs(scores):
     found = compare_with_reference(scores, "all", ceiling="top")
+    assert list(found) == ["A", "B", "top"]
     gains = scores.sub(scores["all"], axis=0)
-    np.testing.assert_allclose(found.differences, gains.mean())
-    assert found.wins.tolist() == (gains > 0.01).sum().tolist()
-    assert found.losses.tolist() == (gains < -0.01).sum().tolist()
-    assert (found.wins + found.ties + found.losses == 20).all()
-    np.testing.assert_allclose(found.closed, gains.mean() / gains["top"].mean())
-    np.testing.assert_allclose(found.closed_intervals[3], 1.0)
+    for name, own in found.items():
+        assert own.points[0] == pytest.approx(gains[name].mean())
+        assert (own.wins, own.losses) == ((gains[name] > 0.01).sum(), (gains[name] < -0.01).sum())
+        assert own.wins + own.ties + own.losses == own.n_datasets == 20
+        assert own.closed[0] == pytest.approx(gains[name].mean() / gains["top"].mean())
+    assert found["top"].closed == pytest.approx((1.0, 1.0, 1.0))
 
 
 def test_intervals_are_those_of_scipy(scores):
@@ -41,25 +42,24 @@ def test_intervals_are_those_of_scipy(scores):
     def ratio(x, y, axis):
         return x.mean(axis) / y.mean(axis)
 
-    np.testing.assert_allclose(found.intervals[1], scipy_interval((a,), np.mean))
+    np.testing.assert_allclose(found["A"].points[1:], scipy_interval((a,), np.mean))
     own = scipy_interval((a, top), ratio, paired=True, vectorized=True)
-    np.testing.assert_allclose(found.closed_intervals[1], own)
+    np.testing.assert_allclose(found["A"].closed[1:], own)
 
 
 def test_a_failure_is_a_loss_and_what_was_not_tried_is_no_pair(scores):
     table = scores.to_numpy().copy()
     table[0, 1], table[1, 1], table[2, [0, 1]] = -np.inf, np.nan, -np.inf
-    found = compare_with_reference(table, "all", names=NAMES)
-    assert found.n_datasets[1] == 17
-    assert found.differences[1] == pytest.approx((table[3:, 1] - table[3:, 0]).mean())
-    assert found.wins[1] + found.ties[1] + found.losses[1] == 18
-    assert np.isnan(found.closed).all()
+    own = compare_with_reference(table, "all", names=NAMES)["A"]
+    assert own.n_datasets == 17
+    assert own.points[0] == pytest.approx((table[3:, 1] - table[3:, 0]).mean())
+    assert own.wins + own.ties + own.losses == 18
+    assert np.isnan(own.closed).all()
 
 
 def test_without_a_gap_nothing_is_closed(scores):
     found = compare_with_reference(scores, "all", ceiling="B")  # not above all features
-    assert np.isnan(found.closed).all()
-    assert np.isnan(found.closed_intervals).all()
+    assert all(np.isnan(own.closed).all() for own in found.values())
 
 
 def test_an_unknown_method_is_told(scores):

@@ -14,7 +14,7 @@ from featsieve.io.optional import load_optional
 if TYPE_CHECKING:
     import pandas as pd
 
-# Columns that say what a score belongs to; together with ``metric`` they are different in all rows.
+# With ``metric``, no two rows have the same.
 KEYS = ("plan", "experiment", "dataset", "method", "params", "seed", "n_features", "cell")
 ABOUT = (
     *KEYS,
@@ -43,13 +43,6 @@ def load_results(path: str | os.PathLike[str]) -> "pd.DataFrame":
     DataFrame
         One row per data set, method, setting, number of features and metric. A fit that failed has
         one row without a metric. docs/benchmark.md explains every column.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is nothing.
-    ValueError
-        If a file is not a table of results.
 
     Examples
     --------
@@ -90,18 +83,13 @@ def tidy(rows: "pd.DataFrame") -> "pd.DataFrame":
     rows["n_iter"] = rows["n_iter"].where(rows["n_iter"] > 0)  # 0: the method does not iterate
     none = pd.Series(np.nan, rows.index)
     parts = [
-        about.assign(metric=name, value=rows[name], std=rows.get(_deviation(name), none))
-        for name in METRICS
+        about.assign(metric=name, value=rows[name], std=rows.get(f"{name[:-5]}_std", none))
+        for name in METRICS  # acc_mean and acc_std; there is no such column for other metrics
     ]
     scores = pd.concat(parts).dropna(subset="value")
     failed = about[about["status"] != "done"].assign(metric="", value=np.nan, std=np.nan)
     both = pd.concat([scores, failed]) if len(failed) else scores
     return both.sort_index(kind="stable").reset_index(drop=True)
-
-
-def _deviation(metric: str) -> str:
-    """Return the column with the standard deviation of a mean; a name of none for other metrics."""
-    return metric.replace("_mean", "_std") if metric.endswith("_mean") else ""
 
 
 def export_results(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:

@@ -2,7 +2,7 @@
 
 from featsieve.datasets.catalogue import make_catalogue_table, make_cells, planted_kinds
 from featsieve.datasets.load import load_dataset
-from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names, development_note
+from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.io.dataset import Dataset
 from featsieve.io.lazy import open_table
@@ -14,7 +14,6 @@ __all__ = [
     "Planted",
     "dataset_info",
     "dataset_names",
-    "development_note",
     "load_dataset",
     "make_catalogue_table",
     "make_cells",

@@ -152,38 +152,21 @@ def dataset_info(name: str) -> DatasetInfo:
 
 
 def development_note(names: Collection[str] | None = None) -> str:
-    """Say which data sets were looked at while the library was developed, for pages of results.
-
-    Parameters
-    ----------
-    names : collection of str, default=None
-        Data sets of a page, which are then counted; by default all of them are listed.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from featsieve.datasets import development_note
-    >>> development_note(["ORL", "gisette", "mine.csv"])[:78]
-    'Development sets: 1 of the 3 data sets (ORL) was looked at while the library w'
-    """
-    seen = {name for name, entry in registry().items() if entry.development}
+    """Say which data sets (of some) were looked at while the library was developed."""
+    seen = [name for name, entry in registry().items() if entry.development]
+    tail = "scores on them say little about unseen tables."
     if names is not None:
         own = [name for name in names if name in seen]
         which = f" ({', '.join(own)})" if 0 < len(own) < len(names) else ""
-        verb = "was" if len(own) == 1 else "were"
         return (
-            f"Development sets: {len(own)} of the {len(names)} data sets{which} {verb} looked at "
-            "while the library was developed; scores on these say little about unseen tables."
+            f"Development sets: {len(own)} of the {len(names)} data sets{which} were looked at "
+            f"while the library was developed; {tail}"
         )
     paper, skfeature, more, scale = (
         ", ".join(name for name in dataset_names(group) if name in seen) for group in GROUPS[:-1]
     )
     return (
-        "Development sets, looked at while the library was developed, so that scores on them say "
-        f"little about unseen tables: the paper's eight ({paper}), twelve of scikit-feature "
-        f"({skfeature}), 21 others ({more}), parts of two large ones ({scale}), wine, and planted "
-        "tables."
+        f"Development sets: the paper's eight ({paper}), twelve of scikit-feature ({skfeature}), "
+        f"21 others ({more}), parts of two large ones ({scale}), wine and planted tables were "
+        f"looked at while the library was developed; {tail}"
     )

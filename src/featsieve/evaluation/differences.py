@@ -1,51 +1,27 @@
 """How large the differences between methods are, and what they are out of what was possible."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from featsieve import defaults
-from featsieve.evaluation.checks import check_probability
 from featsieve.evaluation.ranks import score_table
 
+NONE = (np.nan, np.nan, np.nan)
 
-@dataclass(frozen=True, eq=False)
-class ReferenceComparison:
-    """Differences of methods to a reference, paired over data sets.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The methods, in the order of the columns; the reference is one of them.
-    reference : str
-    n_datasets : array of shape (n_methods,)
-        Data sets on which both the method and the reference have a score.
-    differences : array of shape (n_methods,)
-        Mean of score less reference.
-    intervals : array of shape (n_methods, 2)
-        Bootstrap interval of each mean difference, over data sets.
-    wins, ties, losses : arrays of shape (n_methods,)
-        On how many data sets the method is above, within, and below ``tie`` of the reference.
-    closed : array of shape (n_methods,)
-        Share of the gap between the reference and the ceiling that the method closes: the mean
-        difference over that of the ceiling on the same data sets. NaN without a ceiling, or where
-        the interval of its own gain reaches down to zero: there is no gap to speak of.
-    closed_intervals : array of shape (n_methods, 2)
-        Bootstrap interval of each share.
-    """
+class Difference(NamedTuple):
+    """A method less a reference, paired over data sets: what `compare_with_reference` finds."""
 
-    names: tuple[str, ...]
-    reference: str
-    n_datasets: np.ndarray
-    differences: np.ndarray
-    intervals: np.ndarray
-    wins: np.ndarray
-    ties: np.ndarray
-    losses: np.ndarray
-    closed: np.ndarray
-    closed_intervals: np.ndarray
+    n_datasets: int  # on which both have a score
+    points: tuple[float, float, float]  # mean difference, and the ends of its 95 % interval
+    wins: int
+    ties: int
+    losses: int
+    # Share of the gap between reference and ceiling that the method closes, and the ends of its
+    # 95 % interval; NaN without a ceiling, or where its own gain is not beyond chance.
+    closed: tuple[float, float, float] = NONE
 
 
 def compare_with_reference(
@@ -54,30 +30,25 @@ def compare_with_reference(
     *,
     names: Sequence[str] | None = None,
     ceiling: str | None = None,
-    tie: float = defaults.BENCH_TIE,
-    alpha: float = 0.05,
-) -> ReferenceComparison:
+) -> dict[str, Difference]:
     """Compare methods with one of them, data set by data set.
 
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One number per data set and method, larger is better. Where there is none: -inf for a
-        failure, which counts as a loss; NaN for a data set that was not tried.
+        One number in [0, 1] per data set and method, larger is better. Where there is none: -inf
+        for a failure, which counts as a loss; NaN for a data set that was not tried.
     reference : str
         The method to compare with, such as "all features".
     names : sequence of str, default=None
         Names of the methods; by default the columns of a data frame, or "method 0", ...
     ceiling : str, default=None
-        A method that was given the true labels. It is what others are measured by, no competitor.
-    tie : float
-        Differences up to this size are ties. The default is one point of a score in [0, 1].
-    alpha : float, default=0.05
-        The intervals have the level 1 - alpha.
+        A method that was given the true labels: what others are measured by, no competitor.
 
     Returns
     -------
-    ReferenceComparison
+    dict of str to Difference
+        By method, without the reference.
 
     See Also
     --------
@@ -85,9 +56,8 @@ def compare_with_reference(
 
     Notes
     -----
-    The intervals are percentiles over 10,000 resamples of the data sets, drawn with a fixed seed,
-    the same for all methods that have all scores. They take the data sets for a random sample. With
-    fewer than ten of them they are too narrow.
+    Intervals are percentiles over 10,000 resamples of the data sets with a fixed seed; they take
+    these for a random sample, and are too narrow for fewer than ten. A tie is one point (0.01).
 
     Examples
     --------
@@ -95,12 +65,9 @@ def compare_with_reference(
     >>> scores = [[0.5, 0.6, 0.9], [0.4, 0.5, 0.6], [0.7, 0.7, 0.8]]
     >>> names = ["all features", "A", "true labels"]
     >>> found = compare_with_reference(scores, "all features", names=names, ceiling="true labels")
-    >>> found.differences.round(2), found.wins
-    (array([0.  , 0.07, 0.23]), array([0, 2, 3]))
-    >>> found.closed.round(2)
-    array([0.  , 0.29, 1.  ])
+    >>> round(found["A"].points[0], 2), found["A"].wins, round(found["A"].closed[0], 2)
+    (0.07, 2, 0.29)
     """
-    check_probability("alpha", alpha, example=0.05)
     table, names = score_table(scores, names)
     for name in filter(None, (reference, ceiling)):
         if name not in names:
@@ -108,36 +75,30 @@ def compare_with_reference(
     with np.errstate(invalid="ignore"):  # both have failed
         gains = table - table[:, [names.index(reference)]]
     most = gains[:, names.index(ceiling)] if ceiling else np.full(len(table), np.nan)
-    levels = [alpha / 2.0, 1.0 - alpha / 2.0]
-    found = np.full((len(names), 6), np.nan)
-    for j, gain in enumerate(gains.T):
-        own = gain[np.isfinite(gain)]
-        if not len(own):
-            continue
-        found[j, 0], found[j, 1:3] = own.mean(), np.quantile(own[_draws(len(own))].mean(1), levels)
+    found = {}
+    for name, gain in zip(names, gains.T, strict=True):
         both = np.isfinite(gain) & np.isfinite(most)
-        if not both.any():
-            continue
-        draws = _draws(int(both.sum()))
-        rooms = most[both][draws].mean(1)
-        if np.quantile(rooms, levels[0]) > 0.0:
-            shares = gain[both][draws].mean(1)[rooms > 0.0] / rooms[rooms > 0.0]
-            found[j, 3] = gain[both].mean() / most[both].mean()
-            found[j, 4:] = np.quantile(shares, levels)
-    return ReferenceComparison(
-        names=names,
-        reference=reference,
-        n_datasets=np.isfinite(gains).sum(axis=0),
-        differences=found[:, 0],
-        intervals=found[:, 1:3],
-        wins=(gains > tie).sum(axis=0),
-        ties=(np.abs(gains) <= tie).sum(axis=0),
-        losses=(gains < -tie).sum(axis=0),
-        closed=found[:, 3],
-        closed_intervals=found[:, 4:],
-    )
+        gap = _mean_and_interval(most[both])
+        found[name] = Difference(
+            n_datasets=int(np.isfinite(gain).sum()),
+            points=_mean_and_interval(gain[np.isfinite(gain)]),
+            wins=int((gain > defaults.BENCH_TIE).sum()),
+            ties=int((np.abs(gain) <= defaults.BENCH_TIE).sum()),
+            losses=int((gain < -defaults.BENCH_TIE).sum()),
+            closed=_mean_and_interval(gain[both], most[both]) if gap[1] > 0.0 else NONE,
+        )
+    del found[reference]
+    return found
 
 
-def _draws(n: int) -> np.ndarray:
-    """Return the resamples of n data sets: indices, a row for each."""
-    return np.random.default_rng(0).integers(n, size=(10_000, n))
+def _mean_and_interval(
+    values: np.ndarray, whole: np.ndarray | None = None
+) -> tuple[float, float, float]:
+    """Return the mean (over that of ``whole``) with its bootstrap interval."""
+    if not len(values):
+        return NONE
+    draws = np.random.default_rng(0).integers(len(values), size=(10_000, len(values)))
+    whole = np.ones(len(values)) if whole is None else whole
+    means, parts = values[draws].mean(axis=1), whole[draws].mean(axis=1)
+    low, high = np.quantile(means[parts > 0.0] / parts[parts > 0.0], [0.025, 0.975])
+    return float(values.mean() / whole.mean()), float(low), float(high)

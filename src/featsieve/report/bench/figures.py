@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.evaluation.differences import ReferenceComparison
+from featsieve.evaluation import Difference
 from featsieve.report.bench.scores import METRICS
 from featsieve.report.bench.summary import Track
 from featsieve.report.figures import COLOURS, FAINT, INK, draw
@@ -113,30 +113,28 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     return Figure(title, caption, draw(paint, 5.0, 1.4 + 0.26 * k))
 
 
-def gap_figure(found: ReferenceComparison, metric: str, *, track: str, styles: Styles) -> Figure:
+def gap_figure(found: Mapping[str, Difference], metric: str, *, styles: Styles) -> Figure:
     """Draw which share of the gap from all features to the true labels each method closes."""
-    order = [j for j in np.argsort(-found.closed) if np.isfinite(found.closed[j])]
-    names = [found.names[j] for j in order]
-    shares, bands = 100 * found.closed[order], 100 * found.closed_intervals[order]
+    closed = {name: 100 * np.array(own.closed) for name, own in found.items()}
+    names = sorted((n for n in closed if np.isfinite(closed[n][0])), key=lambda n: -closed[n][0])
+    ends = np.array([closed[name][1:] for name in names])
 
     def paint(axes: Any) -> None:
         axes.grid(visible=False, axis="y")
-        for x in (0.0, 100.0):
-            axes.axvline(x, color=INK, linewidth=0.8, zorder=1)
+        axes.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
         for place, name in enumerate(names):
             band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
-            axes.plot(bands[place], [place] * 2, **band)
-            look = styles[name] | {"markersize": 8, "linestyle": ""}
-            axes.plot([shares[place]], [place], **look)
+            axes.plot(ends[place], [place] * 2, **band)
+            axes.plot(closed[name][:1], [place], **styles[name] | {"markersize": 8})
         axes.set_yticks(range(len(names)), names)
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(names) - 0.4, -0.6)
-        # A control far below all features must not squeeze the rest.
-        axes.set_xlim(max(-110.0, float(bands.min()) - 5.0), max(105.0, float(bands.max()) + 5.0))
+        # a control far below all features must not squeeze the rest
+        axes.set_xlim(max(-110.0, ends.min() - 5.0), max(105.0, ends.max() + 5.0))
         axes.set_xlabel(f"% of the gap in {METRICS[metric]}: 0 all features, 100 true labels")
 
-    listed = ", ".join(f"{name} {share:.0f}" for name, share in zip(names, shares, strict=True))
-    most = 100 * found.differences[order].max()
-    caption = f"Best first, in %: {listed}. The gap is {most:.1f} points of {METRICS[metric]}."
-    title = f"Share of the gap that is closed, {track} track"
-    return Figure(title, caption, draw(paint, 5.0, 1.0 + 0.26 * len(names)))
+    listed = ", ".join(f"{name} {closed[name][0]:.0f}" for name in names)
+    caption = f"Gain in {METRICS[metric]}, in % of that with true labels. Best first: {listed}."
+    return Figure(
+        "Share of the gap that is closed", caption, draw(paint, 5.0, 1 + 0.26 * len(names))
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featsieve.datasets import development_note
+from featsieve.datasets.registry import development_note
 from featsieve.io.files import whole_file, write_text
 from featsieve.report.bench import tables
 from featsieve.report.bench.figures import (
@@ -153,8 +153,8 @@ def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
     """Draw how much of what labels could add is reached without, in the first track."""
     for track in summary.tracks.values() if summary.method_of(ALL_FEATURES) else ():
         found = summary.compare(track, "acc", summary.references[0])
-        if np.isfinite(found.closed).any():
-            figure = gap_figure(found, "acc", track=track.name, styles=styles)
+        if any(np.isfinite(own.closed[0]) for own in found.values()):
+            figure = gap_figure(found, "acc", styles=styles)
             return [
                 Gallery("What was possible", texts()["gap"]["text"].strip(), (figure,), wide=True)
             ]

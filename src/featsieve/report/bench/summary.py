@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from featsieve.datasets import dataset_info
-from featsieve.evaluation.differences import ReferenceComparison, compare_with_reference
-from featsieve.evaluation.ranks import RankComparison, compare_ranks
+from featsieve.evaluation import (
+    Difference,
+    RankComparison,
+    compare_ranks,
+    compare_with_reference,
+)
 from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
@@ -111,12 +115,14 @@ class BenchSummary:
         """Return the first method with a selector."""
         return next((fact.name for fact in self.methods if fact.selector == selector), None)
 
-    def compare(self, track: Track, metric: str, reference: str) -> ReferenceComparison:
+    def compare(self, track: Track, metric: str, reference: str) -> dict[str, Difference]:
         """Compare the methods of a track with one of them; a failure counts as a loss."""
         means = dict.fromkeys(track.missing, -np.inf)
         means |= {key: score.mean for key, score in track.scores[metric].items()}
         there = {method for _, method in means}
         names = [fact.name for fact in self.methods if fact.name in {*there, reference}]
+        if len(names) < 2:
+            return {}
         table = [[means.get((d.name, name), np.nan) for name in names] for d in self.datasets]
         ceiling = self.method_of(TRUE_LABELS)
         return compare_with_reference(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.evaluation.differences import ReferenceComparison
 from featsieve.report.bench.published import load_published
 from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key
 from featsieve.report.bench.summary import BenchSummary, Track
@@ -132,35 +131,26 @@ def margin_table(summary: BenchSummary) -> PageTable:
 
 def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTable:
     """Mean differences to all features and to JASFS, with intervals, and the gap that is closed."""
-    entries: dict[str, list[Entry]] = {}
-    head = []
+    head: list[str] = []
+    cells: dict[str, list[Entry]] = {fact.name: [] for fact in summary.methods}
     for reference in summary.references:
         found = summary.compare(track, metric, reference)
-        head += [f"points to {reference}", "wins/ties/losses"]
-        for j, name in enumerate(found.names):
-            cells = [MISSING] * 2
-            if name != reference and found.n_datasets[j]:
-                numbers = [found.differences[j], *found.intervals[j]]
-                mean, low, high = (signed(100 * value) for value in numbers)
-                record = f"{found.wins[j]}/{found.ties[j]}/{found.losses[j]}"
-                cells = [Entry(f"{mean} [{low}, {high}]"), Entry(record)]
-            entries.setdefault(name, []).extend(cells)
-    found = summary.compare(track, metric, summary.references[0])
-    if np.isfinite(found.closed).any():
-        head.append("% of the gap closed")
-        for j, name in enumerate(found.names):
-            known = name != found.reference and np.isfinite(found.closed[j])
-            entries[name].append(Entry(share(found, j)) if known else MISSING)
+        gap = not head and any(np.isfinite(own.closed[0]) for own in found.values())
+        head += [f"points to {reference}", "wins/ties/losses", *["% of the gap closed"] * gap]
+        for name, row in cells.items():
+            texts = ["–"] * 3
+            if name in found and found[name].n_datasets:
+                own = found[name]
+                texts = [
+                    "{} [{}, {}]".format(*(signed(100 * x) for x in own.points)),
+                    f"{own.wins}/{own.ties}/{own.losses}",
+                    "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in own.closed)),
+                ]
+            row += [Entry(text, missing=text == "–") for text in texts[: 2 + gap]]
     tags = {fact.name: "control" if fact.control else "" for fact in summary.methods}
-    rows = tuple(Row(name, tuple(cells), tags[name]) for name, cells in entries.items())
+    rows = tuple(Row(name, tuple(row), tags[name]) for name, row in cells.items())
     caption = f"Differences in {METRICS[metric]}, paired over data sets, {track.name} track"
     return PageTable(caption, ("Method", *head), rows)
-
-
-def share(found: ReferenceComparison, j: int) -> str:
-    """Write the share of the gap that a method closes, in percent, with its interval."""
-    values = (found.closed[j], *found.closed_intervals[j])
-    return "{} [{}, {}]".format(*(f"{100 * value:.0f}".replace("-", "−") for value in values))
 
 
 def failure_table(summary: BenchSummary) -> PageTable:
