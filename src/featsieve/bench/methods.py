@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -95,6 +96,15 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _class_of(name: str) -> Any:
-    """Return the class of a selector."""
+    """Return the class of a selector: one of ours, or that of "module:Class"."""
+    module, _, outside = name.partition(":")
+    if outside:
+        try:
+            kind = getattr(import_module(module), outside)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"{error}: PYTHONPATH must name the folder of {module}.py.") from error
+        if not (isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)):
+            raise ValueError(f"{name} must be a subclass of UnsupervisedSelector: docs/extend.md.")
+        return kind
     ours = {ALL_FEATURES: AllFeatures, TRUE_LABELS: featsieve.JASFS}
     return ours[name] if name in ours else getattr(featsieve, name)

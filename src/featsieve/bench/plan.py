@@ -20,8 +20,8 @@
 
     [[methods]]
     name = "NDFS"                                # as shown in tables
-    selector = "NDFS"                            # class of featsieve, "AllFeatures",
-                                                 # or "TrueLabels" (the ceiling: sees the classes)
+    selector = "NDFS"                            # class of featsieve, "module:Class",
+                                                 # "AllFeatures", or "TrueLabels" (the ceiling)
     params = { scale = "none" }                  # what differs from the defaults
     grid = { alpha = "weights", beta = [1.0] }   # all combinations
     counts = "own"                               # evaluate where the method stops, not at `counts`

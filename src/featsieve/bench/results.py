@@ -100,5 +100,5 @@ def export_results(folder: str | os.PathLike[str], path: str | os.PathLike[str])
             load_optional("pyarrow", "Writing Parquet", extra="bench")
             rows.to_parquet(unfinished, index=False)
         else:
-            rows.to_csv(unfinished, index=False, lineterminator="\n", float_format="%.6g")
+            rows.to_csv(unfinished, index=False, lineterminator="\n")
     return len(rows)
