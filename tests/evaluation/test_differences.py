@@ -57,6 +57,11 @@ def test_a_failure_is_a_loss_and_what_was_not_tried_is_no_pair(scores):
     assert np.isnan(own.closed).all()
 
 
+def test_exactly_one_point_is_a_tie_in_spite_of_rounding():
+    found = compare_with_reference([[0.55, 0.56], [0.56, 0.55]], "a", names=["a", "b"])["b"]
+    assert (found.wins, found.ties, found.losses) == (0, 2, 0)
+
+
 def test_without_a_gap_nothing_is_closed(scores):
     found = compare_with_reference(scores, "all", ceiling="B")  # not above all features
     assert all(np.isnan(own.closed).all() for own in found.values())

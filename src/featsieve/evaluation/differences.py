@@ -75,6 +75,7 @@ def compare_with_reference(
     with np.errstate(invalid="ignore"):  # both have failed
         gains = table - table[:, [names.index(reference)]]
     most = gains[:, names.index(ceiling)] if ceiling else np.full(len(table), np.nan)
+    tie = defaults.BENCH_TIE * (1.0 + 1e-9)  # 0.56 - 0.55 is a tie, whatever rounding does
     found = {}
     for name, gain in zip(names, gains.T, strict=True):
         both = np.isfinite(gain) & np.isfinite(most)
@@ -82,9 +83,9 @@ def compare_with_reference(
         found[name] = Difference(
             n_datasets=int(np.isfinite(gain).sum()),
             points=_mean_and_interval(gain[np.isfinite(gain)]),
-            wins=int((gain > defaults.BENCH_TIE).sum()),
-            ties=int((np.abs(gain) <= defaults.BENCH_TIE).sum()),
-            losses=int((gain < -defaults.BENCH_TIE).sum()),
+            wins=int((gain > tie).sum()),
+            ties=int((np.abs(gain) <= tie).sum()),
+            losses=int((gain < -tie).sum()),
             closed=_mean_and_interval(gain[both], most[both]) if gap[1] > 0.0 else NONE,
         )
     del found[reference]

@@ -135,6 +135,5 @@ def gap_figure(found: Mapping[str, Difference], metric: str, *, styles: Styles) 
 
     listed = ", ".join(f"{name} {closed[name][0]:.0f}" for name in names)
     caption = f"Gain in {METRICS[metric]}, in % of that with true labels. Best first: {listed}."
-    return Figure(
-        "Share of the gap that is closed", caption, draw(paint, 5.0, 1 + 0.26 * len(names))
-    )
+    drawn = draw(paint, 5.0, 1.0 + 0.26 * len(names))
+    return Figure("Share of the gap that is closed", caption, drawn)

@@ -21,13 +21,7 @@ from featsieve.report.bench.figures import (
     method_styles,
     rank_figure,
 )
-from featsieve.report.bench.scores import (
-    ALL_FEATURES,
-    METRICS,
-    by_method,
-    finished,
-    track_rows,
-)
+from featsieve.report.bench.scores import METRICS, by_method, finished, track_rows
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.page import (
     Block,
@@ -151,13 +145,11 @@ def _overview(summary: BenchSummary, styles: Styles) -> Section:
 
 def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
     """Draw how much of what labels could add is reached without, in the first track."""
-    for track in summary.tracks.values() if summary.method_of(ALL_FEATURES) else ():
+    for track in summary.tracks.values() if summary.references else ():
         found = summary.compare(track, "acc", summary.references[0])
         if any(np.isfinite(own.closed[0]) for own in found.values()):
-            figure = gap_figure(found, "acc", styles=styles)
-            return [
-                Gallery("What was possible", texts()["gap"]["text"].strip(), (figure,), wide=True)
-            ]
+            caption, figure = texts()["gap"]["text"], gap_figure(found, "acc", styles=styles)
+            return [Gallery("What was possible", caption.strip(), (figure,), wide=True)]
     return []
 
 

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from featsieve.datasets import dataset_info
-from featsieve.evaluation import (
-    Difference,
-    RankComparison,
-    compare_ranks,
-    compare_with_reference,
-)
+from featsieve.evaluation import Difference, RankComparison, compare_ranks, compare_with_reference
 from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
@@ -124,10 +119,9 @@ class BenchSummary:
         if len(names) < 2:
             return {}
         table = [[means.get((d.name, name), np.nan) for name in names] for d in self.datasets]
-        ceiling = self.method_of(TRUE_LABELS)
-        return compare_with_reference(
-            table, reference, names=names, ceiling=ceiling if ceiling in there else None
-        )
+        gap = reference == self.method_of(ALL_FEATURES) and self.method_of(TRUE_LABELS) in there
+        ceiling = self.method_of(TRUE_LABELS) if gap else None
+        return compare_with_reference(table, reference, names=names, ceiling=ceiling)
 
     @cached_property
     def survival(self) -> "pd.DataFrame":

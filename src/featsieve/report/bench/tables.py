@@ -135,7 +135,7 @@ def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTa
     cells: dict[str, list[Entry]] = {fact.name: [] for fact in summary.methods}
     for reference in summary.references:
         found = summary.compare(track, metric, reference)
-        gap = not head and any(np.isfinite(own.closed[0]) for own in found.values())
+        gap = any(np.isfinite(own.closed[0]) for own in found.values())
         head += [f"points to {reference}", "wins/ties/losses", *["% of the gap closed"] * gap]
         for name, row in cells.items():
             texts = ["–"] * 3
@@ -146,7 +146,8 @@ def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTa
                     f"{own.wins}/{own.ties}/{own.losses}",
                     "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in own.closed)),
                 ]
-            row += [Entry(text, missing=text == "–") for text in texts[: 2 + gap]]
+            texts = ["–" if "nan" in text else text for text in texts[: 2 + gap]]
+            row += [Entry(text, missing=text == "–") for text in texts]
     tags = {fact.name: "control" if fact.control else "" for fact in summary.methods}
     rows = tuple(Row(name, tuple(row), tags[name]) for name, row in cells.items())
     caption = f"Differences in {METRICS[metric]}, paired over data sets, {track.name} track"
