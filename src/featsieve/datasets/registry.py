@@ -6,7 +6,6 @@ refused, wherever it comes from: its results could not be compared.
 
 import difflib
 import tomllib
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -60,11 +59,6 @@ class DatasetInfo:
     sha256: str | None = None
     note: str = ""
     aliases: tuple[str, ...] = ()
-
-    @property
-    def development(self) -> bool:
-        """Whether the methods of the library were developed while looking at results on it."""
-        return self.sha256 is not None or self.group == "embedded"
 
 
 @cache
@@ -151,22 +145,14 @@ def dataset_info(name: str) -> DatasetInfo:
     return known[key]
 
 
-def development_note(names: Collection[str] | None = None) -> str:
-    """Say which data sets (of some) were looked at while the library was developed."""
-    seen = [name for name, entry in registry().items() if entry.development]
-    tail = "scores on them say little about unseen tables."
-    if names is not None:
-        own = [name for name in names if name in seen]
-        which = f" ({', '.join(own)})" if 0 < len(own) < len(names) else ""
-        return (
-            f"Development sets: {len(own)} of the {len(names)} data sets{which} were looked at "
-            f"while the library was developed; {tail}"
-        )
+def development_note() -> str:
+    """Say which data sets were looked at while the library was developed, for pages of results."""
     paper, skfeature, more, scale = (
-        ", ".join(name for name in dataset_names(group) if name in seen) for group in GROUPS[:-1]
+        ", ".join(name for name in dataset_names(group) if registry()[name].sha256)
+        for group in GROUPS[:-1]
     )
     return (
         f"Development sets: the paper's eight ({paper}), twelve of scikit-feature ({skfeature}), "
         f"21 others ({more}), parts of two large ones ({scale}), wine and planted tables were "
-        f"looked at while the library was developed; {tail}"
+        "looked at while the library was developed; scores on them say little about unseen tables."
     )

@@ -136,7 +136,7 @@ def _overview(summary: BenchSummary, styles: Styles) -> Section:
     if summary.ended > summary.done:
         count = summary.ended - summary.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
-    points.append(development_note([fact.name for fact in summary.datasets]))
+    points.append(development_note())
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
     blocks = [Points(tuple(points)), *_gap(summary, styles), tables.dataset_table(summary)]
@@ -148,8 +148,9 @@ def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
     for track in summary.tracks.values() if summary.references else ():
         found = summary.compare(track, "acc", summary.references[0])
         if any(np.isfinite(own.closed[0]) for own in found.values()):
-            caption, figure = texts()["gap"]["text"], gap_figure(found, "acc", styles=styles)
-            return [Gallery("What was possible", caption.strip(), (figure,), wide=True)]
+            figure = gap_figure(found, "acc", styles=styles)
+            title = f"What was possible, {track.name} track"
+            return [Gallery(title, texts()["gap"], (figure,), wide=True)]
     return []
 
 
