@@ -146,7 +146,7 @@ def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTa
                     f"{own.wins}/{own.ties}/{own.losses}",
                     "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in own.closed)),
                 ]
-            texts = ["–" if "nan" in text else text for text in texts[: 2 + gap]]
+            texts = ["–" if "nan" in x else x.replace("-", "−") for x in texts[: 2 + gap]]
             row += [Entry(text, missing=text == "–") for text in texts]
     tags = {fact.name: "control" if fact.control else "" for fact in summary.methods}
     rows = tuple(Row(name, tuple(row), tags[name]) for name, row in cells.items())
