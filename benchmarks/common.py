@@ -17,6 +17,8 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 import featsieve
+from featsieve.datasets.registry import development_note
+from featsieve.evaluation import compare_with_reference
 
 
 def options(doc: str) -> argparse.ArgumentParser:
@@ -39,6 +41,24 @@ def line(cells: Iterable[Any]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
+def difference_table(
+    scores: Mapping[str, Sequence[float]], reference: str, *, ceiling: str | None = None
+) -> list[str]:
+    """Return what `compare_with_reference` finds: scores in [0, 1] of each method per data set."""
+    found = compare_with_reference(
+        list(zip(*scores.values(), strict=True)), reference, names=list(scores), ceiling=ceiling
+    )
+    head = ["method", "points, 95 % interval", "wins/ties/losses"]
+    head += [f"% of the gap to {ceiling}"] * (ceiling is not None)
+    rows = []
+    for name, own in found.items():
+        points = "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100.0 * x for x in own.points))
+        closed = "{:.0f} [{:.0f}, {:.0f}]".format(*(100.0 * x for x in own.closed))
+        record = f"{own.wins}/{own.ties}/{own.losses}"
+        rows.append([name, points, record, closed][: len(head)])
+    return table(head, rows)
+
+
 def finish(
     output: Path | None,
     title: str,
@@ -46,8 +66,13 @@ def finish(
     lines: Sequence[str],
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print the page, title and docstring included, and write it and the rows if that is asked."""
-    text = "\n".join([f"# {title}", "", doc.split("\n\nUsage")[0], "", *lines]).rstrip() + "\n"
+    """Print the page, title and docstring included, and write it and the rows if that is asked.
+
+    Pages about real data say which of these were looked at during development.
+    """
+    note = ["", development_note()] if "real_data" in sys.modules else []
+    body = "\n".join([f"# {title}", "", doc.split("\n\nUsage")[0], "", *lines]).rstrip()
+    text = "\n".join([body, *note]) + "\n"
     print(text)
     if output is None:
         return

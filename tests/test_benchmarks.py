@@ -26,6 +26,7 @@ ONE_TEST = "tests/fuzz/test_estimators.py::test_any_table_is_fitted_or_refused[M
         (("core.py", "--synthetic", "300", "20", "--repeat", "1"), "300 x 20"),
         (("text.py", "--tables", "t0", "news20", "--rules", "variance"), "news20 is skipped"),
         (("fuzz.py", "--examples", "5", "--processes", "1", "--tests", ONE_TEST), "MaxVariance"),
+        (("fseval.py",), "--published"),  # says what it needs
         (("genes.py",), "skipped"),  # without scanpy, or without cells
         (("peers.py", "--help"), "--iterations"),
         (("kills.py", "--help"), "--bench-operations"),

@@ -126,10 +126,11 @@ def test_a_plan_may_extend_a_shipped_one():
 # Shipped plans, and those in files ---------------------------------------------------------------
 
 
-def test_shipped_plans_have_the_three_controls():
+def test_shipped_plans_have_the_three_controls_and_the_ceiling():
     for name in plan_names():
         controls = [method.selector for method in load_plan(name).methods if method.control]
-        assert sorted(controls) == ["AllFeatures", "MaxVariance", "RandomSelector"]
+        ceiling = ["TrueLabels"] * (name != "planted")  # there the truth itself is known
+        assert sorted(controls) == ["AllFeatures", "MaxVariance", "RandomSelector", *ceiling]
 
 
 def test_the_paper_has_its_ten_methods_and_its_grid():
@@ -150,3 +151,17 @@ def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
     assert load_plan(path).methods == load_plan("smoke").methods
     with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):
         load_plan("papr")
+
+
+def test_a_method_from_outside(tmp_path, monkeypatch):
+    code = "from featsieve import MaxVariance\n\nclass Mine(MaxVariance):\n    pass\n\nfew = 3\n"
+    (tmp_path / "outside_method.py").write_text(code)
+    text = HEAD + '[[methods]]\nname = "M"\nselector = "outside_method:{}"\n'
+    with pytest.raises(ValueError, match=r"PYTHONPATH must name the folder of outside_method\.py"):
+        parse(text.format("Mine"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert parse(text.format("Mine")).methods[0].selector == "outside_method:Mine"
+    with pytest.raises(ValueError, match="has no attribute 'Other'"):
+        parse(text.format("Other"))
+    with pytest.raises(ValueError, match="must be a subclass of UnsupervisedSelector"):
+        parse(text.format("few"))

@@ -1,9 +1,7 @@
 """Lines that are there whole or not at all, and the plan they belong to."""
 
-import json
 import os
 
-import pandas as pd
 import pytest
 
 from featsieve.bench.cells import SCHEMA, Cell, blank_row
@@ -94,11 +92,3 @@ def test_a_plan_that_cannot_be_used_is_told(store, text, message):
     (store.folder / "plan.json").write_text(text)
     with pytest.raises(ValueError, match=message):
         store.read()
-
-
-def test_the_plain_table(store, tmp_path):
-    assert store.export_csv(tmp_path / "rows.csv") == 3
-    rows = pd.read_csv(tmp_path / "rows.csv")
-    assert list(rows.columns) == list(SCHEMA)
-    assert rows["acc_runs"].iloc[1] == "0.5000 0.2500"
-    assert json.loads(rows["params"].iloc[1]) == {"alpha": 0.5}

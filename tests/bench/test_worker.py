@@ -158,3 +158,12 @@ def test_a_table_that_changed_is_neither_used_nor_mixed_up_with_the_old_one(tmp_
     (old,) = run_cell(cells[0], data=str(tmp_path))
     assert (old["status"], new["status"]) == ("done", "done")
     assert old["criterion"] != new["criterion"]
+
+
+def test_the_ceiling_is_given_the_classes_and_nothing_else_is(planted):
+    (row,) = run_cell(cell(selector="TrueLabels", counts=(5,)))
+    sieve = JASFS(3, n_features_to_select=5, init=planted.y, random_state=0).fit(planted.X)
+    assert row["support"] == support_hash(np.flatnonzero(sieve.support_))
+    assert math.isnan(row["acc_own"])  # its labels are the classes
+    (other,) = run_cell(cell(selector="JASFS", counts=(5,)))
+    assert not math.isnan(other["acc_own"])

@@ -3,12 +3,17 @@
 import doctest
 import importlib.util
 import inspect
+import shutil
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import featsieve
+from featsieve.bench import load_results
+from featsieve.datasets import make_planted
+from tests.docs.pages import blocks_of, run_command
 from tests.selectors import test_every_selector as shared
 
 FILE = Path(__file__).parents[2] / "docs" / "between_clusters.py"
@@ -34,6 +39,31 @@ def shared_checks():
         and {"name"} <= set(inspect.signature(test).parameters) <= {"name", "small_planted"}
     ]
     return [test for test in tests if test.__name__ not in NOT_FOR_IT]
+
+
+@pytest.mark.slow
+def test_a_method_and_a_table_of_ones_own_go_into_the_benchmark_as_the_page_says(tmp_path):
+    (plan,) = [
+        block for block in blocks_of(FILE.with_name("extend.md")) if block.language == "toml"
+    ]
+    text = plan.text.replace('"iris", "wine", ', "")  # one table is enough here
+    tmp_path.joinpath("mine.toml").write_text(text, encoding="utf-8")
+    shutil.copy(FILE, tmp_path)
+    planted = make_planted(60, 12, n_informative=4, n_clusters=2, random_state=0)
+    table = pd.DataFrame(planted.X).assign(kind=planted.labels)
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    commands = [
+        line
+        for block in blocks_of(FILE.with_name("extend.md"))
+        if block.language == "sh"
+        for line in block.commands
+    ]
+    for line in commands:
+        run_command(line.replace("PYTHONPATH=.", 'PYTHONPATH=".:$PYTHONPATH"'), tmp_path)
+    rows = load_results(tmp_path / "rows.csv")
+    assert set(rows["status"]) == {"done"}
+    found = rows[(rows["metric"] == "acc_mean") & (rows["method"] == "Mine")]
+    assert found.groupby("dataset")["params"].nunique().to_dict() == {"mine.csv#kind": 2}
 
 
 @pytest.fixture

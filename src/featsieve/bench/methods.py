@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -16,6 +17,9 @@ from featsieve.constraints import CONSTRAINTS
 
 ALL_FEATURES = "AllFeatures"
 RANDOM = "RandomSelector"
+# JASFS with the classes as its labels: a ceiling for what labels found without them can give. It is
+# a control that is neither ranked nor called best.
+TRUE_LABELS = "TrueLabels"
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
 # alone: what a fit prints is nobody's result).
 COUNTS = ("n_clusters", "n_features_to_select")
@@ -48,7 +52,7 @@ class SelectorFacts:
 
 def selector_names() -> tuple[str, ...]:
     """Return the selectors that a plan may name."""
-    return (ALL_FEATURES, *sorted(featsieve.selectors.__all__))
+    return (ALL_FEATURES, TRUE_LABELS, *sorted(featsieve.selectors.__all__))
 
 
 @cache
@@ -92,5 +96,15 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _class_of(name: str) -> Any:
-    """Return the class of a selector."""
-    return AllFeatures if name == ALL_FEATURES else getattr(featsieve, name)
+    """Return the class of a selector: one of ours, or that of "module:Class"."""
+    module, _, outside = name.partition(":")
+    if outside:
+        try:
+            kind = getattr(import_module(module), outside)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"{error}: PYTHONPATH must name the folder of {module}.py.") from error
+        if not (isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)):
+            raise ValueError(f"{name} must be a subclass of UnsupervisedSelector: docs/extend.md.")
+        return kind
+    ours = {ALL_FEATURES: AllFeatures, TRUE_LABELS: featsieve.JASFS}
+    return ours[name] if name in ours else getattr(featsieve, name)

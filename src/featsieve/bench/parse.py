@@ -152,10 +152,10 @@ def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
     keys = ("name", "selector", "params", "grid", "counts", "per_count", "control")
     _check_keys(where, entry, keys)
     selector = _typed(f"{where}: selector", entry.get("selector", name), str)
-    if selector not in selector_names():
+    if ":" not in selector and selector not in selector_names():
         raise ValueError(
             f"{where}: there is no selector {selector!r}; it must be one of "
-            f"{', '.join(selector_names())}."
+            f"{', '.join(selector_names())}, or module:Class."
         )
     facts = selector_facts(selector)
     allowed = [key for key in facts.defaults if key not in RESERVED]

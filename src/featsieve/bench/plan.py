@@ -20,7 +20,8 @@
 
     [[methods]]
     name = "NDFS"                                # as shown in tables
-    selector = "NDFS"                            # class of featsieve, or "AllFeatures"
+    selector = "NDFS"                            # class of featsieve, "module:Class",
+                                                 # "AllFeatures", or "TrueLabels" (the ceiling)
     params = { scale = "none" }                  # what differs from the defaults
     grid = { alpha = "weights", beta = [1.0] }   # all combinations
     counts = "own"                               # evaluate where the method stops, not at `counts`
@@ -39,7 +40,13 @@ from typing import Any
 
 from featsieve import defaults
 from featsieve.bench.cells import Cell
-from featsieve.bench.methods import ALL_FEATURES, RANDOM, distinct_params, selector_facts
+from featsieve.bench.methods import (
+    ALL_FEATURES,
+    RANDOM,
+    TRUE_LABELS,
+    distinct_params,
+    selector_facts,
+)
 from featsieve.criteria.measures import Modularity
 from featsieve.datasets.registry import registry
 
@@ -234,7 +241,7 @@ class _Expansion:
 
         Also where it could find the number of features itself: that is not what is timed.
         """
-        if self.method.selector == ALL_FEATURES:
+        if self.method.selector in (ALL_FEATURES, TRUE_LABELS):
             return
         possible = self.possible_counts(self.plan.counts)
         iterates = selector_facts(self.method.selector).iterates

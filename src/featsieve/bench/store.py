@@ -128,17 +128,6 @@ class Store:
             .drop(columns="_place")
         )
 
-    def export_csv(self, path: str | os.PathLike[str]) -> int:
-        """Write the rows as a tidy CSV file, one row per run, and return how many there are.
-
-        Single runs of k-means are text with four decimals.
-        """
-        rows = self.read()
-        for name in ("acc_runs", "nmi_runs"):
-            rows[name] = [" ".join(f"{value:.4f}" for value in values) for values in rows[name]]
-        write_text(path, rows.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
-        return len(rows)
-
 
 def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of a cell: "done" if all its rows are, else that of the first other."""

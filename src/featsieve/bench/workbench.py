@@ -1,7 +1,7 @@
 """One data set, and how selections on it are judged; each is judged once.
 
 Selectors and the criterion are handed the table and the number of clusters. The classes stay in
-the methods that judge by them.
+the methods that judge by them; only the ceiling "TrueLabels" is given them.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Workbench:
         self.n_samples, self.n_columns = self.X.shape
         self.n_classes = len(np.unique(dataset.y))
         self._informative, self._redundant = dataset.informative, dataset.redundant
-        self._classes = np.asarray(dataset.y)
+        self.classes = np.asarray(dataset.y)
         self._evaluated: dict[tuple[bytes, int, bool], dict[str, Any]] = {}
 
     def criterion(self, support: np.ndarray) -> float:
@@ -82,16 +82,16 @@ class Workbench:
             row["planted_recall"] = float(informative[support].sum() / informative.sum())
         if n_seeds:
             row["criterion"] = self.criterion(support)
-            scores = paper_protocol(columns, self._classes, n_seeds=n_seeds)
+            scores = paper_protocol(columns, self.classes, n_seeds=n_seeds)
             row |= _entries(scores.mean(), "mean") | _entries(scores.std(), "std")
             row |= {"acc_runs": scores.accuracy.tolist(), "nmi_runs": scores.nmi.tolist()}
         if practical:
-            row |= _entries(practical_protocol(columns, self._classes).mean(), "practical")
+            row |= _entries(practical_protocol(columns, self.classes).mean(), "practical")
         return row
 
     def evaluate_labels(self, labels: np.ndarray) -> dict[str, float]:
         """Return how well the labels of a selector agree with the classes, as entries of a row."""
-        return _entries(ClusteringScores.of_labels(self._classes, labels).mean(), "own")
+        return _entries(ClusteringScores.of_labels(self.classes, labels).mean(), "own")
 
 
 def _entries(scores: Sequence[float], kind: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.bench.cells import Cell, blank_row
-from featsieve.bench.methods import make_selector, selector_facts
+from featsieve.bench.methods import TRUE_LABELS, make_selector, selector_facts
 from featsieve.bench.plan import RANKING
 from featsieve.bench.workbench import Workbench, workbench
 
@@ -56,7 +56,7 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
     selector, common = fit_cell(cell, bench, n_features=None if counts is None else max(counts))
     common["own_count"] = counts is None and selector_facts(cell.selector).decides
     judged = cell.experiment != "time"
-    if judged and hasattr(selector, "labels_"):
+    if judged and hasattr(selector, "labels_") and cell.selector != TRUE_LABELS:
         common |= bench.evaluate_labels(selector.labels_)
     order = np.argsort(selector.ranking_)
     rows = []
@@ -82,6 +82,8 @@ def fit_cell(cell: Cell, bench: Workbench, *, n_features: int | None) -> tuple[A
     selector = make_selector(
         cell.selector, params, n_clusters=bench.n_classes, random_state=random_state
     )
+    if cell.selector == TRUE_LABELS:
+        selector.set_params(init=bench.classes)
     _warm_up(cell.selector)
     start = time.perf_counter()
     selector.fit(bench.X)

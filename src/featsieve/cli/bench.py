@@ -118,19 +118,21 @@ def paper_command(
 @bench.command("export")
 def export_command(
     folder: Annotated[Path, typer.Argument(help="Folder that `bench run` wrote.")],
-    output: Annotated[Path, options.output_option("FILE", "CSV file.")],
+    output: Annotated[Path, options.output_option("FILE", "CSV file, or .parquet.")],
     force: options.Force = False,
 ) -> None:
-    """Write the results as a plain table for other tools: one row per run.
+    """Write the results as one tidy table for other tools: a row for every score.
+
+    `featsieve.bench.load_results` reads it again; the page on benchmarks explains its columns.
 
     A file that is there is replaced only with `--force`.
 
     Example: `featsieve bench export results -o results.csv --force`
     """
-    from featsieve.bench.store import Store
+    from featsieve.bench.results import export_results
 
     check_free(output, overwrite=force)
-    count = Store(folder).export_csv(output)
+    count = export_results(folder, output)
     typer.echo(f"Wrote {output}: {count} rows")
 
 

@@ -113,7 +113,7 @@ def compare_ranks(
     (('A', 'B'), ('B', 'C'))
     """
     check_probability("alpha", alpha, example=0.05)
-    table, names = _as_table(scores, names)
+    table, names = score_table(scores, names)
     complete = ~np.isnan(table).any(axis=1)
     if complete.sum() < 2:
         lacking = np.isnan(table).sum(axis=0)
@@ -170,7 +170,7 @@ def _groups(
     return tuple(groups)
 
 
-def _as_table(scores: Any, names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def score_table(scores: Any, names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the scores in float64 and the names of the methods."""
     if names is None and hasattr(scores, "columns"):
         names = [str(name) for name in scores.columns]

@@ -69,3 +69,46 @@ def test_the_page_is_written_whole_and_the_same_for_the_same_rows(tmp_path):
     with pytest.raises(OSError, match=r"folder\.html"):
         write_bench_report(rows, tmp_path / "folder.html", markdown=tmp_path / "three.md")
     assert not (tmp_path / "three.md").exists()  # none of the two
+
+
+def with_ceiling(top=0.9):
+    """Rows of three methods, all features and the ceiling, which is far above them."""
+    more = (("All", "AllFeatures", 0.5), ("Top", "TrueLabels", top))
+    return small() + [
+        row(experiment="default", dataset=d, method=m, selector=s, control=True, acc_mean=v,
+            nmi_mean=v, n_features=3)
+        for d in ("brain", "nci", "ORL")
+        for m, s, v in more
+    ]  # fmt: skip
+
+
+def test_the_ceiling_is_no_competitor():
+    summary = summarise_bench(frame(with_ceiling()))
+    track = summary.tracks["default"]
+    assert "Top" not in {*track.ranks["acc"].names, *track.unranked}
+    _, default, *_ = bench_page(summary).sections
+    table = default.blocks[0]
+    bold = {line.header for line in table.rows if any(entry.best for entry in line.entries)}
+    assert bold == {"UDFS"}
+    assert "Top" in {line.header for line in table.rows}
+
+
+def test_the_share_of_the_gap_is_drawn_and_listed():
+    overview, default, *_ = bench_page(summarise_bench(frame(with_ceiling()))).sections
+    (figure,) = overview.blocks[1].figures
+    assert figure.caption.endswith("Best first: Top 100, UDFS 50, NDFS 25, RUFS 0.")
+    assert "UDFS" in figure.svg
+    (table,) = [
+        b for b in default.blocks if b.kind == "table" and "Differences in ACC" in b.caption
+    ]
+    assert table.head == ("Method", "points to All", "wins/ties/losses", "% of the gap closed")
+    (udfs,) = [line for line in table.rows if line.header == "UDFS"]
+    assert [e.text for e in udfs.entries] == ["+20.0 [+20.0, +20.0]", "3/0/0", "50 [50, 50]"]
+    # a ceiling that is no higher than all features leaves no gap
+    low = bench_page(summarise_bench(frame(with_ceiling(top=0.5))))
+    assert [block.kind for block in low.sections[0].blocks] == ["points", "table"]
+
+
+def test_the_page_says_which_sets_were_looked_at():
+    _, points = found_in(small())
+    assert any(point.startswith("Development sets: the paper's eight (brain,") for point in points)

@@ -5,6 +5,9 @@ from functools import partial
 from itertools import cycle
 from typing import Any
 
+import numpy as np
+
+from featsieve.evaluation import Difference
 from featsieve.report.bench.scores import METRICS
 from featsieve.report.bench.summary import Track
 from featsieve.report.figures import COLOURS, FAINT, INK, draw
@@ -108,3 +111,29 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     )
     title = f"Average ranks by {word}, {track.name} track"
     return Figure(title, caption, draw(paint, 5.0, 1.4 + 0.26 * k))
+
+
+def gap_figure(found: Mapping[str, Difference], metric: str, *, styles: Styles) -> Figure:
+    """Draw which share of the gap from all features to the true labels each method closes."""
+    closed = {name: 100 * np.array(own.closed) for name, own in found.items()}
+    names = sorted((n for n in closed if np.isfinite(closed[n][0])), key=lambda n: -closed[n][0])
+    ends = np.array([closed[name][1:] for name in names])
+
+    def paint(axes: Any) -> None:
+        axes.grid(visible=False, axis="y")
+        axes.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
+        for place, name in enumerate(names):
+            band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
+            axes.plot(ends[place], [place] * 2, **band)
+            axes.plot(closed[name][:1], [place], **styles[name] | {"markersize": 8})
+        axes.set_yticks(range(len(names)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        # a control far below all features must not squeeze the rest
+        axes.set_xlim(max(-110.0, ends.min() - 5.0), max(105.0, ends.max() + 5.0))
+        axes.set_xlabel(f"% of the gap in {METRICS[metric]}: 0 all features, 100 true labels")
+
+    listed = ", ".join(f"{name} {closed[name][0]:.0f}" for name in names)
+    caption = f"Gain in {METRICS[metric]}, in % of that with true labels. Best first: {listed}."
+    drawn = draw(paint, 5.0, 1.0 + 0.26 * len(names))
+    return Figure("Share of the gap that is closed", caption, drawn)

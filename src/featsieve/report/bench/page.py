@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featsieve.datasets.registry import development_note
 from featsieve.io.files import whole_file, write_text
 from featsieve.report.bench import tables
 from featsieve.report.bench.figures import (
     Styles,
     curve_figure,
+    gap_figure,
     key_images,
     method_styles,
     rank_figure,
@@ -99,7 +101,7 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     """Compose the report of a benchmark."""
     styles = method_styles(summary.methods)
     found = [
-        _overview(summary),
+        _overview(summary, styles),
         *(_track(summary, track, styles) for track in summary.tracks.values()),
         _survival(summary),
         _curves(summary, styles),
@@ -121,7 +123,7 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     return Page(title, tuple(facts), tuple(section for section in found if section is not None))
 
 
-def _overview(summary: BenchSummary) -> Section:
+def _overview(summary: BenchSummary, styles: Styles) -> Section:
     """Say what was found, in a few sentences."""
     points = []
     if not summary.complete:
@@ -134,9 +136,22 @@ def _overview(summary: BenchSummary) -> Section:
     if summary.ended > summary.done:
         count = summary.ended - summary.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
+    points.append(development_note())
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    return _section("overview", Points(tuple(points)), tables.dataset_table(summary), runs=most)
+    blocks = [Points(tuple(points)), *_gap(summary, styles), tables.dataset_table(summary)]
+    return _section("overview", *blocks, runs=most)
+
+
+def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
+    """Draw how much of what labels could add is reached without, in the first track."""
+    for track in summary.tracks.values() if summary.references else ():
+        found = summary.compare(track, "acc", summary.references[0])
+        if any(np.isfinite(own.closed[0]) for own in found.values()):
+            figure = gap_figure(found, "acc", styles=styles)
+            title = f"What was possible, {track.name} track"
+            return [Gallery(title, texts()["gap"], (figure,), wide=True)]
+    return []
 
 
 def _leaders(summary: BenchSummary, track: Track) -> str:
@@ -223,11 +238,15 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
         )
         drawn = [rank_figure(track, metric, styles=styles) for metric in track.ranks]
         blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
+    if track.ranks and summary.references:
+        blocks += [tables.difference_table(summary, track, metric) for metric in METRICS]
     for column, how in EXTRA_TABLES.items():
         values = {} if oracle else track.means(column)
         if values:
             blocks.append(tables.value_table(summary, values, **how))
     more = texts()["oracle"]["paper"] if paper else []
+    if track.ranks and summary.references:
+        more = [*more, texts()["differences"]["text"]]
     if track.unranked:
         names = and_list(track.unranked)
         more = [*more, f"Not ranked, because not run (to the end) on all data sets: {names}."]

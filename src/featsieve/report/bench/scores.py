@@ -18,6 +18,8 @@ METRICS = {"acc": "ACC", "nmi": "NMI"}
 RANDOM = "RandomSelector"
 # Without parameters and without a number of features: there is nothing to choose in any track.
 ALL_FEATURES = "AllFeatures"
+# Was given the classes: what others are measured by, never a competitor.
+TRUE_LABELS = "TrueLabels"
 
 Key = tuple[str, str]  # data set, method
 

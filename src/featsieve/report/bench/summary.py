@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from featsieve.datasets import dataset_info
-from featsieve.evaluation.ranks import RankComparison, compare_ranks
+from featsieve.evaluation import Difference, RankComparison, compare_ranks, compare_with_reference
 from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
     METRICS,
     RANDOM,
     TRACKS,
+    TRUE_LABELS,
     Key,
     Score,
     by_method,
@@ -97,12 +98,37 @@ class BenchSummary:
     @property
     def random(self) -> str | None:
         """The control for chance."""
-        return next((fact.name for fact in self.methods if fact.selector == RANDOM), None)
+        return self.method_of(RANDOM)
+
+    @property
+    def references(self) -> list[str]:
+        """What methods are compared with, as far as it was run: all features, and JASFS."""
+        jasfs = [m.name for m in self.methods if m.selector == "JASFS" and m.published is None]
+        return [name for name in (self.method_of(ALL_FEATURES), *jasfs[-1:]) if name]
+
+    def method_of(self, selector: str) -> str | None:
+        """Return the first method with a selector."""
+        return next((fact.name for fact in self.methods if fact.selector == selector), None)
+
+    def compare(self, track: Track, metric: str, reference: str) -> dict[str, Difference]:
+        """Compare the methods of a track with one of them; a failure counts as a loss."""
+        means = dict.fromkeys(track.missing, -np.inf)
+        means |= {key: score.mean for key, score in track.scores[metric].items()}
+        there = {method for _, method in means}
+        names = [fact.name for fact in self.methods if fact.name in {*there, reference}]
+        if len(names) < 2:
+            return {}
+        table = [[means.get((d.name, name), np.nan) for name in names] for d in self.datasets]
+        gap = reference == self.method_of(ALL_FEATURES) and self.method_of(TRUE_LABELS) in there
+        ceiling = self.method_of(TRUE_LABELS) if gap else None
+        return compare_with_reference(table, reference, names=names, ceiling=ceiling)
 
     @cached_property
     def survival(self) -> "pd.DataFrame":
         """Oracle accuracies beside random selections chosen in the same way."""
         scores = self.tracks["oracle"].scores["acc"] if "oracle" in self.tracks else {}
+        ceiling = self.method_of(TRUE_LABELS)
+        scores = {key: score for key, score in scores.items() if key[1] != ceiling}
         return survival_table(self.rows, scores, self.random)
 
     def words(self, column: str) -> list[str]:
@@ -189,7 +215,8 @@ def _track(
     begun = {dataset for dataset, method in scores["acc"] if method in searched}
     names = [fact.name for fact in datasets if fact.name in begun]
     scored = {method for _, method in scores["acc"]}
-    present = [fact.name for fact in methods if fact.name in scored]
+    competing = [fact.name for fact in methods if fact.selector != TRUE_LABELS]
+    present = [name for name in competing if name in scored]
     tried = {*scores["acc"], *missing}
     ranked = [method for method in present if all((data, method) in tried for data in names)]
     ranks = {}

@@ -5,8 +5,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from featsieve.report.bench.published import load_published
-from featsieve.report.bench.scores import Key
+from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
@@ -46,13 +48,13 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
     In the oracle track the paper's number stands below ours.
     """
     shown = {key: round(100 * score.mean, 2) for key, score in track.scores[metric].items()}
-    best, notes = _best(shown), _published(summary, track, metric)
+    best, notes = _best(summary, shown), _published(summary, track, metric)
     entries = {
         key: Entry(word, notes.get(key, ""), missing=True) for key, word in track.missing.items()
     }
     for key, score in track.scores[metric].items():
         text = f"{shown[key]:.2f} ± {100 * score.std:.2f}"
-        entries[key] = Entry(text, notes.get(key, ""), best=shown[key] == best[key[0]])
+        entries[key] = Entry(text, notes.get(key, ""), best=shown[key] == best.get(key))
     how: dict[str, Any] = {}
     if metric in track.ranks:
         ranks = track.ranks[metric]
@@ -91,11 +93,11 @@ def value_table(
     """Plain numbers per method and data set, best in bold; ``notes`` are numbers below them."""
     shown = {key: round(scale * value, digits) for key, value in values.items()}
     below = {key: f"{scale * value:.{digits}f}" for key, value in (notes or {}).items()}
-    best = _best(shown, lowest=lowest)
+    best = _best(summary, shown, lowest=lowest)
     entries = {
         key: Entry(f"< {10.0**-digits:g}")  # what is too small to show is not called best
         if lowest and value == 0
-        else Entry(f"{value:.{digits}f}", below.get(key, ""), best=value == best[key[0]])
+        else Entry(f"{value:.{digits}f}", below.get(key, ""), best=value == best.get(key))
         for key, value in shown.items()
     }
     return method_table(summary, entries, caption=caption, **more)
@@ -125,6 +127,31 @@ def margin_table(summary: BenchSummary) -> PageTable:
         note="Subtracted is the expected best of as many random selections as the method had "
         "(last column), drawn from all those of the random control on the same data set.",
     )
+
+
+def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTable:
+    """Mean differences to all features and to JASFS, with intervals, and the gap that is closed."""
+    head: list[str] = []
+    cells: dict[str, list[Entry]] = {fact.name: [] for fact in summary.methods}
+    for reference in summary.references:
+        found = summary.compare(track, metric, reference)
+        gap = any(np.isfinite(own.closed[0]) for own in found.values())
+        head += [f"points to {reference}", "wins/ties/losses", *["% of the gap closed"] * gap]
+        for name, row in cells.items():
+            texts = ["–"] * 3
+            if name in found and found[name].n_datasets:
+                own = found[name]
+                texts = [
+                    "{} [{}, {}]".format(*(signed(100 * x) for x in own.points)),
+                    f"{own.wins}/{own.ties}/{own.losses}",
+                    "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in own.closed)),
+                ]
+            texts = ["–" if "nan" in x else x.replace("-", "−") for x in texts[: 2 + gap]]
+            row += [Entry(text, missing=text == "–") for text in texts]
+    tags = {fact.name: "control" if fact.control else "" for fact in summary.methods}
+    rows = tuple(Row(name, tuple(row), tags[name]) for name, row in cells.items())
+    caption = f"Differences in {METRICS[metric]}, paired over data sets, {track.name} track"
+    return PageTable(caption, ("Method", *head), rows)
 
 
 def failure_table(summary: BenchSummary) -> PageTable:
@@ -177,10 +204,14 @@ def _published(summary: BenchSummary, track: Track, table: str) -> dict[Key, str
     return notes
 
 
-def _best(values: Mapping[Key, float], *, lowest: bool = False) -> dict[str, float]:
-    """Return the best value on every data set."""
+def _best(
+    summary: BenchSummary, values: Mapping[Key, float], *, lowest: bool = False
+) -> dict[Key, float]:
+    """Return the best value on its data set, for every method but the ceiling."""
+    ceiling = summary.method_of(TRUE_LABELS)
+    competing = {key: value for key, value in values.items() if key[1] != ceiling}
     best: dict[str, float] = {}
     pick = min if lowest else max
-    for (name, _), value in values.items():
+    for (name, _), value in competing.items():
         best[name] = pick(best.get(name, value), value)
-    return best
+    return {key: best[key[0]] for key in competing}
