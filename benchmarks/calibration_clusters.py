@@ -17,7 +17,7 @@ principal components). Both look at the 30 leading principal components of at mo
 the same candidates, of the columns as they are and of standardised columns.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration_clusters.py [--jobs 2] [--constants]
-       [--kept rows.jsonl] [--output benchmarks/results/calibration_clusters.md]
+       [--ours] [--kept rows.jsonl] [--output benchmarks/results/calibration_clusters.md]
 """
 
 import time
@@ -163,14 +163,14 @@ RULES: dict[str, Callable[[Any], int]] = {
 # All of them --------------------------------------------------------------------------------------
 
 
-def measure(row: str, keywords: dict) -> dict[str, Any]:
-    """Return the answers of all rules for one table."""
+def measure(row: str, keywords: dict, rules: Sequence[str]) -> dict[str, Any]:
+    """Return the answers of some rules for one table."""
     warnings.simplefilter("ignore")
     X, c = MAKERS.get(row, planted)(**keywords)
     begun = time.process_time()
     found: dict[str, Any] = {"row": row, "true": c}
-    for name, rule in RULES.items():
-        found[name] = rule(X)
+    for name in rules:
+        found[name] = RULES[name](X)
         if name == "featsieve":
             found["seconds"] = time.process_time() - begun
     return found
@@ -225,21 +225,22 @@ def shares(answers: Sequence[int], true: Sequence[int]) -> str:
     return " / ".join(f"{np.mean(off <= factor):.2f}" for factor in FACTORS)
 
 
-def page(results: list[dict[str, Any]]) -> list[str]:
+def page(results: list[dict[str, Any]], rules: Sequence[str]) -> list[str]:
     """Return the table of all rows and rules."""
     lines = []
     for row in dict.fromkeys(one["row"] for one in results):
         own = [one for one in results if one["row"] == row]
         true = [one["true"] for one in own]
-        cells = [shares([one[rule] for one in own], true) for rule in RULES]
+        cells = [shares([one[rule] for one in own], true) for rule in rules]
         lines.append([f"{row} ({len(own)})", *cells, f"{np.mean([r['seconds'] for r in own]):.1f}"])
-    return table(["tables", *RULES, "seconds"], lines)
+    return table(["tables", *rules, "seconds"], lines)
 
 
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
+    parser.add_argument("--ours", action="store_true", help="leave the other rules out")
     parser.add_argument("--constants", action="store_true", help="random states and constants")
     arguments = parser.parse_args()
     if arguments.constants:
@@ -255,7 +256,9 @@ def main() -> None:
         lines = table(["change", *(f"{rs[0]['row']} ({len(rs)})" for rs in own)], cells)
         finish(arguments.output, "Constants of the number of clusters", CONSTANTS, lines)
         return
-    lines = page(in_parallel(measure, cases(), jobs=arguments.jobs, kept=arguments.kept))
+    rules = tuple(RULES)[: 1 if arguments.ours else None]
+    tasks = [(*case, rules) for case in cases()]
+    lines = page(in_parallel(measure, tasks, jobs=arguments.jobs, kept=arguments.kept), rules)
     lines += ["", "Seconds: processor time of featsieve for one table, in the mean."]
     finish(arguments.output, "How many clusters", __doc__, lines)
 

@@ -202,3 +202,22 @@ def test_patterns_without_genes_are_recorded(tmp_path):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     about = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["featsieve"]
     assert about["patterns_without_genes"].tolist() == ["RP[SL]*"]
+
+
+@pytest.mark.usefixtures("untested_fits")
+@pytest.mark.parametrize("batch_key", [None, "donor"])
+def test_a_device_gives_the_answer_of_the_processor(batch_key):
+    pytest.importorskip("torch")
+    here, there = make(), make()
+    select_genes(here, **FEW, batch_key=batch_key)
+    select_genes(there, **FEW, batch_key=batch_key, device="cpu")
+    assert chosen(here) == chosen(there)
+    crossed = pd.crosstab(here.obs["featsieve_cluster"], there.obs["featsieve_cluster"])
+    assert crossed.max(axis=1).sum() >= 118
+    np.testing.assert_array_equal(there.X.toarray(), COUNTS)
+
+
+def test_a_device_that_is_not_there_is_named():
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"device='elsewhere'.*leave device out"):
+        select_genes(make(), **FEW, device="elsewhere")

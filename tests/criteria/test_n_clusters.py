@@ -10,7 +10,8 @@ from sklearn.datasets import load_wine
 
 from featsieve import defaults
 from featsieve.criteria.n_clusters import candidate_numbers, overlap
-from featsieve.datasets import make_planted
+from featsieve.datasets import make_cells, make_planted
+from featsieve.io.counts import read_expression
 from featsieve.tuning import suggest_n_clusters
 
 
@@ -158,3 +159,11 @@ def test_mistakes_get_an_answer():
     assert count(blobs(2, per_cluster=3), most=50).candidates.tolist() == [2]  # of six samples
     with pytest.raises(ValueError, match="most must be an integer of at least 2"):
         count(np.eye(6), most=1)
+
+
+def test_types_of_cells_with_weak_markers_among_many_genes_are_told_apart():
+    cells = make_cells(400, 2000, random_state=0)
+    found = suggest_n_clusters(read_expression(cells.X).X, random_state=0)
+    assert 4 <= found.n_clusters <= 10
+    shuffled = np.random.default_rng(0).permuted(read_expression(cells.X).X, axis=0)
+    assert suggest_n_clusters(shuffled, random_state=0).view is None
