@@ -159,6 +159,28 @@ def test_missing_words_and_numbers_are_filled(how, tmp_path):
     assert len(model.predict(frame)) == 90  # frames with gaps, too
 
 
+@pytest.mark.parametrize("how", ["median", "nearest"])
+def test_new_rows_of_other_codes_are_filled_with_the_right_word(how, path, tmp_path):
+    """A table that was read on its own numbers its words by their counts in it."""
+    model = select_features(read(path, encode=True), **FAST, impute=how).model
+    save_model(model, tmp_path / "model.skops")
+    model = load_model(tmp_path / "model.skops")
+    new = animals(60, seed=2)
+    new = new[new["coat"] != animals()["coat"].mode()[0]].reset_index(drop=True)
+    gap = int(np.flatnonzero(new["size"] == "small")[0])
+    expected = "fur" if how == "nearest" else animals()["coat"].mode()[0]
+    new.loc[gap, "coat"] = None
+    new.to_csv(tmp_path / "new.csv", index=False)
+    table = read(tmp_path / "new.csv", encode=True)
+    assert table.encodings["coat"].levels[0] != model.encodings["coat"].levels[0]
+    found = model.transform(table)
+    words = found.encodings["coat"].words(found.X[:, 1])
+    assert words[gap] == expected
+    assert words[:gap] == new["coat"][:gap].tolist()
+    assert model.transform(new)["coat"].tolist() == words
+    np.testing.assert_array_equal(model.predict(new), model.predict(table))
+
+
 def test_the_other_way_to_fill_is_compared(tmp_path):
     frame = animals()
     frame.loc[[3, 5, 8], "coat"] = None
