@@ -61,6 +61,35 @@ def test_the_rule_of_encoding():
     assert dates.words(days) == ["1970-01-02", "", "1969-12-31 12:00:00"]
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["31/05/2024", "1/6/2024"], ["2024-05-31", "2024-06-01"]),
+        (["5/31/2024", "6/1/2024 12:30"], ["2024-05-31", "2024-06-01 12:30:00"]),
+        (["3.4.2024", "5.6.2024"], ["2024-04-03", "2024-06-05"]),
+        (["31 May 2024", "Jun 1, 2024"], ["2024-05-31", "2024-06-01"]),
+        (["2024/05/31", "2024/6/1"], ["2024-05-31", "2024-06-01"]),
+    ],
+)
+def test_usual_forms_of_dates(words, expected):
+    found = Encoding.of(words)
+    assert found.kind == "date"
+    assert found.words(found.codes(words)[0]) == expected
+
+
+def test_dates_that_may_be_two_days_are_refused_with_the_fix(tmp_path):
+    frame = animals(20).assign(visit=[f"0{1 + i % 9}/0{1 + i % 7}/2024" for i in range(20)])
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    with pytest.raises(ValueError, match=r"'visit': dates such as '01/01/2024' .* 2024-05-31"):
+        read(tmp_path / "visits.csv", encode=True)
+    left_out = read(tmp_path / "visits.csv", encode=True, drop_text=True)
+    assert "visit" in left_out.dropped
+    assert any("may begin with the day or the month" in note for note in left_out.origin.notes)
+    assert Encoding.of(["31/12/2024", "12/31/2024"]).kind == "category"  # not both are dates
+    with pytest.raises(ValueError, match="'12/31/2024' is no date"):
+        Encoding("date", ("day",)).codes(["12/31/2024"])
+
+
 def test_words_beyond_the_levels_have_no_indicator():
     codes, every = Encoding("category", ("a", "b", "c")).codes(["c", "x", None])
     assert every.levels == ("a", "b", "c", "x")
