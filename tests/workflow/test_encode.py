@@ -127,7 +127,18 @@ def test_a_category_is_one_feature_in_files_and_model(path, tmp_path):
     summary = json.loads(files["summary"].read_text(encoding="utf-8"))
     assert summary["table"]["features"] == 8
     assert set(summary["selected"]) == {"weight", "coat", "size"}
-    assert any(name.startswith("coat = ") for name in summary["distribution"]["feature"])
+    found = summary["distribution"]
+    coat = found["feature"].index("coat")
+    assert sorted(found["levels"][coat]) == ["feathers", "fur", "scales"]
+    for k, name in enumerate(summary["clusters"]["names"]):
+        words = animals()["coat"][run.labels == int(name)].value_counts()
+        own = dict(zip(found["levels"][coat], found["counts"][coat][k], strict=True))
+        assert {word: count for word, count in own.items() if count} == words.to_dict()
+        assert found["said"][coat][k] == f"{words.max() / words.sum():.0%} {words.idxmax()}"
+    sides = dict(zip(summary["features"]["name"], summary["features"]["side"], strict=True))
+    assert sides["coat"].split()[0] in ("often", "seldom")
+    assert sides["tame"] in ("often yes", "often no")
+    assert sides["weight"] in ("high", "low")
     assert "coat" in files["report"].read_text(encoding="utf-8")
     # other rows, with a word that is new
     new = animals(20, seed=1)

@@ -196,7 +196,8 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
             for name, one in found.items()
             if one.kind == kind and name not in request.encode
         ]
-        notes += [f"{what}: {', '.join(own[:8])}{', ...' if len(own) > 8 else ''}."] if own else []
+        more = f" and {len(own) - 8} more" if len(own) > 8 else ""
+        notes += [f"{what}: {', '.join(own[:8])}{more}."] if own else []
     for name, one in found.items():
         known = request.encode.get(name, one.levels)
         known = known["levels"] if isinstance(known, dict) else known

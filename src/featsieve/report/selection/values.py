@@ -33,6 +33,11 @@ def readable(value: Any, digits: int = 3) -> str:
     return f"{number:.{digits}g}"
 
 
+def written(value: Any, digits: int = 3) -> str:
+    """Write a number with few digits, and a word or date as it is."""
+    return value if isinstance(value, str) else readable(value, digits)
+
+
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
