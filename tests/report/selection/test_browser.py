@@ -120,7 +120,8 @@ def test_words_fit_on_every_screen(browser, encoded, width, scheme):
     # no word below a distribution reaches into the next or out of its picture
     boxes = browser.execute_script(
         "return [...document.querySelectorAll('svg.strip')]"
-        ".map(s => [s.getBoundingClientRect().right, [...s.querySelectorAll(':scope > text')].map(t => t.getBoundingClientRect())"
+        ".map(s => [s.getBoundingClientRect().right, [...s.querySelectorAll(':scope > text')]"
+        ".map(t => t.getBoundingClientRect())"
         ".map(b => [b.left, b.right])])"
     )
     assert len(boxes) == 4
