@@ -208,7 +208,7 @@ class Encoding:
 
         At most as many as the root of their number, so that a level has several rows. The most
         frequent comes first, but of two the first in the alphabet. Dates of which nobody can say
-        what is the day and what the month raise `AmbiguousDateError`.
+        what is the day and what the month are a ValueError.
         """
         counts = Counter(word for word in words if word is not None)
         dates = _dates(counts) if counts else None
@@ -337,10 +337,6 @@ def column_words(column: Any) -> list[str | None]:
     return words
 
 
-class AmbiguousDateError(ValueError):
-    """Dates such as 03/04/2024, of which nobody can say what is the day."""
-
-
 def _dates(words: Iterable[str]) -> Encoding | None:
     """Return how dates are written, None if a word is none."""
     numbers = [found for found in map(DATE_OF_NUMBERS.fullmatch, words) if found]
@@ -349,7 +345,7 @@ def _dates(words: Iterable[str]) -> Encoding | None:
     first, second = (max((int(found[k]) for found in numbers), default=0) for k in (1, 3))
     slashes = {found[2] for found in numbers} - {"."}  # 3.4.2024 is the third of April
     if slashes and max(first, second) <= 12:
-        raise AmbiguousDateError(
+        raise ValueError(
             f"dates such as {numbers[0][0]!r} may begin with the day or the month: write them as "
             "2024-05-31 (year, month, day), or leave the column out with --drop (in Python drop)"
         )

@@ -13,7 +13,7 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.report.selection.images import signed_levels
-from featsieve.report.selection.values import listed, plain, plains, written
+from featsieve.report.selection.values import listed, plain, plains, readable
 from featsieve.tables import Encoding
 from featsieve.tuning.selection import Selection
 
@@ -85,7 +85,9 @@ def cluster_facts(
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
-        marks = [_mark(side(selection, j, known), selection.feature_names[j]) for j in marking]
+        told = [side(selection, j, known).split(" ", 1) for j in marking]
+        names = [selection.feature_names[j] for j in marking]
+        marks = [" = ".join([f"{a} {name}", *b]) for (a, *b), name in zip(told, names, strict=True)]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
         rows.append({"name": name, "size": size, "marks": marks, "certainty": sure})
@@ -112,12 +114,6 @@ def side(selection: Selection, j: int, known: Mapping[str, Encoding]) -> str:
     if level != name:
         return f"{'often' if high else 'seldom'} {level.removeprefix(f'{name} = ')}"
     return "high" if high else "low"
-
-
-def _mark(told: str, name: str) -> str:
-    """Say what a cluster is known by: a high or low number, a word that is often there or not."""
-    word, _, level = told.partition(" ")
-    return f"{word} {name} = {level}" if level else f"{told} {name}"
 
 
 def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
@@ -170,7 +166,7 @@ def distributions(
         found["median"].append(plains(medians, 4))
         found["counts"].append([count.tolist() for count in counts])
         found["levels"].append(levels)
-        found["ends"].append([written(end, 4) for end in ends])
+        found["ends"].append([readable(end, 4) for end in ends])
         found["said"].append(
             [_middle(*pair, levels, one) for pair in zip(medians, counts, strict=True)]
         )
@@ -185,7 +181,7 @@ def _middle(
         return "no samples"
     if levels is not None:
         return f"{counts.max() / counts.sum():.0%} {levels[int(counts.argmax())]}"
-    return f"median {written(median if one is None else one.words(np.floor([median]))[0], 4)}"
+    return f"median {readable(median if one is None else one.words(np.floor([median]))[0], 4)}"
 
 
 def dense_values(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
