@@ -311,7 +311,10 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
             columns[name] = column
             continue
         words = column_words(column)
-        found = Encoding.of(words)
+        try:
+            found = Encoding.of(words)
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}.") from error
         if found is None:
             refused.append(f"{name!r} ({len(set(words) - {None})})")
             continue

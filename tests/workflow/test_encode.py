@@ -82,6 +82,8 @@ def test_dates_that_may_be_two_days_are_refused_with_the_fix(tmp_path):
     frame.to_csv(tmp_path / "visits.csv", index=False)
     with pytest.raises(ValueError, match=r"'visit': dates such as '01/01/2024' .* 2024-05-31"):
         read(tmp_path / "visits.csv", encode=True)
+    with pytest.raises(ValueError, match="'visit': dates such as"):
+        encode(frame)
     left_out = read(tmp_path / "visits.csv", encode=True, drop_text=True)
     assert "visit" in left_out.dropped
     assert any("may begin with the day or the month" in note for note in left_out.origin.notes)

@@ -134,6 +134,11 @@ def test_dates_do_not_name_samples(tmp_path, untested_fits):
     table, _ = read_to_inspect(tmp_path / "t.csv", {})
     look = inspect_table(table)
     assert (look["options"], look["row_numbers"]) == (["--encode"], [])
+    frame["visit"] = [f"0{1 + i % 9}/0{1 + i // 9}/2024" for i in range(40)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
+    assert look["options"] == ["--drop-text"]
+    assert any("may begin with the day or the month" in note["text"] for note in look["notes"])
 
 
 def test_words_are_looked_at_as_select_sees_them(tmp_path, monkeypatch):

@@ -90,8 +90,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for note in look["notes"]:
         yield note["kind"].replace("-", " "), note["text"]
     if table.encodings:
-        way_out = "leave out what should not (--drop), or name the classes (--label-column)"
-        yield "words", f"{list_columns(list(table.encodings))} take part: {way_out}"
+        way_out = "leave out what is no feature (--drop), name the classes (--label-column)"
+        yield "words", f"taking part: {list_columns(list(table.encodings))}; {way_out}"
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"

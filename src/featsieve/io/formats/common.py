@@ -81,14 +81,15 @@ def frame_dataset(
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
     # A frame that is all features is the common case, and needs no copy.
     frame = frame[kept] if kept != list(frame.columns) else frame
-    told: list[str] = []
+    told: dict[str, str] = {}
     frame, text, odd, encoded = _numbers(frame, request, decimal, told)
-    origin = replace(origin, notes=(*origin.notes, *told))
+    origin = replace(origin, notes=(*origin.notes, *told.values()))
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
     if request.encode is not None:
         origin = _with_encodings(origin, request, encoded)
-    origin = replace(origin, text={name: _n_words(frame[name]) for name in text})
+    counts = {name: 0 if name in told else _n_words(frame[name]) for name in text}
+    origin = replace(origin, text=counts)
     if request.repair is not None:
         origin = _with_changes(origin, request, odd)
     if text:
@@ -111,12 +112,12 @@ def frame_dataset(
 
 
 def _numbers(
-    frame: Any, request: Request, decimal: str, told: list[str]
+    frame: Any, request: Request, decimal: str, told: dict[str, str]
 ) -> tuple[Any, list[str], dict[str, Numbers], dict[str, Encoding]]:
     """Return a frame with numbers in place of text, columns that stay text, odd and encoded ones.
 
     Text that was not asked to be left out and odd cells that were not asked to be repaired are
-    refused. Notes are added to ``told``.
+    refused. Notes about columns are added to ``told``.
     """
     marks, sure = request.repair or {}, request.columns is not None
     find_columns([] if sure else list(request.encode or ()), list(frame.columns))
@@ -158,7 +159,7 @@ def _numbers(
 
 
 def _encoded(
-    frame: Any, names: Sequence[str], request: Request, told: list[str]
+    frame: Any, names: Sequence[str], request: Request, told: dict[str, str]
 ) -> tuple[Any, dict[str, Encoding]]:
     """Return a frame with codes in some columns, those of few words or known levels."""
     codes, found = {}, {}
@@ -176,7 +177,7 @@ def _encoded(
         except ValueError as error:
             if not request.drop_text:
                 raise ColumnError(f"{name!r}: {error}") from error
-            told.append(f"Left out, {name!r}: {error}.")
+            told[name] = f"Left out, {name!r}: {error}."
     frame = frame.copy(deep=False) if codes else frame
     for name, values in codes.items():
         frame[name] = values
