@@ -2,9 +2,10 @@
 
 Each table is written as a file with its classes as a column of text, called "class". `featsieve
 inspect` is run on it, then the command that it proposes, word for word, with a folder for the
-results; nothing else is chosen. zoo and audiology have words in the place of numbers wherever a
-column has fewer than ten values. "Clusters" are those of the selection, ARI compares them with the
-classes (which judge only). Beside it k-means (ten starts) on all features: numbers standardised,
+results; nothing else is chosen. zoo and audiology, which are stored as 0/1 columns, have words in
+their place; neighbouring columns of which every row has exactly one (the legs of zoo) are one
+column again. "Clusters" are those of the selection, ARI compares them with the classes (which judge
+only). Beside it k-means (ten starts) on all features: numbers standardised,
 words as 0/1 columns, with the true number of classes, which the newcomer does not know, and with
 the number that featsieve has found.
 
@@ -36,7 +37,6 @@ BUNDLED = {
     "iris": load_iris,
 }
 IN_WORDS = ("zoo", "audiology")
-MOST_WORDS = 10
 
 
 def make_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -46,11 +46,16 @@ def make_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
         classes = np.array([f"kind {one}" for one in data.target])
         return data.data, classes
     X, y = real_data.load(name)
-    frame = pd.DataFrame(X, columns=[f"column {j + 1}" for j in range(X.shape[1])])
-    for column in frame:
-        if frame[column].nunique() < MOST_WORDS:
-            frame[column] = [f"level {int(value)}" for value in frame[column]]
-    return frame, np.array([f"kind {one}" for one in y])
+    words, start = [], 0
+    while start < X.shape[1]:
+        filled = np.cumsum(X[:, start:], axis=1)
+        whole = np.flatnonzero((filled == 1).all(axis=0))  # one of these columns in every row
+        width = int(whole[0]) + 1 if len(whole) and whole[0] else 1
+        own = X[:, start : start + width]
+        words.append(own.argmax(axis=1) if width > 1 else own[:, 0].astype(int))
+        start += width
+    frame = {f"column {j + 1}": [f"level {one}" for one in own] for j, own in enumerate(words)}
+    return pd.DataFrame(frame), np.array([f"kind {one}" for one in y])
 
 
 def by_k_means(frame: pd.DataFrame, classes: np.ndarray, n_clusters: int) -> float:

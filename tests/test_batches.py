@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.arrays.batches import Batches
-from featsieve.criteria.batches import fit_corrected, within_batches
+from featsieve.criteria.batches import BatchReport, fit_corrected, within_batches
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import make_cells
@@ -428,6 +428,9 @@ def test_the_report_says_how_far_batches_tell_the_clusters():
     assert report.summary()["sentence"] in repr(report)
     one = quick().fit(X, batch=np.zeros(len(X))).batch_report_
     assert one.sentence.startswith("All rows are of one batch")
+    told, untold = (BatchReport(share, 0.0, n_batches=2, n_clusters=3) for share in (0.3, 0.001))
+    assert told.sentence.endswith("these groups were taken out.")
+    assert untold.sentence.endswith("they share 0% with those of the table as it was.")
     assert not hasattr(LaplacianScore(4).fit(X, batch=batch), "batch_report_")
 
 

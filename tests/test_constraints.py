@@ -97,7 +97,10 @@ def test_the_others_complement_what_is_kept():
 def test_ways_to_name_columns_agree():
     by_name = jasfs(n_features_to_select=5, keep=["g3", "g5"], exclude=["g1"]).fit(X)
     mask = np.isin(NAMES, ["g3", "g5"])
-    for keep, exclude in (([3, 5], [1]), (mask, np.array([1])), (pd.Index(["g3", "g5"]), "g1")):
+    for keep, exclude in (
+        *(([3, 5], [1]), (mask, np.array([1])), (pd.Index(["g3", "g5"]), "g1")),
+        *(({"g3", "g5"}, {"g1"}), (frozenset([3, 5]), {1})),
+    ):
         same = jasfs(n_features_to_select=5, keep=keep, exclude=exclude).fit(X)
         assert np.array_equal(same.ranking_, by_name.ranking_)
     positions = in_positions(NAMES, {"keep": ["g3", "g5"], "exclude": "g1", "budget": None})

@@ -1,6 +1,6 @@
 """Constraints of a selection, as users say them: names, masks, patterns, groups, prices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from fnmatch import fnmatchcase
 from numbers import Integral, Real
 from typing import Any
@@ -116,6 +116,7 @@ def find_columns(what: str, chosen: Any, names: list[str] | None, n_features: in
     """Return the positions of columns given by names, patterns, positions or a mask."""
     if chosen is None:
         return np.zeros(0, dtype=np.intp)
+    chosen = list(chosen) if isinstance(chosen, Set) else chosen
     given = np.atleast_1d(np.asarray(chosen, dtype=None if len(np.shape(chosen)) else object))
     if given.ndim != 1:
         raise ValueError(f"{what} must list columns; got an array of shape {given.shape}.")

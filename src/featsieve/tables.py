@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
@@ -13,7 +13,15 @@ import numpy as np
 # Rows and characters that ``repr`` shows.
 MOST_ROWS = 20
 WIDEST_CELL = 28
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+_TIME = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
+# 31/5/2024 or 5/31/2024: which is the day, the other dates of a column must tell.
+DATE_OF_NUMBERS = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2\d{{4}}{_TIME}")
+_MONTH = "(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*"
+DATE = re.compile(
+    rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-. ]+{_MONTH}[-. ,]+\d{{4}}"
+    rf"|{_MONTH}[. ]+\d{{1,2}}[, ]+\d{{4}}){_TIME}",
+    re.IGNORECASE,
+)
 DAY = 86400  # seconds
 MISSING_WORDS = {"", "?"}
 
@@ -179,7 +187,8 @@ class Encoding:
         A category of more than two levels has an indicator for each, one of two is 0 and 1; levels
         in an order are 0, 1, 2, ...; a date is its number of days since 1970-01-01.
     levels : tuple of str
-        The words; "" is a missing one that counts as a level.
+        The words; "" is a missing one that counts as a level. Of dates what stands first in
+        31/05/2024, "day" or "month", where some are written so.
     """
 
     kind: str
@@ -198,16 +207,13 @@ class Encoding:
         """Return how a column of words (None: missing) is encoded, None if it has too many.
 
         At most as many as the root of their number, so that a level has several rows. The most
-        frequent comes first, but of two the first in the alphabet.
+        frequent comes first, but of two the first in the alphabet. Dates of which nobody can say
+        what is the day and what the month are a ValueError.
         """
         counts = Counter(word for word in words if word is not None)
-        if counts and all(map(DATE.fullmatch, counts)):
-            try:
-                _days(list(counts))
-            except ValueError:  # 2024-13-45
-                pass
-            else:
-                return cls("date")
+        dates = _dates(counts) if counts else None
+        if dates is not None:
+            return dates
         if not 0 < len(counts) ** 2 <= max(counts.total(), 4):
             return None
         by_count = sorted(counts, key=lambda word: (-counts[word] * (len(counts) > 2), word))
@@ -223,7 +229,7 @@ class Encoding:
         if self.kind == "date":
             days = np.full(len(words), np.nan)
             known = [i for i, word in enumerate(words) if word is not None]
-            days[known] = _days([str(words[i]) for i in known])
+            days[known] = _days([str(words[i]) for i in known], day_first="day" in self.levels)
             return days, self
         new = [word for word in dict.fromkeys(words) if word not in (None, *self.levels)]
         every = replace(self, levels=(*self.levels, *map(str, new)))
@@ -264,7 +270,8 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
 
     A column of words becomes indicators (0 and 1), one for each word, if it has at most √n
     different ones in n rows, so that a word has several rows; one of two words becomes one column.
-    Dates (2024-05-31) become days since 1970-01-01. Missing words stay missing.
+    Dates (2024-05-31, 31 May 2024; 31/05/2024 where one of them tells days from months) become days
+    since 1970-01-01. Missing words stay missing.
 
     Parameters
     ----------
@@ -304,7 +311,10 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
             columns[name] = column
             continue
         words = column_words(column)
-        found = Encoding.of(words)
+        try:
+            found = Encoding.of(words)
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}.") from error
         if found is None:
             refused.append(f"{name!r} ({len(set(words) - {None})})")
             continue
@@ -330,9 +340,51 @@ def column_words(column: Any) -> list[str | None]:
     return words
 
 
-def _days(words: list[str]) -> np.ndarray:
+def _dates(words: Iterable[str]) -> Encoding | None:
+    """Return how dates are written, None if a word is none."""
+    numbers = [found for found in map(DATE_OF_NUMBERS.fullmatch, words) if found]
+    if len(numbers) < sum(not DATE.fullmatch(word) for word in words):
+        return None
+    first, second = (max((int(found[k]) for found in numbers), default=0) for k in (1, 3))
+    slashes = {found[2] for found in numbers} - {"."}  # 3.4.2024 is the third of April
+    if slashes and max(first, second) <= 12:
+        raise ValueError(
+            f"dates such as {numbers[0][0]!r} may begin with the day or the month: write them as "
+            "2024-05-31 (year, month, day), or leave the column out with --drop (in Python drop)"
+        )
+    found = Encoding("date", (("month" if second > 12 else "day"),) if numbers else ())
+    try:
+        found.codes(list(words))
+    except ValueError:  # 2024-13-45, or 31/12/2024 beside 12/31/2024
+        return None
+    return found
+
+
+def _days(words: list[str], *, day_first: bool = False) -> np.ndarray:
     """Return dates as days since 1970-01-01."""
-    return np.array(words, dtype="datetime64[s]").astype(np.int64) / DAY
+    try:  # ISO dates
+        seconds = np.array(words, dtype="datetime64[s]")
+    except ValueError:
+        import pandas
+
+        ordered = pandas.Series([_year_first(word, day_first) for word in words])
+        moments = pandas.to_datetime(ordered, format="mixed", errors="coerce")
+        if moments.isna().any():
+            odd = words[int(moments.isna().argmax())]
+            text = f"{odd!r} is no date: correct it, or leave the cell empty"
+            raise ValueError(text) from None
+        seconds = moments.to_numpy("datetime64[s]")
+    return seconds.astype(np.int64) / DAY
+
+
+def _year_first(word: str, day_first: bool) -> str:
+    """Return 31/05/2024 as 2024-05-31, other dates as they are; pandas would swap at need."""
+    if DATE_OF_NUMBERS.fullmatch(word) is None:
+        return word
+    date, blank, time = word.replace("T", " ").partition(" ")
+    first, second, year = re.split("[-/.]", date)
+    day, month = (first, second) if day_first else (second, first)
+    return f"{year}-{int(month):02d}-{int(day):02d}{blank}{time}"
 
 
 def _date(day: float) -> str:

@@ -29,7 +29,7 @@ def test_inspect_proposes_categories_and_classes(call, flowers):
     look = json.loads(shown)
     assert code == 0
     assert look["options"] == ["--encode", "--label-column", "species"]
-    said = [note["text"] for note in look["notes"] if note["kind"] == "categories"]
+    said = [note["text"] for note in look["notes"] if note["kind"] == "classes"]
     assert "'species' may be the classes" in said[0]
 
 

@@ -164,8 +164,11 @@ def booleans(folder, frame):
 
 def dates(folder, frame):
     cells = as_cells(frame)
-    cells.insert(1, "visit", [f"2024-0{1 + i % 9}-1{i % 7}" for i in range(len(frame))])
-    return written(folder / "visits.csv", frame, join(cells), notes=["column 'visit'"])
+    visits = [f"{10 + i % 7}/0{1 + i % 9}/2024" for i in range(len(frame))]
+    cells.insert(1, "visit", visits)
+    every = frame.assign(visit=[f"2024-{v[3:5]}-{v[:2]}" for v in visits])
+    notes = ["Dates that take part (--encode), as days since 1970-01-01: 'visit'"]
+    return written(folder / "visits.csv", every, join(cells), notes=notes)
 
 
 def empty_columns(folder, frame):
@@ -218,7 +221,7 @@ def categories(folder, frame):
     cells = as_cells(frame)
     cells["town"] = np.array(["Ulm", "Jena", "Kiel"])[np.arange(len(frame)) % 3]
     every = frame.assign(town=cells["town"])
-    return written(folder / "towns.csv", every, join(cells), notes=["column 'town'", "--encode"])
+    return written(folder / "towns.csv", every, join(cells), notes=["'town' (3 words)", "--encode"])
 
 
 def titles(folder, frame):

@@ -61,6 +61,37 @@ def test_the_rule_of_encoding():
     assert dates.words(days) == ["1970-01-02", "", "1969-12-31 12:00:00"]
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["31/05/2024", "1/6/2024"], ["2024-05-31", "2024-06-01"]),
+        (["5/31/2024", "6/1/2024 12:30"], ["2024-05-31", "2024-06-01 12:30:00"]),
+        (["3.4.2024", "5.6.2024"], ["2024-04-03", "2024-06-05"]),
+        (["31 May 2024", "Jun 1, 2024"], ["2024-05-31", "2024-06-01"]),
+        (["2024/05/31", "2024/6/1"], ["2024-05-31", "2024-06-01"]),
+    ],
+)
+def test_usual_forms_of_dates(words, expected):
+    found = Encoding.of(words)
+    assert found.kind == "date"
+    assert found.words(found.codes(words)[0]) == expected
+
+
+def test_dates_that_may_be_two_days_are_refused_with_the_fix(tmp_path):
+    frame = animals(20).assign(visit=[f"0{1 + i % 9}/0{1 + i % 7}/2024" for i in range(20)])
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    with pytest.raises(ValueError, match=r"'visit': dates such as '01/01/2024' .* 2024-05-31"):
+        read(tmp_path / "visits.csv", encode=True)
+    with pytest.raises(ValueError, match="'visit': dates such as"):
+        encode(frame)
+    left_out = read(tmp_path / "visits.csv", encode=True, drop_text=True)
+    assert "visit" in left_out.dropped
+    assert any("may begin with the day or the month" in note for note in left_out.origin.notes)
+    assert Encoding.of(["31/12/2024", "12/31/2024"]).kind == "category"  # not both are dates
+    with pytest.raises(ValueError, match="'12/31/2024' is no date"):
+        Encoding("date", ("day",)).codes(["12/31/2024"])
+
+
 def test_words_beyond_the_levels_have_no_indicator():
     codes, every = Encoding("category", ("a", "b", "c")).codes(["c", "x", None])
     assert every.levels == ("a", "b", "c", "x")
@@ -98,7 +129,18 @@ def test_a_category_is_one_feature_in_files_and_model(path, tmp_path):
     summary = json.loads(files["summary"].read_text(encoding="utf-8"))
     assert summary["table"]["features"] == 8
     assert set(summary["selected"]) == {"weight", "coat", "size"}
-    assert any(name.startswith("coat = ") for name in summary["distribution"]["feature"])
+    found = summary["distribution"]
+    coat = found["feature"].index("coat")
+    assert sorted(found["levels"][coat]) == ["feathers", "fur", "scales"]
+    for k, name in enumerate(summary["clusters"]["names"]):
+        words = animals()["coat"][run.labels == int(name)].value_counts()
+        own = dict(zip(found["levels"][coat], found["counts"][coat][k], strict=True))
+        assert {word: count for word, count in own.items() if count} == words.to_dict()
+        assert found["said"][coat][k] == f"{words.max() / words.sum():.0%} {words.idxmax()}"
+    sides = dict(zip(summary["features"]["name"], summary["features"]["side"], strict=True))
+    assert sides["coat"].split()[0] in ("often", "seldom")
+    assert sides["tame"] in ("often yes", "often no")
+    assert sides["weight"] in ("high", "low")
     assert "coat" in files["report"].read_text(encoding="utf-8")
     # other rows, with a word that is new
     new = animals(20, seed=1)
@@ -157,6 +199,28 @@ def test_missing_words_and_numbers_are_filled(how, tmp_path):
         assert (words == animals()["coat"][[3, 5, 8]]).sum() >= 2
     model = select_features(table, **FAST, impute=how).model
     assert len(model.predict(frame)) == 90  # frames with gaps, too
+
+
+@pytest.mark.parametrize("how", ["median", "nearest"])
+def test_new_rows_of_other_codes_are_filled_with_the_right_word(how, path, tmp_path):
+    """A table that was read on its own numbers its words by their counts in it."""
+    model = select_features(read(path, encode=True), **FAST, impute=how).model
+    save_model(model, tmp_path / "model.skops")
+    model = load_model(tmp_path / "model.skops")
+    new = animals(60, seed=2)
+    new = new[new["coat"] != animals()["coat"].mode()[0]].reset_index(drop=True)
+    gap = int(np.flatnonzero(new["size"] == "small")[0])
+    expected = "fur" if how == "nearest" else animals()["coat"].mode()[0]
+    new.loc[gap, "coat"] = None
+    new.to_csv(tmp_path / "new.csv", index=False)
+    table = read(tmp_path / "new.csv", encode=True)
+    assert table.encodings["coat"].levels[0] != model.encodings["coat"].levels[0]
+    found = model.transform(table)
+    words = found.encodings["coat"].words(found.X[:, 1])
+    assert words[gap] == expected
+    assert words[:gap] == new["coat"][:gap].tolist()
+    assert model.transform(new)["coat"].tolist() == words
+    np.testing.assert_array_equal(model.predict(new), model.predict(table))
 
 
 def test_the_other_way_to_fill_is_compared(tmp_path):

@@ -123,3 +123,44 @@ def test_names_alone_say_that_scaled_genes_are_in_rows(tmp_path):
     assert table.X.shape == (8, 15)
     assert [note.kind for note in notes] == ["transposed"]
     assert inspect_table(table, notes=notes)["options"] == ["--transpose"]
+
+
+def test_dates_do_not_name_samples(tmp_path, untested_fits):
+    """Neither as another word in every row, nor as days that rise by one."""
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["visit"] = pd.date_range("2024-01-01", periods=40).strftime("%d %B %Y")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table, _ = read_to_inspect(tmp_path / "t.csv", {})
+    look = inspect_table(table)
+    assert (look["options"], look["row_numbers"]) == (["--encode"], [])
+    frame["visit"] = [f"0{1 + i % 9}/0{1 + i // 9}/2024" for i in range(40)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
+    assert look["options"] == ["--drop-text"]
+    assert any("may begin with the day or the month" in note["text"] for note in look["notes"])
+
+
+def test_words_are_looked_at_as_select_sees_them(tmp_path, monkeypatch):
+    """As indicators of one feature, without what may be the classes."""
+    seen = {}
+
+    def look(X, **options):
+        seen.update(options, X=X)
+
+    monkeypatch.setattr("featsieve.workflow.inspect.find_structure", look)
+    words = np.array(["a", "b", "c"])[np.random.default_rng(0).integers(0, 3, (30, 2))]
+    frame = pd.DataFrame(words, columns=["coat", "class"]).assign(x=np.arange(30.0) ** 2)
+    frame.loc[2, "coat"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
+    assert look["options"] == ["--encode", "--label-column", "class", "--impute", "median"]
+    assert seen["variables"].tolist() == [0, 0, 0, 1]
+    assert (seen["X"][:, :3].sum(axis=1) == 1).all()
+
+
+def test_classes_may_have_many_words(tmp_path, untested_fits):
+    frame = pd.DataFrame({"x": np.arange(40.0) % 7, "class": [f"kind {i % 15}" for i in range(40)]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
+    assert look["options"] == ["--label-column", "class"]

@@ -56,8 +56,9 @@ def apply(
     Columns are found by their names. Columns that were not selected are ignored, and need not be
     there. The table is read as the fitted one was: transposed, its cells repaired, its words
     encoded, if it was selected from with `--transpose`, `--repair` or `--encode`. Missing values
-    are filled with the medians (of categories the most frequent level) of the fitted table if it
-    was selected from with `--impute`, and refused otherwise. Words that the fitted table does not
+    are filled as they were there, with `--impute` (median: medians of the fitted table, of
+    categories its most frequent level; nearest: its rows that are nearest in the selected columns,
+    which the model holds for this), and refused otherwise. Words that the fitted table does not
     have are named; they count as none of its levels.
 
     `--clusters` takes the nearest centre of a cluster: for rows of the fitted table it need not say

@@ -79,8 +79,7 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if "names" in kinds:  # a note says what to do with those
         text = [name for name in text if table.origin.text.get(name) != n]
     if text:
-        few = ", let it take part (--encode)" if "categories" in kinds else ""
-        way_out = f"leave it out (--drop-text){few}, or name it as --id-column or --label-column"
+        way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
         yield "text", f"{list_columns(text)}: {way_out}"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
@@ -90,6 +89,9 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "sample names", f"{table.sample_names[0]!r}, ..."
     for note in look["notes"]:
         yield note["kind"].replace("-", " "), note["text"]
+    if table.encodings:
+        way_out = "leave out what is no feature (--drop), name the classes (--label-column)"
+        yield "words", f"taking part: {list_columns(list(table.encodings))}; {way_out}"
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"

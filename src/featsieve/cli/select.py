@@ -138,9 +138,8 @@ def _best_features(summary: dict[str, Any]) -> Any:
     head, left = ["rank", "feature", "score", "tells cluster"], ["feature", "tells cluster"]
     rows = []
     for i in range(min(total, MOST_FEATURES)):
-        cluster, separation = facts["cluster"][i], str(facts["separation"][i])
-        side = "low" if separation.startswith("-") else "high"
-        told = "" if cluster is None else f"{cluster}, {side} there"
+        cluster = facts["cluster"][i]
+        told = "" if cluster is None else f"{cluster}, {facts['side'][i]} there"
         rows.append([str(facts["rank"][i]), facts["name"][i], f"{facts['score'][i]:.3g}", told])
     if facts["frequency"] is not None:
         head.insert(3, "selected in")

@@ -85,12 +85,17 @@ class BatchReport:
         """Both numbers in words."""
         if self.n_batches == 1:
             return "All rows are of one batch, which tells nothing about their clusters."
-        return (
+        said = (
             "Columns were centred and scaled within batches. "
             f"The {self.n_batches} batches share {self.after:.0%} of their information with the "
             f"{self.n_clusters} clusters (normalised mutual information); they share "
-            f"{self.before:.0%} with those of the table as it was. If that is because batches are "
-            "groups of interest themselves, these groups were taken out."
+            f"{self.before:.0%} with those of the table as it was."
+        )
+        if round(100 * self.before) == 0:  # there was nothing to take out
+            return said
+        return (
+            f"{said} If that is because batches are groups of interest themselves, these groups "
+            "were taken out."
         )
 
     def summary(self) -> dict[str, Any]:

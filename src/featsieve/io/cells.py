@@ -29,21 +29,10 @@ GAPS = {
         "nan",
         "<na>",
     ),
-    *(
-        "none",
-        "null",
-        "nil",
-        "#n/a",
-        "missing",
-        "unknown",
-        "not available",
-        "not determined",
-        "not measured",
-        "error",
-    ),
+    *("<na>", "none", "null", "nil", "#n/a", "missing", "unknown", "error", "bdl", "bql", "blq"),
+    *("trace", "traces", "not available", "not determined", "not measured", "not detected"),
     *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
     *(sign + word for sign in ("", "<", "< ") for word in ("lod", "loq", "lloq", "dl", "mdl")),
-    *("bdl", "bql", "blq", "trace", "traces", "not detected"),
     *(sign + word for sign in ("", "+", "-") for word in ("inf", "infinity")),
 }
 TRUTHS = {"true": 1.0, "false": 0.0}

@@ -14,6 +14,7 @@ from featsieve.io.counts import check_totals, normalized, row_means, row_totals,
 from featsieve.io.dataset import Dataset, subset
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
+from featsieve.io.neighbours import expand, fill_from_nearest
 from featsieve.tables import Encoding, column_words
 from featsieve.validation import check_finite, refuse_text
 
@@ -40,6 +41,9 @@ class SelectionModel:
         the fields below say so.
     fill : array-like of shape (n_features,) or None, default=None
         What to put in the place of missing values; None leaves them.
+    donors : array-like of shape (n_rows, n_selected) or None, default=None
+        Rows of the fitted table, the selected columns only: missing values in these are taken from
+        the nearest of the rows, in place of ``fill``.
     centre, scale : array-like of shape (n_features,) or None, default=None
         What the selector's columns had been reduced by, and then divided by.
     id_name, label_name : str or None, default=None
@@ -85,6 +89,7 @@ class SelectionModel:
     selected: Sequence[str]
     selector: Any
     fill: Any = field(default=None, kw_only=True)
+    donors: Any = field(default=None, kw_only=True)
     centre: Any = field(default=None, kw_only=True)
     scale: Any = field(default=None, kw_only=True)
     id_name: str | None = field(default=None, kw_only=True)
@@ -110,6 +115,11 @@ class SelectionModel:
         for name in PER_FEATURE:
             count = len(names) if name == "fill" else len(self._owner)
             object.__setattr__(self, name, self._per_feature(name, count))
+        if self.donors is not None:
+            donors = np.asarray(self.donors, dtype=np.float64)
+            if donors.shape != (len(donors), len(selected)) or np.isinf(donors).any():
+                raise ValueError("donors must have a number or NaN for each selected column.")
+            object.__setattr__(self, "donors", donors)
 
     @classmethod
     def from_selector(
@@ -235,27 +245,9 @@ class SelectionModel:
     def _values(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name as finite numbers, words as the selector sees them."""
         columns, known = self._columns(table, names), self.encodings
-        if isinstance(columns, Dataset):
-            X: Any = columns.X
-            written = columns.encodings
-            words = {
-                name: [w or None for w in written[name].words(X[:, j])]
-                for j, name in enumerate(names)
-                if name in written and name in known
-            }
-        else:
-            words = {name: column_words(columns[name]) for name in names if name in known}
-            X = columns.assign(**dict.fromkeys(words, 0.0)).to_numpy(np.float64)
-        if words:
-            parts = [
-                known[name].columns(known[name].codes(words[name])[0])
-                if name in words
-                else X[:, [j]]
-                for j, name in enumerate(names)
-            ]
-            X = np.hstack(parts)
-            names = [name for name, part in zip(names, parts, strict=True) for _ in part.T]
-        check_finite(X, owner=type(self).__name__, names=np.asarray(names))
+        X = columns.X if isinstance(columns, Dataset) else self._codes(columns)[0]
+        X, owner, _ = expand(X, names, {name: known[name] for name in names if name in known})
+        check_finite(X, owner=type(self).__name__, names=np.asarray(names)[owner])
         return X
 
     def _columns(self, table: Any, names: Sequence[str]) -> Any:
@@ -277,21 +269,62 @@ class SelectionModel:
                 f"{'columns of the fit' if names is self.feature_names else 'selected columns'}, "
                 "by their names."
             ) from error
-        fill = self.fill
-        if fill is not None:
-            fill = fill[find_columns(names, self.feature_names)]
         if isinstance(table, Dataset):
-            chosen = subset(table, places)
-            return chosen if fill is None else replace(chosen, X=_filled(chosen.X, fill))
+            chosen = self._recoded(subset(table, places))
+            return replace(chosen, X=self._filled(chosen.X, names))
         frame = table.iloc[:, places].set_axis(list(names), axis=1)
         known = self.encodings
         refuse_text(frame.drop(columns=[name for name in names if name in known]))
-        if fill is None:
+        if self.fill is None:
             return frame
-        values: dict[str, Any] = dict(zip(names, fill, strict=True))
-        for name in {*known} & {*names}:
-            values[name] = known[name].words(np.array([values[name]]))[0]
-        return frame.fillna(values)
+        X, every = self._codes(frame)
+        filled = self._filled(X, names)
+        for j, name in enumerate(names):
+            gaps = np.isnan(X[:, j])
+            if gaps.any():
+                values = filled[gaps, j]
+                frame[name] = frame[name].astype(object if name in every else np.float64)
+                frame.loc[gaps, name] = every[name].words(values) if name in every else values
+        return frame
+
+    def _codes(self, frame: Any) -> tuple[np.ndarray, dict[str, Encoding]]:
+        """Return a data frame as numbers, words as codes of the model, and all words there are."""
+        every = {name: one for name, one in self.encodings.items() if name in frame}
+        X = frame.assign(**dict.fromkeys(every, 0.0)).to_numpy(np.float64, na_value=np.nan)
+        for name, one in every.items():
+            codes, every[name] = one.codes(column_words(frame[name]))
+            X[:, frame.columns.get_loc(name)] = codes
+        return X, every
+
+    def _recoded(self, table: Dataset) -> Dataset:
+        """Return a table with the codes of the model in place of those it was read with."""
+        written, codes = table.origin.options.get("encode") or {}, dict(table.encodings)
+        X: Any = table.X
+        for name, known in self.encodings.items():
+            if name in codes and codes[name].levels[: len(known.levels)] != known.levels:
+                j = table.names.index(name)
+                X = np.array(X) if X is table.X else X
+                X[:, j], every = known.codes([word or None for word in codes[name].words(X[:, j])])
+                written = {**written, name: {"kind": every.kind, "levels": list(every.levels)}}
+        options = {**table.origin.options, "encode": written} if written else table.origin.options
+        return replace(table, X=X, origin=replace(table.origin, options=options))
+
+    def _filled(self, X: Any, names: Sequence[str]) -> Any:
+        """Return columns with their gaps filled, without changing them."""
+        if self.fill is None:
+            return X
+        if self.donors is not None:
+            X, own = np.array(X.toarray() if is_sparse(X) else X), set(self.selected)
+            at = [j for j, name in enumerate(names) if name in own]
+            known = [names[j] for j in at]
+            donors = self.donors[:, find_columns(known, self.selected)]
+            X[:, at] = fill_from_nearest(X[:, at], donors, known, self.encodings)
+        fill = self.fill[find_columns(names, self.feature_names)].astype(X.dtype)
+        if not is_sparse(X):
+            return np.where(np.isnan(X), fill, X)
+        X = X.copy()
+        X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
+        return X
 
     def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
         """Return a field as an array with a finite number for every feature, or None."""
@@ -337,13 +370,3 @@ def _predictor(selector: Any) -> Any:
         inside = getattr(selector, "selector_", None)
         selector = inside if inside is not None else getattr(selector, "best_estimator_", None)
     return selector
-
-
-def _filled(X: Any, fill: np.ndarray) -> Any:
-    """Return a table with its missing values filled, without changing it."""
-    fill = fill.astype(X.dtype)
-    if not is_sparse(X):
-        return np.where(np.isnan(X), fill, X)
-    X = X.copy()
-    X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
-    return X

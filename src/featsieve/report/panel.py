@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from featsieve.report.figures import COLOURS, FAINT, INK, draw, for_file
+from featsieve.report.figures import COLOURS, FAINT, INK, draw
 from featsieve.report.page import (
     Block,
     Code,
@@ -50,18 +49,6 @@ MARKERS = "osv^DPX*<>ph"
 MOST_LEGEND = 30  # groups that a key names
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure for the page, and the same for a file of its own."""
-
-    figure: Figure
-
-    @property
-    def file(self) -> str:
-        """The drawing with fixed colours."""
-        return for_file(self.figure.svg)
-
-
 def in_genes(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the summary of a selection with sentences that speak of genes and cells."""
 
@@ -80,7 +67,7 @@ def panel_figures(
     *,
     mean: np.ndarray,
     share: np.ndarray | None,
-) -> dict[str, Drawn]:
+) -> dict[str, Figure]:
     """Draw the curve, the genes by cluster (dots, matrix) and the maps; named as their files."""
     clusters = summary["clusters"]["names"]
     column = {name: j for j, name in enumerate(clusters)}
@@ -95,7 +82,7 @@ def panel_figures(
     figures["matrix"] = _by_cluster(names, clusters, scaled, None)
     if summary["map"] is not None:
         figures["maps"] = _maps(summary)
-    return {name: Drawn(figure) for name, figure in figures.items()}
+    return figures
 
 
 def _curve(curve: Table, n_genes: int) -> Figure:
@@ -247,7 +234,7 @@ def kept_types(summary: Mapping[str, Any]) -> list[str]:
 
 
 def render_panel(
-    summary: Mapping[str, Any], genes: Table, figures: Mapping[str, Drawn], methods: str
+    summary: Mapping[str, Any], genes: Table, figures: Mapping[str, Figure], methods: str
 ) -> str:
     """Return the page of a panel: one HTML document that needs no network."""
     n = genes.n_rows
@@ -264,7 +251,7 @@ def render_panel(
     table = PageTable("The panel", ("gene", *(HEADS[name] for name in head)), rows, note=note)
 
     def drawn(*names: str) -> tuple[Block, ...]:
-        shown = [figures[name].figure for name in names if name in figures]
+        shown = [figures[name] for name in names if name in figures]
         return tuple(Gallery(one.title, "", (one,), wide=True) for one in shown)
 
     what, *words = summary["words"]

@@ -61,7 +61,8 @@ def apply_model(
         )
     if missing:
         count = counted(sum(missing.values()), "missing value")
-        notes.append(f"{count} filled with medians of the table that the features come from.")
+        way = "with medians" if model.donors is None else "from the nearest rows"
+        notes.append(f"{count} filled {way} of the table that the features come from.")
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
 

@@ -1,6 +1,5 @@
 """Facts about the columns of a table: what is missing, constant or a row number."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,19 +68,17 @@ def _counts_rows(column: Any, *, named: bool) -> bool:
     return len(np.unique(values)) == len(values) if named else bool((np.diff(values) == 1).all())
 
 
-def sample_part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, bool]:
-    """Return some rows and columns that vary, gaps filled, and whether columns were sampled."""
+def sample_part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, np.ndarray]:
+    """Return some rows and columns that vary, gaps filled, and which columns these are."""
     rng = np.random.RandomState(random_state)
     if X.shape[0] > defaults.INSPECTED_SAMPLES:
         X = X[np.sort(rng.permutation(X.shape[0])[: defaults.INSPECTED_SAMPLES])]
     most = max(1, defaults.INSPECTED_ELEMENTS // X.shape[0])
-    sampled = len(columns) > most
-    if sampled:
+    if len(columns) > most:
         columns = np.sort(rng.permutation(columns)[:most])
     X = X[:, columns]
     if count_where(X, np.isnan).any():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # columns without a value are left out
-            filler = SimpleImputer(strategy="median")
-            X = filler.fit_transform(X.toarray() if is_sparse(X) else X)
-    return X[:, np.flatnonzero(~constant_columns(X))], sampled
+        filler = SimpleImputer(strategy="median", keep_empty_features=True)
+        X = filler.fit_transform(X.toarray() if is_sparse(X) else X)
+    varies = np.flatnonzero(~constant_columns(X))
+    return X[:, varies], columns[varies]

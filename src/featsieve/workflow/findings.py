@@ -57,11 +57,10 @@ def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[
     There are no names where columns were sampled, so that nobody takes some for all.
     """
     usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
-    X, sampled = sample_part(table.X, np.flatnonzero(usable), random_state)
-    all_names = table.names
-    names = [all_names[j] for j in np.flatnonzero(usable)]
+    X, columns = sample_part(table.X, np.flatnonzero(usable), random_state)
+    names = table.names
     X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
-    return X, None if sampled or len(names) != X.shape[1] else names
+    return X, [names[j] for j in columns] if len(columns) == usable.sum() else None
 
 
 def about_cells(table: Dataset) -> Iterator[Note]:
@@ -79,13 +78,18 @@ def about_cells(table: Dataset) -> Iterator[Note]:
             f"repair=True) {numbers} read as numbers{missing}.",
             "cells",
         )
-    categories, classes = few_words(table), class_words(table)[:1]
+    categories = few_words(table)
     if categories:
-        of = f" {classes[0]!r} may be the classes: --label-column leaves it out." if classes else ""
         yield Note(
             f"Few different words: {list_columns(categories)}. They take part as categories with "
-            f"--encode (in Python encode=True).{of}",
+            "--encode (in Python encode=True).",
             "categories",
+        )
+    for name in class_words(table)[:1]:
+        yield Note(
+            f"{name!r} may be the classes: --label-column (in Python label_column) leaves it out "
+            "of the features.",
+            "classes",
         )
     names = sample_words(table)
     if names and table.sample_names is None:
@@ -103,11 +107,19 @@ def few_words(table: Dataset) -> list[str]:
 
 
 def class_words(table: Dataset) -> list[str]:
-    """Return columns of few words that are called like classes, where none is named as such."""
+    """Return columns of words that are called like classes, where none is named as such."""
     if table.y is not None:
         return []
-    words = [*few_words(table), *table.encodings]
+    text = [name for name, count in table.origin.text.items() if 1 < count <= table.X.shape[0] / 2]
+    words = [*text, *(name for name, one in table.encodings.items() if one.kind == "category")]
     return [name for name in words if CLASS_WORDS & {*name_words(name)}]
+
+
+def row_numbers(table: Dataset) -> list[int]:
+    """Return the columns that look like row numbers, which dates in a row do not."""
+    names, encoded = table.names, table.encodings
+    found = row_number_columns(table.X, table.feature_names).tolist()
+    return [j for j in found if names[j] not in encoded]
 
 
 def sample_words(table: Dataset) -> list[str]:
@@ -123,11 +135,11 @@ def _about_columns(table: Dataset) -> Iterator[Note]:
     if empty.any():
         without = list_columns([names[j] for j in np.flatnonzero(empty)])
         yield Note(f"Without any value, and left out: {without}.", "empty")
-    row_numbers = [names[j] for j in row_number_columns(table.X, table.feature_names)]
-    if row_numbers:
-        one = shlex.quote(row_numbers[0])
+    numbers = [names[j] for j in row_numbers(table)]
+    if numbers:
+        one = shlex.quote(numbers[0])
         yield Note(
-            f"Row numbers would be taken as features: {list_columns(row_numbers)}. Leave them out "
+            f"Row numbers would be taken as features: {list_columns(numbers)}. Leave them out "
             f"with --drop {one}, or make them the names of the samples with --id-column {one} (in "
             "Python drop, id_column).",
             "row-numbers",

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset
-from featsieve.tables import Encoding
+from featsieve.io.neighbours import fill_from_nearest
 from featsieve.workflow.columns import count_where
 
 IMPUTE = ("median", "nearest", "category")
@@ -37,27 +37,17 @@ def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
     if is_sparse(X):
         filled: Any = sp.csr_array(_fitted_medians(X).transform(X.tocsc()))
     elif how == "nearest":
-        filled = _from_nearest(table, fill)
+        donors = X[donor_rows(len(X))]
+        filled = fill_from_nearest(X, donors, table.names, table.encodings)
     else:
         filled = np.where(np.isnan(X), fill.astype(X.dtype), X)
     return fill, replace(table, X=filled)
 
 
-def expand(X: Any, names: list[str], encodings: dict[str, Encoding]) -> tuple[Any, Any, list[str]]:
-    """Return a table of codes as a selector sees it, the feature of every column, and names.
-
-    The features are None where each has one column.
-    """
-    if not encodings:
-        return X, None, names
-    parts, owner, called = [], [], []
-    for j, name in enumerate(names):
-        one = encodings.get(name)
-        part = X[:, [j]] if one is None else one.columns(X[:, j])
-        parts.append(part)
-        owner += [j] * part.shape[1]
-        called += [name] if one is None else one.names(name)
-    return np.hstack(parts), (np.array(owner) if len(owner) > len(names) else None), called
+def donor_rows(n_rows: int) -> np.ndarray:
+    """Return the rows that gaps are filled from: of a long table, a part."""
+    rng = np.random.default_rng(0)
+    return np.sort(rng.permutation(n_rows)[: defaults.CRITERION_SAMPLES])
 
 
 def _fitted_medians(X: Any) -> SimpleImputer:
@@ -89,32 +79,3 @@ def _with_missing_level(table: Dataset) -> Dataset:
             known[name] = {"kind": "category", "levels": [*encoding.levels, ""]}
     options |= {"encode": known} if known else {}
     return replace(table, X=X, origin=replace(table.origin, options=options))
-
-
-def _from_nearest(table: Dataset, fill: np.ndarray) -> np.ndarray:
-    """Return codes and numbers with gaps filled from the five nearest rows that have a value.
-
-    Distances are those of standardised columns, of the indicators of categories; of a long table,
-    a part is looked among.
-    """
-    encodings = table.encodings
-    X, owner, _ = expand(table.X, table.names, encodings)
-    owner = np.arange(X.shape[1]) if owner is None else owner
-    with np.errstate(all="ignore"):
-        centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
-    centre, scale = np.nan_to_num(centre), np.where(scale > 0.0, scale, 1.0)
-    # the indicators of a category together weigh as much as one column
-    scale = scale * np.sqrt(np.bincount(owner)[owner])
-    Z = (X - centre) / scale
-    rng = np.random.default_rng(0)
-    some = np.sort(rng.permutation(len(Z))[: defaults.CRITERION_SAMPLES])
-    near = KNNImputer(keep_empty_features=True).fit(Z[some]).transform(Z) * scale + centre
-    filled = np.array(table.X)
-    for j, name in enumerate(table.names):
-        gaps = np.isnan(filled[:, j])
-        if gaps.any():
-            own, known = near[:, owner == j], encodings.get(name)
-            values = own.argmax(axis=1) if own.shape[1] > 1 else own[:, 0]
-            values = values if known is None or known.kind == "date" else np.rint(values)
-            filled[gaps, j] = fill[j] if gaps.all() else values[gaps]
-    return filled

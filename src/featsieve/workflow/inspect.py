@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset, read_table
-from featsieve.io.guard import ColumnError
-from featsieve.tuning import suggest_n_clusters
+from featsieve.io.neighbours import expand
 from featsieve.workflow.columns import (
     constant_columns,
     count_where,
     empty_columns,
-    row_number_columns,
     sample_part,
 )
 from featsieve.workflow.findings import (
@@ -24,6 +23,7 @@ from featsieve.workflow.findings import (
     dense_part,
     few_words,
     find_notes,
+    row_numbers,
     sample_words,
     transposed_signs,
 )
@@ -33,16 +33,14 @@ from featsieve.workflow.messages import Note, ProgressCallback, by_column, silen
 def read_to_inspect(
     path: Path, options: dict[str, Any], progress: ProgressCallback = silent
 ) -> tuple[Dataset, list[Note]]:
-    """Read a table with all that can be done for it: text left out, cells repaired.
+    """Read a table with all that can be done for it: words encoded or left out, cells repaired.
 
     One that looks transposed by two signs, of which one is a name, is read so, and a note says why.
     """
     progress(f"reading {path.name}")
-    options = {**options, "drop_text": True, "repair": True}
-    try:
-        table = read_table(path, **options)
-    except ColumnError:  # all of it words
-        table = read_table(path, **(options | {"encode": options.get("encode") or True}))
+    encode = options.get("encode") or True
+    options = {**options, "drop_text": True, "repair": True, "encode": encode}
+    table = read_table(path, **options)
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
     if by_values + by_names < 2:
         return table, []
@@ -69,10 +67,11 @@ def inspect_table(
     progress("counting")
     empty, infinite = empty_columns(X), count_where(X, np.isinf)
     missing = np.where(empty, 0, count_where(X, np.isnan))
-    constant, row_numbers = constant_columns(X), row_number_columns(X, table.feature_names)
+    constant, numbers = constant_columns(X), row_numbers(table)
     progress("looking for clusters")
     usable = ~constant & (infinite == 0)
-    usable[row_numbers] = False
+    usable[numbers] = False
+    usable &= ~np.isin(names, class_words(table)[:1])
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     look = {
         "table": table.name,
@@ -86,13 +85,13 @@ def inspect_table(
         "infinite": by_column(infinite, names),
         "empty": [names[j] for j in np.flatnonzero(empty)],
         "constant": [names[j] for j in np.flatnonzero(constant & ~empty)],
-        "row_numbers": [names[j] for j in row_numbers],
+        "row_numbers": [names[j] for j in numbers],
         "text": [name for name in table.dropped if name not in set(asked)],
         "notes": [
             {"kind": note.kind, "text": str(note)}
             for note in (*notes, *find_notes(table, random_state=random_state))
         ],
-        "structure": _look_for_structure(X, usable, random_state),
+        "structure": _look_for_structure(table, np.flatnonzero(usable), random_state),
     }
     return look | {"options": _options(table, look)}
 
@@ -105,8 +104,8 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += ["--repair"] if made.repaired else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
-    categories = set(few_words(table)) - set(classes)
-    words += ["--encode"] if categories or made.options.get("encode") else []
+    categories = {*few_words(table), *table.encodings} - {*classes}
+    words += ["--encode"] if categories else []
     words += ["--drop-text"] if set(look["text"]) - {*names, *classes, *categories} else []
     for name in classes:
         words += ["--label-column", name]
@@ -118,17 +117,31 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     return [*words, "--impute", "median"] if look["missing"] else words
 
 
-def _look_for_structure(X: Any, usable: np.ndarray, random_state: int) -> dict[str, Any] | None:
-    """Return the structure of a part of the table, and how many clusters; None if too small."""
-    shape = X.shape
-    X, sampled = sample_part(X, np.flatnonzero(usable), random_state)
-    found = find_structure(X, random_state=random_state) if X.shape[1] else None
+def _look_for_structure(
+    table: Dataset, usable: np.ndarray, random_state: int
+) -> dict[str, Any] | None:
+    """Return the structure of a part of the table, and how many clusters; None if too small.
+
+    Words are seen as `select` sees them: indicators that are one feature together.
+    """
+    X, columns = sample_part(table.X, usable, random_state)
+    encodings, names = table.encodings, table.names
+    names = [names[j] for j in columns]
+    X = X.copy() if encodings else X
+    for j, name in enumerate(names):
+        if name in encodings and encodings[name].kind != "date":
+            X[:, j] = np.rint(X[:, j])  # gaps hold medians
+    X, owner, _ = expand(X, names, encodings)
+    variables = owner if len(owner) > len(names) else None
+    found = None
+    if len(names):
+        found = find_structure(X, random_state=random_state, variables=variables)
     if found is None:
         return None
-    found = replace(found, table_shape=shape)
-    count = suggest_n_clusters(X, random_state=random_state)
+    found = replace(found, table_shape=table.X.shape)
+    count = count_clusters(X, random_state=random_state, variables=variables)
     return found.summary() | {
         "n_clusters": count.n_clusters,
         "plausible_range": count.plausible_range,
-        "sampled_columns": sampled,
+        "sampled_columns": len(columns) < len(usable),
     }

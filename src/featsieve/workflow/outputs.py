@@ -127,7 +127,7 @@ def summarize(
 ) -> dict[str, Any]:
     """Return everything that the report of a selection shows."""
     table, scaled = run.table, run.prepared.scale is not None
-    one_each = run.prepared.owner is None  # columns of the table are those that were fitted
+    own_units = (scaled and run.prepared.target is None) or table.encodings
     libraries = ["h5py"] if table.cells else []  # reads .h5ad files, which anndata writes
     if (names or {}).get("selected", "").endswith(".h5ad"):
         libraries.append("anndata")
@@ -138,7 +138,8 @@ def summarize(
         "seconds": run.seconds,
         "dropped": table.dropped,
         "standardized": scaled,
-        **({"original": table.X} if scaled and run.prepared.target is None and one_each else {}),
+        "original": table.X if own_units else None,
+        "encodings": table.encodings,
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
         "label_column": table.label_name,

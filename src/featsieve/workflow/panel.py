@@ -14,6 +14,7 @@ from featsieve.io.files import write_text
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
+from featsieve.report.figures import for_file
 from featsieve.report.panel import (
     in_genes,
     kept_types,
@@ -232,7 +233,7 @@ def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], li
     write_csv(folder / "cells.csv", panel.run.samples)
     write_text(folder / "methods.md", methods)
     for name, drawn in figures.items():
-        write_text(folder / f"{name}.svg", drawn.file)
+        write_text(folder / f"{name}.svg", for_file(drawn.svg))
     write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
     changes = list(change_file(panel.run.table).values())
     for name in changes:

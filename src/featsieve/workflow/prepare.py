@@ -15,6 +15,7 @@ from featsieve.datasets import Dataset, read_table
 from featsieve.io.counts import read_expression, row_means, without_row_means
 from featsieve.io.dataset import as_table
 from featsieve.io.names import check_unique
+from featsieve.io.neighbours import expand
 from featsieve.tables import Table
 from featsieve.validation import check_number, check_option, check_range, refuse_text
 from featsieve.workflow.columns import count_where, empty_columns
@@ -24,7 +25,7 @@ from featsieve.workflow.constraints import (
     spread_constraints,
 )
 from featsieve.workflow.findings import find_notes
-from featsieve.workflow.impute import IMPUTE, SAID, expand, impute_table
+from featsieve.workflow.impute import IMPUTE, SAID, impute_table
 from featsieve.workflow.messages import Note, by_column, counted, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
@@ -114,7 +115,8 @@ def prepare_table(
             "Totals and means of rows make no sense beside categories and dates: leave --encode or "
             "--counts and --center-rows out (in Python encode, counts, center_rows)."
         )
-    X, owner, columns = expand(table.X, names, table.encodings)
+    X, several, columns = expand(table.X, names, table.encodings)
+    owner = several if len(several) > len(names) else None
     target = None
     if table.cells if counts is None else counts:
         found = read_expression(X, counts=counts)

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from featsieve.criteria.qvalues import FEWEST_SAMPLES
 from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
+from featsieve.io.names import find_columns
 from featsieve.io.selection_model import SelectionModel
 from featsieve.tables import Table
 from featsieve.tuning import feature_qvalues
 from featsieve.tuning.selection import Selection, gather
-from featsieve.workflow.impute import INSTEAD, SAID
+from featsieve.workflow.impute import INSTEAD, SAID, donor_rows
 from featsieve.workflow.messages import Note, ProgressCallback, list_columns, silent
 from featsieve.workflow.methods import find_method, make_selector, repeat_selection
 from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, sample_table
@@ -265,6 +266,14 @@ def select_features(
         layer=about.layer,
         method=kind.__name__,
     )
+    if impute == "nearest":
+        rows = table.X[donor_rows(len(table.X))]
+        model = replace(model, donors=rows[:, find_columns(model.selected, about.names)])
+        text = (
+            f"The model holds the selected columns of {len(rows):,} rows, from which gaps of other "
+            "rows are filled: mind who gets it."
+        )
+        filled = (*filled, Note(text, "filled"))
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
     own = (*prepared.notes, *filled, *note_about_units(prepared, selector), *repeats.notes)

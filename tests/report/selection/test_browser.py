@@ -5,17 +5,20 @@ import copy
 import json
 import re
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from featsieve import JASFS, LaplacianScore, StabilitySelection
-from featsieve.datasets import make_planted
+from featsieve.datasets import make_planted, read_table
 from featsieve.report import render_selection, write_selection_report
 from featsieve.report.selection.page import table_columns
+from featsieve.workflow import save_run, select_features
 from tests.report.browsing import show
 from tests.report.selection.cases import EVIL, stable
 
@@ -50,6 +53,102 @@ def folder(tmp_path_factory):
     about = {"n_clusters": 2}
     write_selection_report(LaplacianScore(1).fit(small), small, folder / "small.html", about=about)
     return folder
+
+
+@pytest.fixture(scope="module")
+def encoded(tmp_path_factory):
+    """Write the page of a table with words, an order and dates, which tell three groups."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("words")
+    group = rng.integers(0, 3, 60)
+    frame = pd.DataFrame({"weight": 4.0 * group + rng.standard_normal(60)})
+    frame["coat"] = np.array(["fur", "feathers", "scales"])[group]
+    frame["tame"] = np.where(group == 0, "yes", "no")
+    days = pd.to_timedelta(400 * group + rng.integers(0, 99, 60), unit="D")
+    frame["born"] = (pd.Timestamp("2001-01-01") + days).strftime("%d %B %Y")
+    for name in ("noise", "more noise"):
+        frame[name] = rng.standard_normal(60)
+    frame.to_csv(folder / "animals.csv", index=False)
+    table = read_table(folder / "animals.csv", encode=True)
+    run = select_features(table, n_clusters=3, n_features=4, n_subsamples=0)
+    assert set(run.selected) == {"weight", "coat", "tame", "born"}
+    return save_run(run, folder / "out", source=folder / "animals.csv")["report"]
+
+
+def strip_of(browser, name):
+    path = f"//figure[h3[normalize-space()='{name}']]//*[name()='svg']"
+    return browser.find_element(By.XPATH, path)
+
+
+def test_words_are_shown_as_words(browser, encoded):
+    """Distributions, table, heat map, correlations, certainty and structure of categories."""
+    page = open_still(browser, encoded)
+    coat = strip_of(page, "coat")
+    words = {text.text for text in coat.find_elements(By.CSS_SELECTOR, "text")}
+    assert {"fur", "feathers", "scales"} <= words
+    said = coat.accessible_name
+    assert all(f"100% {word}" in said for word in ("fur", "feathers", "scales"))
+    assert "median" not in said
+    tame = strip_of(page, "tame")
+    assert {"no", "yes"} <= {text.text for text in tame.find_elements(By.CSS_SELECTOR, "text")}
+    assert tame.accessible_name.count("100% no") == 2
+    assert re.search(
+        r"born, 2001-0\d-\d\d to 2003-\d\d-\d\d;", strip_of(page, "born").accessible_name
+    )
+    assert strip_of(page, "weight").accessible_name.count("median") == 3
+    told = dict(zip(cells(page, "Feature"), cells(page, "Tells cluster"), strict=True))
+    assert re.search(r", (often|seldom) (fur|feathers|scales)", told["coat"])
+    assert ", often yes" in told["tame"]
+    assert all(share.endswith("%") for share in cells(page, "Certain"))
+    data = json.loads(find(page, "#data").get_attribute("textContent"))
+    heat = data["fields"]["heat"]["names"]
+    assert any(name.startswith("coat = ") for name in heat)
+    assert len(data["fields"]["cross"]["names"]) == 4
+    for css in (
+        "[data-field=heat] svg.certainty",
+        "[data-field=cross] svg",
+        "[data-chart=structure] svg",
+    ):
+        assert find(page, css).size["height"] > 5, css
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(380, "light"), (380, "dark"), (1280, "dark")])
+def test_words_fit_on_every_screen(browser, encoded, width, scheme):
+    show(browser, encoded, scheme=scheme, width=width)
+    assert browser.get_log("browser") == []
+    root = "document.documentElement"
+    assert browser.execute_script(f"return {root}.scrollWidth <= {root}.clientWidth")
+    # no word below a distribution reaches into the next or out of its picture
+    boxes = browser.execute_script(
+        "return [...document.querySelectorAll('svg.strip')]"
+        ".map(s => [s.getBoundingClientRect().right, [...s.querySelectorAll(':scope > text')]"
+        ".map(t => t.getBoundingClientRect())"
+        ".map(b => [b.left, b.right])])"
+    )
+    assert len(boxes) == 4
+    for right, words in boxes:
+        assert all(after[0] >= before[1] for before, after in pairwise(words))
+        assert words[-1][1] <= right + 1
+    ink = browser.execute_script(
+        "return getComputedStyle(document.querySelector('svg.strip text')).fill"
+    )
+    assert (sum(map(int, re.findall(r"\d+", ink)[:3])) > 3 * 128) == (scheme == "dark")
+
+
+def test_words_are_printed(browser, encoded):
+    browser.get(encoded.as_uri())
+    try:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+        assert strip_of(browser, "coat").size["height"] > 40
+        assert find(browser, "[data-chart=structure] svg").size["height"] > 5  # folded on screens
+        right = browser.execute_script(
+            "return [...document.querySelectorAll('svg, #table')]"
+            ".map(e => e.getBoundingClientRect().right)"
+        )
+        assert max(right) <= 718
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def open_still(browser, path):

@@ -195,7 +195,7 @@ def test_the_file_is_the_page(tmp_path):
 
 @pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
 def test_other_formats_are_refused(summary):
-    with pytest.raises(ValueError, match="summaries of format 4"):
+    with pytest.raises(ValueError, match="summaries of format 5"):
         render_selection(summary)
 
 

@@ -81,12 +81,15 @@ def frame_dataset(
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
     # A frame that is all features is the common case, and needs no copy.
     frame = frame[kept] if kept != list(frame.columns) else frame
-    frame, text, odd, encoded = _numbers(frame, request, decimal)
+    told: dict[str, str] = {}
+    frame, text, odd, encoded = _numbers(frame, request, decimal, told)
+    origin = replace(origin, notes=(*origin.notes, *told.values()))
     if len(text) == len(kept):
         raise ColumnError(f"no column holds numbers: {shorten(text)}")
     if request.encode is not None:
         origin = _with_encodings(origin, request, encoded)
-    origin = replace(origin, text={name: _n_words(frame[name]) for name in text})
+    counts = {name: 0 if name in told else _n_words(frame[name]) for name in text}
+    origin = replace(origin, text=counts)
     if request.repair is not None:
         origin = _with_changes(origin, request, odd)
     if text:
@@ -109,18 +112,17 @@ def frame_dataset(
 
 
 def _numbers(
-    frame: Any, request: Request, decimal: str
+    frame: Any, request: Request, decimal: str, told: dict[str, str]
 ) -> tuple[Any, list[str], dict[str, Numbers], dict[str, Encoding]]:
     """Return a frame with numbers in place of text, columns that stay text, odd and encoded ones.
 
     Text that was not asked to be left out and odd cells that were not asked to be repaired are
-    refused.
+    refused. Notes about columns are added to ``told``.
     """
     marks, sure = request.repair or {}, request.columns is not None
     find_columns([] if sure else list(request.encode or ()), list(frame.columns))
-    frame, encoded = _encoded(
-        frame, [name for name in request.encode or () if name in frame], request
-    )
+    known = [name for name in request.encode or () if name in frame]
+    frame, encoded = _encoded(frame, known, request, told)
     words = text_columns(frame)
     found = {
         name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
@@ -133,7 +135,7 @@ def _numbers(
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     if request.encode is not None:
-        frame, more = _encoded(frame, text, request)
+        frame, more = _encoded(frame, text, request, told)
         encoded, text = encoded | more, [name for name in text if name not in more]
     odd = {name: about for name, about in numbers.items() if len(about.changed)}
     refused = text if not request.drop_text or sure else []
@@ -156,19 +158,26 @@ def _numbers(
     return frame, text, odd, encoded
 
 
-def _encoded(frame: Any, names: Sequence[str], request: Request) -> tuple[Any, dict[str, Encoding]]:
+def _encoded(
+    frame: Any, names: Sequence[str], request: Request, told: dict[str, str]
+) -> tuple[Any, dict[str, Encoding]]:
     """Return a frame with codes in some columns, those of few words or known levels."""
     codes, found = {}, {}
     for name in names:
         words, known = column_words(frame[name]), request.encode.get(name)
-        if known is None:
-            encoding = Encoding.of(words)
-        elif isinstance(known, dict):  # of a model
-            encoding = Encoding(**known)
-        else:
-            encoding = Encoding("order", tuple(str(word) for word in known))
-        if encoding is not None:
-            codes[name], found[name] = encoding.codes(words)
+        try:
+            if known is None:
+                encoding = Encoding.of(words)
+            elif isinstance(known, dict):  # of a model
+                encoding = Encoding(**known)
+            else:
+                encoding = Encoding("order", tuple(str(word) for word in known))
+            if encoding is not None:
+                codes[name], found[name] = encoding.codes(words)
+        except ValueError as error:
+            if not request.drop_text:
+                raise ColumnError(f"{name!r}: {error}") from error
+            told[name] = f"Left out, {name!r}: {error}."
     frame = frame.copy(deep=False) if codes else frame
     for name, values in codes.items():
         frame[name] = values
@@ -179,16 +188,17 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
     """Return what is known of a file with the words that became numbers, and those unheard of."""
     notes = []
     for kind, what in (
-        ("category", "Categories that take part"),
+        ("category", "Categories that take part (--encode)"),
         ("order", "Categories in their order, as 0, 1, 2, ..."),
-        ("date", "Dates, as days since 1970-01-01"),
+        ("date", "Dates that take part (--encode), as days since 1970-01-01"),
     ):
         own = [
-            f"{name!r} ({len(one.levels)} words)" if one.levels else repr(name)
+            repr(name) if kind == "date" else f"{name!r} ({len(one.levels)} words)"
             for name, one in found.items()
             if one.kind == kind and name not in request.encode
         ]
-        notes += [f"{what}: {', '.join(own[:8])}{', ...' if len(own) > 8 else ''}."] if own else []
+        more = f" and {len(own) - 8} more" if len(own) > 8 else ""
+        notes += [f"{what}: {', '.join(own[:8])}{more}."] if own else []
     for name, one in found.items():
         known = request.encode.get(name, one.levels)
         known = known["levels"] if isinstance(known, dict) else known

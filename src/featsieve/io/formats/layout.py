@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "
 MOST_LINES = 20  # that are looked at
 LONGEST_TITLE = 60  # letters of a title that are shown
 ENOUGH = 2**22  # letters in the lines that are looked at
+YEAR = re.compile(r"(1[89]|20)\d\d")
 # Of a first line of numbers in equal steps: from so many columns on it can hardly be data.
 MANY_COLUMNS = 10
 
@@ -83,6 +85,11 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     told = [f"Left out above the header: {_short(title)}."] if above else []
     if not (_has_header(rows, decimal) if header is None else header):
         names = place_names(len(rows[0]))
+        if header is None and all(YEAR.fullmatch(cell.strip()) for cell in rows[0]):
+            told.append(
+                f"The first line ({_short(', '.join(rows[0]))}) holds numbers only and was read as "
+                "a sample: if these years name the columns, give --header (in Python header=True)."
+            )
         return Layout(separator, decimal, encoding, False, names, (), skipped, tuple(told))
     names = ["" if name.strip() == "" else name for name in rows[0]]
     unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}

@@ -1,5 +1,7 @@
 """The features of a selection and what they show: clusters, distributions, pairs."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.report.selection.images import signed_levels
-from featsieve.report.selection.values import listed, plain, plains
+from featsieve.report.selection.values import listed, plain, plains, readable
+from featsieve.tables import Encoding
 from featsieve.tuning.selection import Selection
 
 # So many features are listed, the best ones; a table of all is the business of ``explain``.
@@ -28,9 +31,12 @@ MOST_DRAWN = 200
 # Bars of a distribution, and the share of samples on either side that the outermost bars collect.
 N_BINS = 32
 TAIL = 0.005
+NO_WORDS: Mapping[str, Encoding] = MappingProxyType({})
 
 
-def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str, Any]:
+def feature_rows(
+    selection: Selection, frequency: np.ndarray | None, known: Mapping[str, Encoding] = NO_WORDS
+) -> dict[str, Any]:
     """Return columns of facts about the best features, as lists of equal length."""
     facts, names = selection.facts, selection.feature_names
     order = np.lexsort((facts["rank"], ~facts["selected"]))[:MOST_ROWS]
@@ -52,6 +58,7 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
         "frequency": None if frequency is None else plains(frequency[order]),
         "certainty": None if certainty is None else plains(certainty[order], 2),
         "cluster": [selection.best_cluster[j] for j in order],
+        "side": [side(selection, j, known) for j in order],  # of that cluster
         "mean": means,  # of the first selected ones in every cluster, in standard deviations
         "separation": plains(facts["separation"][order], 4),
         "eta_squared": plains(facts["eta_squared"][order], 4),
@@ -65,7 +72,9 @@ def feature_rows(selection: Selection, frequency: np.ndarray | None) -> dict[str
     }
 
 
-def cluster_facts(selection: Selection) -> dict[str, Any] | None:
+def cluster_facts(
+    selection: Selection, known: Mapping[str, Encoding] = NO_WORDS
+) -> dict[str, Any] | None:
     """Return how the clusters were found, and the features that tell each; None without any."""
     clusters = selection.clusters
     if clusters is None:
@@ -76,7 +85,9 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
-        marks = [_mark(selection, j, high=separation[j] > 0.0) for j in marking]
+        told = [side(selection, j, known).split(" ", 1) for j in marking]
+        names = [selection.feature_names[j] for j in marking]
+        marks = [" = ".join([f"{a} {name}", *b]) for (a, *b), name in zip(told, names, strict=True)]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
         rows.append({"name": name, "size": size, "marks": marks, "certainty": sure})
@@ -91,12 +102,18 @@ def cluster_facts(selection: Selection) -> dict[str, Any] | None:
     }
 
 
-def _mark(selection: Selection, j: int, *, high: bool) -> str:
-    """Say what a cluster is known by: a high or low number, a level that is often there or not."""
-    name = selection.shown_name(j)
-    if name == selection.feature_names[j]:
-        return f"{'high' if high else 'low'} {name}"
-    return f"{'often' if high else 'seldom'} {name}"
+def side(selection: Selection, j: int, known: Mapping[str, Encoding]) -> str:
+    """Say how a feature is in the cluster it tells best: high, low, or which word is there."""
+    name, separation = selection.feature_names[j], selection.facts["separation"][j]
+    if selection.best_cluster[j] is None:
+        return ""
+    high, one = bool(separation > 0.0), known.get(name)
+    if one is not None and one.kind == "category" and len(one.levels) == 2:
+        return f"often {one.levels[int(high)] or 'missing'}"
+    level = selection.shown_name(j)
+    if level != name:
+        return f"{'often' if high else 'seldom'} {level.removeprefix(f'{name} = ')}"
+    return "high" if high else "low"
 
 
 def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
@@ -113,30 +130,58 @@ def sample_certainty(selection: Selection) -> np.ndarray | None:
 
 
 def distributions(
-    selection: Selection, rows: np.ndarray, original: Any = None
+    selection: Selection,
+    rows: np.ndarray,
+    original: Any = None,
+    known: Mapping[str, Encoding] = NO_WORDS,
 ) -> dict[str, Any] | None:
     """Return how the best features are distributed in every cluster, in their own units.
 
-    ``original`` is the table in these units, where the one that was fitted is not.
+    ``original`` is the table in these units, where the one that was fitted is not; it holds the
+    codes of words, which have counts of their levels in the place of bars.
     """
     clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
     if clusters is None or not len(shown):
         return None
     values = dense_values(selection.X if original is None else original, rows, shown)
     inside = [clusters.codes[rows] == code for code in range(len(clusters.names))]
-    found: dict[str, Any] = {"feature": [selection.shown_name(j) for j in shown]}
-    found |= {"range": [], "median": [], "counts": []}
-    for column in values.T:
+    found: dict[str, list[Any]] = {"feature": [], "range": [], "median": [], "counts": []}
+    found |= {"levels": [], "ends": [], "said": []}
+    for j, column in zip(shown, values.T, strict=True):
+        name = selection.feature_names[j]
+        one, groups = known.get(name), [column[own] for own in inside]
         low, high = np.quantile(column, (TAIL, 1.0 - TAIL))
-        if not low < high:  # nearly all are equal
+        bins, levels = N_BINS, None
+        if one is not None and one.kind != "date":
+            levels = [word or "missing" for word in one.levels]
+            bins, low, high = len(levels), -0.5, len(levels) - 0.5
+        elif not low < high:  # nearly all are equal
             low, high = column.min(), column.max()
-        groups = [column[own] for own in inside]
         clipped = [np.clip(group, low, high) for group in groups]
-        counts = [np.histogram(group, bins=N_BINS, range=(low, high))[0] for group in clipped]
+        counts = [np.histogram(group, bins=bins, range=(low, high))[0] for group in clipped]
+        medians = [np.median(group) if len(group) else np.nan for group in groups]
+        ends = [low, high] if one is None else one.words(np.floor([max(low, 0.0), high]))
+        found["feature"].append(selection.shown_name(j) if one is None else name)
         found["range"].append(plains((low, high), 4))
-        found["median"].append([plain(np.median(g), 4) if len(g) else None for g in groups])
-        found["counts"].append([bars.tolist() for bars in counts])
+        found["median"].append(plains(medians, 4))
+        found["counts"].append([count.tolist() for count in counts])
+        found["levels"].append(levels)
+        found["ends"].append([readable(end, 4) for end in ends])
+        found["said"].append(
+            [_middle(*pair, levels, one) for pair in zip(medians, counts, strict=True)]
+        )
     return found
+
+
+def _middle(
+    median: float, counts: np.ndarray, levels: list[str] | None, one: Encoding | None
+) -> str:
+    """Say what is in the middle of a cluster: the median, or the most frequent word."""
+    if not counts.sum():
+        return "no samples"
+    if levels is not None:
+        return f"{counts.max() / counts.sum():.0%} {levels[int(counts.argmax())]}"
+    return f"median {readable(median if one is None else one.words(np.floor([median]))[0], 4)}"
 
 
 def dense_values(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -198,7 +198,7 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Certain", text, texts, "n", full=100.0)
     if summary["clusters"] is not None:
         separation = rows["separation"]
-        pairs = zip(clusters, map(_side, separation), strict=True)
+        pairs = zip(clusters, rows["side"], strict=True)
         texts = ("" if cluster is None else f"{cluster}, {side}" for cluster, side in pairs)
         text = "The cluster it tells best; bars are its means in all clusters, in their order"
         add("Tells cluster", text, texts, "g")
@@ -238,7 +238,7 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
     tells, little = None, False
     if clusters is not None and clusters["source"] == "method" and cluster is not None:
         # clusters of k-means are no reason
-        tells = f"{_side(rows['separation'][i])} in cluster {cluster}"
+        tells = f"{rows['side'][i]} in cluster {cluster}"
         little = share < defaults.REPORT_LITTLE_EXPLAINED
     if status == "selected":
         return "among the best scores" if tells is None or little else tells
@@ -259,8 +259,3 @@ def _best_scores(judged: Mapping[str, Any] | None) -> dict[str, str]:
 def _written(value: Any, form: str) -> str:
     """Write a number that may be missing (None) or infinite (a string)."""
     return format(value, form) if isinstance(value, int | float) else readable(value)
-
-
-def _side(separation: Any) -> str:
-    """Say on which side of the others the feature is in its cluster."""
-    return "" if separation is None else "high" if float(separation) > 0 else "low"

@@ -15,7 +15,7 @@ from featsieve.report.selection.drawing import svg
 from featsieve.report.selection.features import N_BINS
 from featsieve.report.selection.images import signed_png
 from featsieve.report.selection.samples import FULL
-from featsieve.report.selection.values import counted, readable
+from featsieve.report.selection.values import counted
 
 # The map of the samples.
 PADDING, MAP_WIDTH, MAP_HEIGHT = 40, 1000, 800
@@ -32,6 +32,7 @@ MARKERS = (
 )
 # A picture of a distribution: room for the names of clusters, height of one, width of a bar.
 STRIP_LEFT, STRIP_STEP, STRIP_BAR = 34, 15, 6
+STRIP_LETTER, MOST_LEVELS = 5.5, 8  # width of a letter; so many words have names below them
 # A field of values has names beside its rows up to this number.
 MOST_NAMED = 60
 
@@ -145,35 +146,43 @@ def strips(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         return []
     clusters = summary["clusters"]["names"]
     right, bottom = STRIP_LEFT + STRIP_BAR * N_BINS, STRIP_STEP * len(clusters)
-    columns = (found[key] for key in ("feature", "range", "median", "counts"))
-    for name, (low, high), medians, counts in zip(*columns, strict=True):
-        parts, said = [], []
+    columns = ("feature", "range", "median", "counts", "levels", "ends", "said")
+    for name, (low, high), medians, counts, levels, ends, said in zip(
+        *(found[key] for key in columns), strict=True
+    ):
+        parts, step = [], (right - STRIP_LEFT) / len(counts[0])
         for k, (cluster, median, bars) in enumerate(zip(clusters, medians, counts, strict=True)):
-            y, largest = STRIP_STEP * (k + 0.5), max(*bars, 1)
-            halves = [0.46 * STRIP_STEP * count / largest for count in bars]
+            # a word has its share of the cluster, a number the shape of its distribution
+            y, largest = STRIP_STEP * (k + 0.5), sum(bars) if levels else max(bars)
+            halves = [0.46 * STRIP_STEP * count / max(largest, 1) for count in bars]
             d = "".join(
-                f"M{STRIP_LEFT + STRIP_BAR * i + STRIP_BAR // 2} {y - half:.1f}v{2.0 * half:.1f}"
+                f"M{STRIP_LEFT + step * (i + 0.5):g} {y - half:.1f}v{2.0 * half:.1f}"
                 for i, half in enumerate(halves)
                 if half
             )
-            content = f'<path class="g c{k % N_COLOURS}" stroke-width="{STRIP_BAR}" d="{d}"/>'
-            told = f"cluster {cluster}: no samples"
-            if median is not None:
-                told = f"cluster {cluster}: median {readable(median, 4)}"
+            width = step - min(2.0, 0.4 * step) if levels else step
+            content = f'<path class="g c{k % N_COLOURS}" stroke-width="{width:g}" d="{d}"/>'
+            if median is not None and not levels:
                 share = min(max((median - low) / ((high - low) or 1.0), 0.0), 1.0)
                 x = STRIP_LEFT + share * (right - STRIP_LEFT)
                 content += f'<path class="median" d="M{x:.1f} {y - 7:g}v14"/>'
             text = f'<text class="end" x="{STRIP_LEFT - 6}" y="{y + 4:g}">{escape(cluster)}</text>'
-            parts.append(f"<g><title>{escape(told)}</title>{text}{content}</g>")
-            said.append(told)
-        ends = "".join(
-            f'<text class="{side}" x="{x}" y="{bottom + 14}">{readable(value, 4)}</text>'
-            for side, x, value in (("start", STRIP_LEFT, low), ("end", right, high))
-        )
+            told = escape(f"cluster {cluster}: {said[k]}")
+            parts.append(f"<g><title>{told}</title>{text}{content}</g>")
+        named = [("start", float(STRIP_LEFT), ends[0]), ("end", float(right), ends[1])]
+        if levels and len(levels) <= MOST_LEVELS:
+            named = [("", STRIP_LEFT + step * (i + 0.5), word) for i, word in enumerate(levels)]
+        room = int((right - STRIP_LEFT) / (STRIP_LETTER * len(named)))
+        for style, x, word in named:
+            short = word if len(word) <= room else f"{word[: room - 1]}…"
+            at = f'x="{x:g}" y="{bottom + 14}"'
+            parts.append(f'<text class="{style}" {at}>{escape(short)}</text>')
         axis = f'<path class="axis" d="M{STRIP_LEFT} {bottom + 1}H{right}"/>'
-        label = f"{name} from {readable(low, 4)} to {readable(high, 4)}; {'; '.join(said)}."
+        of = ", ".join(levels) if levels else " to ".join(ends)
+        each = (f"cluster {cluster}: {told}" for cluster, told in zip(clusters, said, strict=True))
+        label = f"{name}, {of}; {'; '.join(each)}."
         box = f"0 0 {right + 4} {bottom + 18}"
-        picture = svg("".join(parts) + axis + ends, label, box=box, style="strip")
+        picture = svg("".join(parts) + axis, label, box=box, style="strip")
         drawn.append({"name": name, "svg": picture})
     return drawn
 

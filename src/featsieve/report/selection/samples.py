@@ -91,7 +91,7 @@ def heat_map(selection: Selection) -> dict[str, Any] | None:
             inside = inside[leaves_list(linkage(Z[inside], "average"))]
         samples += inside.tolist()
     return {
-        "feature": [selection.feature_names[j] for j in shown[features]],
+        "feature": [selection.shown_name(j) for j in shown[features]],
         "of": len(selection.chosen),
         "sample": places[samples].tolist(),
         "levels": signed_levels(Z[samples][:, features].T, FULL),

@@ -16,11 +16,11 @@ from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
-FORMAT = 4
+FORMAT = 5
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
     "title", "file", "command", "seconds", "dropped", "standardized", "original", "seed",
-    "n_clusters", "notes", "label_column", "libraries",
+    "n_clusters", "notes", "label_column", "libraries", "encodings",
 )  # fmt: skip
 
 
@@ -67,9 +67,10 @@ def summarize_selection(
         What only the caller knows: "title" of the report, "file" the table came from, "command"
         that made the selection, "seconds" the fit took, columns "dropped" beforehand (names),
         whether columns were "standardized" beforehand, the "original" table then (its units are
-        those of the distributions), "seed", "n_clusters" to show for a method that finds none,
-        "label_column" that holds y, names of "libraries" to list beside featsieve's own, and
-        "notes" (sentences) for the reader. Anything else is listed under its own name.
+        those of the distributions), "encodings" of the columns whose words are codes in it,
+        "seed", "n_clusters" to show for a method that finds none, "label_column" that holds y,
+        names of "libraries" to list beside featsieve's own, and "notes" (sentences) for the
+        reader. Anything else is listed under its own name.
 
     Returns
     -------
@@ -112,6 +113,7 @@ def summarize_selection(
     codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
     curve, rows = facts.criterion_curve(selection), samples.drawn_samples(selection.X.shape[0])
+    known = about.get("encodings") or {}
     n_features = counted(len(selection.feature_names), "feature")
     method = type(selection.selector).__name__
     title = f"{len(selection.chosen):,} of {n_features}, selected by {method}"
@@ -122,16 +124,16 @@ def summarize_selection(
         "table": facts.table_facts(selection, about),
         "method": facts.method_facts(selection, about),
         "number": facts.number_facts(selection, curve),
-        "clusters": features.cluster_facts(selection),
+        "clusters": features.cluster_facts(selection, known),
         "structure": facts.structure_facts(selection, structure),
         "stability": facts.stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],
-        "features": features.feature_rows(selection, _frequency(selection, frequency)),
+        "features": features.feature_rows(selection, _frequency(selection, frequency), known),
         "curve": curve,
         "path": facts.selection_path(selection),
         "map": samples.sample_map(selection, codes, classes),
         "heatmap": samples.heat_map(selection),
-        "distribution": features.distributions(selection, rows, about.get("original")),
+        "distribution": features.distributions(selection, rows, about.get("original"), known),
         "redundancy": features.correlated_pairs(selection),
         "image": None if shape is None else images.pixel_images(selection, shape),
         "evaluation": None

@@ -22,9 +22,9 @@ def plains(values: Iterable[Any], digits: int = 6) -> list[float | str | None]:
 
 
 def readable(value: Any, digits: int = 3) -> str:
-    """Write a number with few digits; an infinite one as its sign, none as nothing."""
-    if value is None:
-        return ""
+    """Write a number with few digits; an infinite one as its sign, none as nothing, words so."""
+    if value is None or (isinstance(value, str) and value not in ("inf", "-inf")):
+        return value or ""
     number = float(value)
     if np.isinf(number):
         return "∞" if number > 0 else "-∞"
