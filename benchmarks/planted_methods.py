@@ -4,7 +4,7 @@ Every method is given the number of clusters and selects as many columns as are 
 the recall in per cent. Tables of 60 x 200 with ten planted columns and three clusters: a mean for
 every cluster and column, drawn with a standard deviation of 2 or of 4 (`make_planted`), or the same
 three means 0, 3, 6 in all columns ("steps"). The catalogue: as in planted.py, as made and with
-standardised columns; the mean of three tables of every kind.
+standardised columns; the mean of two tables of every kind.
 
 "True labels given": the same with the true clusters as `init` (MCFS: as the graph). Where that
 finds the columns and the default does not, the pseudo-labels are wrong. LaplacianScore, SPEC, UDFS
@@ -17,13 +17,14 @@ halve that part, and "0.5" is what "auto" was before. With FEATSIEVE_DATA also t
 (five runs of k-means at 10 to 300 columns; zoo, of 21 columns: at 3 to 12) of development sets,
 whose classes only judge.
 
-Usage: [FEATSIEVE_DATA=folder] python benchmarks/planted_methods.py [--kinds iid15 ...] [--seeds 3]
-       [--jobs 2] [--methods NDFS ...] [--output benchmarks/results/planted_methods.md]
+Usage: [FEATSIEVE_DATA=folder] python benchmarks/planted_methods.py [--kinds iid15 ...] [--seeds 2]
+       [--jobs 2] [--methods NDFS ...] [--kept FILE] [--output FILE.md]
 """
 
 import os
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -138,7 +139,7 @@ def area(dataset: str, method: str, name: str, value: Any) -> list[float]:
     return (100.0 * np.mean(scores, axis=0)[:2]).tolist()
 
 
-def recalls_of_all(kinds: list[str], methods: list[str], seeds: int, jobs: int) -> list[str]:
+def recalls_of_all(kinds: list[str], methods: list[str], seeds: int, how: dict) -> list[str]:
     """Return the tables of the 60 x 200 tables and of the catalogue."""
     nothing, given = ("", None), ("init", True)
     small = [
@@ -150,7 +151,7 @@ def recalls_of_all(kinds: list[str], methods: list[str], seeds: int, jobs: int) 
         (k, f, s, m, nothing) for k in kinds for f in FORMS for s in range(seeds) for m in methods
     ]
     cases = small + told + many
-    found = dict(zip(cases, in_parallel(recall, cases, jobs=jobs), strict=True))
+    found = dict(zip(cases, in_parallel(recall, cases, **how), strict=True))
 
     def per_seed(kind: str, method: str, change: tuple[str, Any]) -> str:
         if change == given and method not in known:
@@ -181,7 +182,7 @@ def recalls_of_all(kinds: list[str], methods: list[str], seeds: int, jobs: int) 
     return [*lines, line(["seconds", "", *(f"{seconds:.2f}" for seconds in means[:, 1])])]
 
 
-def sweeps(kinds: list[str], methods: list[str], jobs: int) -> list[str]:
+def sweeps(kinds: list[str], methods: list[str], how: dict) -> list[str]:
     """Return the tables of recall, and of development sets, with one number replaced."""
     wanted = [sweep for sweep in SWEEPS if sweep[0] in methods]
     cases = [
@@ -190,10 +191,10 @@ def sweeps(kinds: list[str], methods: list[str], jobs: int) -> list[str]:
         for value in values
         for kind in (*SMALL, *kinds)
     ]
-    found = dict(zip(cases, in_parallel(recall, cases, jobs=jobs), strict=True))
+    found = dict(zip(cases, in_parallel(recall, cases, **how), strict=True))
     on_sets = [sweep for sweep in wanted if sweep[0] in ON_SETS and "FEATSIEVE_DATA" in os.environ]
     runs = [(d, m, name, v) for m, name, values in on_sets for v in values for d in SETS]
-    areas = dict(zip(runs, in_parallel(area, runs, jobs=jobs), strict=True))
+    areas = dict(zip(runs, in_parallel(area, runs, **how), strict=True))
     lines = ["", "## Penalties", ""]
     lines += ["Mean recall of one table of every kind, as made; mean ACC / NMI.", ""]
     lines += table(["method", "number", "value", "60 x 200", "catalogue", "development sets"], [])
@@ -224,13 +225,15 @@ def main() -> None:
     kinds = planted_kinds()
     parser.add_argument("--kinds", nargs="+", default=kinds, choices=kinds, metavar="KIND")
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="METHOD")
-    parser.add_argument("--seeds", type=int, default=3, help="tables of every kind")
+    parser.add_argument("--seeds", type=int, default=2, help="tables of every kind")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kept", type=Path, help="file of results, with which a run is taken up")
     arguments = parser.parse_args()
     begun = time.perf_counter()
     methods = list(arguments.methods)
-    lines = recalls_of_all(arguments.kinds, methods, arguments.seeds, arguments.jobs)
-    lines += sweeps(arguments.kinds, methods, arguments.jobs)
+    how = {"jobs": arguments.jobs, "kept": arguments.kept}
+    changed = sweeps(arguments.kinds, methods, how)
+    lines = recalls_of_all(arguments.kinds, methods, arguments.seeds, how) + changed
     minutes = (time.perf_counter() - begun) / 60.0
     lines += ["", f"{minutes:.1f} minutes, {arguments.jobs} processes at a time."]
     finish(arguments.output, "Planted features, all methods", __doc__, lines)

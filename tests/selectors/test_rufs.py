@@ -254,7 +254,7 @@ def test_an_outlying_sample_gets_the_smallest_weight(scale, beta):
     assert model.sample_weights_.argmin() == 7
     assert model.sample_weights_.max() == 1.0
     assert model.support_[:4].sum() >= 3
-    if scale == "raw":  # centred, or with a smaller beta, W may bend to a sample of so much leverage
+    if scale == "raw":  # centred, or with small beta, W may bend to a sample of much leverage
         residuals = np.linalg.norm(states[-1].fitted - states[-1].F, axis=1)
         assert residuals.argmax() == 7  # the smallest weight of the regression, too
 
