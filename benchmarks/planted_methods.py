@@ -23,8 +23,8 @@ move (UGFS, AUFS, JASFS) mend some, and their numbers matter little between half
 stops at as many coefficients as columns are wanted, and of columns that say the same few enter,
 also on the true graph: that is the method. UDFS minimises scatter among neighbours without regard
 to how often a sample is one; no gamma finds the columns among noise. URAFS starts from k-means of
-all columns, and its penalty matters little. In blocks5, blocks2 and ar1 blocks of noise have
-clusters of their own, which the labels follow.
+all columns, and its penalty matters little. In blocks5, blocks2 and ar1 columns of noise that go
+together decide who is a neighbour of whom.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/planted_methods.py [--kinds iid15 ...] [--seeds 2]
        [--jobs 2] [--methods NDFS ...] [--kept FILE] [--output FILE.md]
