@@ -88,6 +88,7 @@ bench: $(VENV)/.core   ## quality and speed tables (the real data sets need FEAT
 	@echo "Planted features (15 minutes), speed (2 minutes), peers (10 minutes), quality (10 minutes), label-free (15 minutes)."
 	$(BIN)/python benchmarks/planted.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/planted_methods.py
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/quality.py

@@ -320,10 +320,10 @@ VANISHED_LABELS = 0.01
 # Chosen on: no data: the precision of float32 against sums over a column.
 SMALL_RIDGE = 1e-3
 
-# An l2,1 penalty that is "auto" (beta of NDFS, RSFS and RUFS, gamma of USFS) is this share of the
-# smallest one with which all weights vanish: it suits any units and any size of a table.
+# gamma="auto" of USFS, as a share of the smallest penalty with which all weights vanish: it suits
+# any units and any size of a table.
 # Chosen on: no data: half way, on planted tables neither empty nor dense.
-PENALTY_SHARE = 0.5
+USFS_GAMMA = 0.5
 
 # Reweighted steps of the weights, and of the labels, in one iteration of RUFS: its regression is
 # reweighted over samples and features at once, and one step would leave it far from its minimum.

@@ -238,7 +238,6 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
         X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
     )
     X = in_native_type(X)
-    check_finite(X, owner=owner, names=names)
     return check_range(X, owner=owner, names=names)
 
 
@@ -397,7 +396,7 @@ def _listed(columns: np.ndarray, names: np.ndarray | None) -> str:
 
 
 def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
-    """Return a table of finite numbers whose squares can be added up, or say by what to divide.
+    """Return a table whose squares can be added up, or say what is not finite or too large.
 
     float32 tables with very large or small columns are returned in float64, which has the room.
     """
@@ -409,6 +408,8 @@ def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
         largest = moments_of(X).largest
     else:
         largest = largest_entries(X)
+        if not np.isfinite(largest).all():
+            check_finite(X, owner=owner, names=names)
     used = largest[largest > 0.0]
     size = float(used.max(initial=0.0))
     if size >= LARGEST or 0.0 < size <= SMALLEST:

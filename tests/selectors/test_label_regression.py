@@ -8,10 +8,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 import featsieve
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
+from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.local_models import local_learning_laplacian
 from featsieve.solvers import Status
 from featsieve.solvers.block_problem import solve
@@ -177,6 +179,15 @@ def test_scores_are_lengths_of_rows_for_scaled_columns(name, small_planted):
 # Penalties ----------------------------------------------------------------------------------------
 
 
+def cut_share(Z, labels):
+    """Return the sum over clusters of f'Lf, of a dense normalised Laplacian, divided by c - 1."""
+    S = sample_graph(as_operator(Z, scale="none"), "heat", n_neighbors=5).toarray()
+    root = np.sqrt(S.sum(axis=0))
+    L = np.eye(len(Z)) - S / root / root[:, None]
+    clusters = [(labels == k) / np.sqrt(np.sum(labels == k)) for k in np.unique(labels)]
+    return sum(f @ L @ f for f in clusters) / (len(clusters) - 1)
+
+
 @pytest.mark.parametrize(
     ("name", "parameter", "slope"),
     [
@@ -186,7 +197,7 @@ def test_scores_are_lengths_of_rows_for_scaled_columns(name, small_planted):
         ("USFS", "gamma", lambda F, nu: 1.8 * (np.sign(F) - np.sign(F).mean(axis=0))),
     ],
 )
-def test_auto_is_half_of_the_penalty_at_which_the_weights_vanish(name, parameter, slope):
+def test_auto_is_a_share_of_the_penalty_at_which_the_weights_vanish(name, parameter, slope):
     planted = make_planted(80, 20, n_informative=5, n_clusters=3, signal=3.0, random_state=4)
     X, labels = planted.X, planted.labels
     options = {"alpha": 2.0, "init": labels, "n_features_to_select": 5}
@@ -195,7 +206,8 @@ def test_auto_is_half_of_the_penalty_at_which_the_weights_vanish(name, parameter
     # exactly: the slope of the loss at W = 0
     F = slope(normalised_indicator(labels, 3), getattr(model, "nu_", 0.0))
     largest = 2.0 * np.linalg.norm(Z.T @ F, axis=1).max()
-    assert getattr(model, f"{parameter}_") == pytest.approx(0.5 * largest, rel=1e-6)
+    share = 0.5 if name == "USFS" else np.sqrt(cut_share(Z, labels))
+    assert getattr(model, f"{parameter}_") == pytest.approx(share * largest, rel=1e-6)
     same = fit(name, X, **options, **{parameter: getattr(model, f"{parameter}_")})
     np.testing.assert_array_equal(same.scores_, model.scores_)
 
@@ -206,7 +218,8 @@ def test_beyond_the_largest_penalty_all_weights_vanish_with_a_warning(name):
     planted = make_planted(80, 20, n_informative=5, n_clusters=3, signal=3.0, random_state=4)
     options = {"alpha": 3.0, "init": planted.labels, "n_features_to_select": 5}
     options |= {"tol": 0.0, "max_iter": 60} if name == "RUFS" else {"tol": 1e-9, "max_iter": 1000}
-    largest = 2.0 * fit(name, planted.X, **options).beta_
+    share = np.sqrt(cut_share(StandardScaler().fit_transform(planted.X), planted.labels))
+    largest = fit(name, planted.X, **options).beta_ / share
     below = fit(name, planted.X, beta=0.97 * largest, **options)
     assert below.scores_.max() > 1e-4
     above = getattr(featsieve, name)(3, beta=1.03 * largest, **options)
@@ -215,6 +228,41 @@ def test_beyond_the_largest_penalty_all_weights_vanish_with_a_warning(name):
     assert {warning.filename for warning in caught} == {__file__}
     assert above.scores_.max() < (0.01 * below.scores_.max() if name == "RUFS" else 1e-5)
     assert above.scores_.min() > 0.0
+
+
+@pytest.mark.parametrize("name", NONNEGATIVE)
+def test_auto_finds_columns_among_many_of_noise(name):
+    # the first labels have an adjusted Rand index of 0.3: smaller penalties fit their errors
+    found = []
+    for seed in range(5):
+        y = np.arange(60) % 3
+        X = np.random.default_rng(seed).standard_normal((60, 200))
+        X[:, :10] += 3.0 * y[:, None]
+        found.append(fit(name, X, n_features_to_select=10).support_[:10].sum())
+    assert np.mean(found) >= 9.0
+    assert min(found) >= 7
+
+
+@pytest.mark.parametrize("name", NONNEGATIVE)
+@pytest.mark.parametrize("case", ["constant", "four rows", "one cluster", "far apart", "chance"])
+def test_auto_is_a_positive_penalty_below_the_largest(name, case):
+    rng = np.random.default_rng(0)
+    X, options = rng.standard_normal((40, 12)), {"n_clusters": 3, "n_features_to_select": 4}
+    if case == "constant":
+        X[:, 3:] = 1.0
+    if case == "four rows":
+        X, options["n_clusters"], options["n_neighbors"] = X[:4], 2, 2
+    if case == "one cluster":
+        options["n_clusters"] = 1
+    if case == "far apart":  # no edge joins two clusters: nothing is contradicted
+        X += 1e3 * np.eye(3)[np.arange(40) % 3].repeat(4, axis=1)
+    if case == "chance":
+        options["init"] = rng.permutation(np.arange(40) % 3)
+    model = fit(name, X, **options)
+    assert np.isfinite(model.scores_).all()
+    assert 0.0 < model.beta_ < np.inf
+    if case != "one cluster":  # which no feature shows
+        assert model.scores_.max() > 1e-6  # not all vanish
 
 
 def test_a_beta_that_kills_all_weights_ranks_one_feature_at_a_time(small_planted):

@@ -70,11 +70,12 @@ def find_variables(X: Any, groups: Iterable[np.ndarray]) -> np.ndarray | None:
 
     Those of a group are one variable if they are the indicators of one category.
     """
-    variables = np.arange(X.shape[1])
+    variables = None
     for columns in groups:
         if len(columns) > 1 and are_indicators(_dense(pick_columns(X, columns))):
+            variables = np.arange(X.shape[1]) if variables is None else variables
             variables[columns] = columns.min()
-    return variables if len(np.unique(variables)) < len(variables) else None
+    return variables
 
 
 def are_indicators(Z: np.ndarray) -> bool:

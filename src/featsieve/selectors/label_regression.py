@@ -16,7 +16,7 @@ from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import Array, to_numpy
 from featsieve.base import estimator
-from featsieve.graphs.affinity import split_by_sign
+from featsieve.graphs.affinity import normalised_laplacian, smoothness, split_by_sign
 from featsieve.selectors.common import LabelSelector, Start
 from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.nonnegative_labels import first_label_matrix, label_of_row
@@ -144,7 +144,8 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
     def _terms(self, start: Start) -> dict[str, Any]:
         """Return table and weights of a :class:`NonnegativeRegression`; set ``beta_``."""
         F = normalised_indicator(start.labels, start.n_clusters)
-        self.beta_ = resolve_penalty(self.beta, start.operator, self._slope(F))
+        share = contradicted(start.graph, F) ** 0.5 if isinstance(self.beta, str) else 0.0
+        self.beta_ = resolve_penalty(self.beta, start.operator, self._slope(F), share=share)
         weights = {"beta": self.beta_, "orthogonality": self.orthogonality}
         return {"operator": start.operator, "alpha": self.alpha, **weights}
 
@@ -171,9 +172,22 @@ class NonnegativeLabelSelector(LabelRegressionSelector):
         return False
 
 
-def resolve_penalty(value: float | str, operator: DataOperator, F: np.ndarray) -> float:
-    """Return an l2,1 penalty as a number; "auto" suits the table and the slope F of the loss."""
+def contradicted(graph: sp.csr_array, F: np.ndarray) -> float:
+    """Return the part of the labels that neighbours contradict: tr(F'LF)/(c - 1), 1 by chance.
+
+    A regression on one feature with the share s of the largest penalty leaves s^2 of what that
+    feature explains: the share at which as much is left as neighbours contradict is the root of
+    this part. At least one sample counts as contradicted, and one as confirmed.
+    """
+    n, c = F.shape
+    part = smoothness(normalised_laplacian(graph), F) / max(c - 1, 1)
+    return float(np.clip(part, 1.0 / n, 1.0 - 1.0 / n))
+
+
+def resolve_penalty(
+    value: float | str, operator: DataOperator, F: np.ndarray, *, share: float
+) -> float:
+    """Return an l2,1 penalty; "auto" is a share of the largest one for the slope F of the loss."""
     if not isinstance(value, str):
         return float(value)
-    largest = largest_penalty(operator, operator.place(F))
-    return defaults.PENALTY_SHARE * largest or 1.0
+    return share * largest_penalty(operator, operator.place(F)) or 1.0

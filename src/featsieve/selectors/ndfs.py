@@ -36,8 +36,10 @@ class NDFS(NonnegativeLabelSelector):
         through the stopping rule alone.
     beta : float or "auto", default="auto"
         β, row sparsity. From 2 max_j ||x_j'F|| on, all weights vanish (there is a warning); "auto"
-        is half of that, for the first labels. Small values keep one feature of a redundant group,
-        and in wide tables fit the noise of the labels.
+        is the share sqrt(tr(F'LF)/(c - 1)) of that, for the first labels: the part of the labels
+        that their neighbours contradict is left unexplained (1 for labels by chance, 0 where no
+        edge joins two clusters). Small values keep one feature of a redundant group, and fit what
+        is wrong in the labels.
     orthogonality : float, default=1e8
         γ. The published value practically freezes the labels at their start, so that NDFS is a
         group lasso on the first clustering. With values up to 1e6 the first F is softened, and

@@ -35,7 +35,8 @@ class RSFS(NonnegativeLabelSelector):
         α, weight of the regression against the graph. While γ freezes F, only β/α and ν/α matter.
     beta : float or "auto", default="auto"
         β, row sparsity. From 2α max_j ||x_j'C|| on, C being F clipped at ±ν/(2α), all weights
-        vanish (there is a warning); "auto" is half of that, for the first labels.
+        vanish (there is a warning); "auto" is the share of that for the first labels which NDFS
+        takes.
     nu : float or "auto", default="auto"
         ν, price of an error. With ν/(2α) above the largest residual all of Z is 0 and RSFS is
         NDFS; the smaller ν, the more of the labels is taken for errors, and the weights vanish

@@ -69,12 +69,13 @@ class RUFS(NonnegativeLabelSelector):
         α, weight of the regression. Only β/α matters while ζ freezes G.
     beta : float or "auto", default="auto"
         β, row sparsity. From α max_j ||x_j'U|| on, U being G with rows of unit length, all weights
-        vanish (there is a warning); "auto" is half of that, for the first labels.
+        vanish (there is a warning); "auto" is the share of that for the first labels which NDFS
+        takes.
     orthogonality : float, default=1e7
         ζ. The published value practically freezes the labels at their start. With values up to 1e6
         the first G is softened, and labels do move once ζ is of the order of the other terms.
     %(init, affinity)s
-        The graph is that of ``init="spectral"``; nothing else uses it.
+        The graph is that of ``init="spectral"`` and of ``beta="auto"``; nothing else uses it.
     %(n_neighbors, scale)s
         Published is "raw": the regression has no intercept, and lengths of rows of W depend on
         units. The reconstruction by F ≥ 0 and G ≥ 0 needs non-negative numbers: it sees the columns
@@ -137,9 +138,9 @@ class RUFS(NonnegativeLabelSelector):
     _checks: ClassVar = {**NonnegativeLabelSelector._checks, "nu": nonnegative}
 
     def _graph(self, operator: DataOperator) -> sp.csr_array | None:
-        """Return the graph, if the first labels need it."""
+        """Return the graph, if the first labels or the penalty need it."""
         spectral = isinstance(self.init, str) and self.init == "spectral"
-        return super()._graph(operator) if spectral else None
+        return super()._graph(operator) if spectral or isinstance(self.beta, str) else None
 
     def _problem(self, start: Start, F: np.ndarray) -> "RUFSProblem":
         """Return the objective."""

@@ -77,8 +77,9 @@ class UDFS(ProjectionSelector):
     times a few steps of conjugate gradients, and no n × n matrix either.
 
     When not to use it: with more features than samples there are directions without any scatter,
-    of which the method finds sparse ones, whatever the clusters are. Copies of a column rank high
-    even if they are noise: the difference of two copies has no scatter.
+    of which the method finds sparse ones, whatever the clusters are. Samples that are neighbours of
+    hardly any hardly count, and columns that vary among these look smooth. Copies of a column rank
+    high even if they are noise: the difference of two copies has no scatter.
 
     References
     ----------

@@ -132,7 +132,7 @@ class USFS(LabelRegressionSelector):
         else:
             self.beta_ = float(self.beta)
         slope = self.alpha * (F - F.mean(axis=0))
-        self.gamma_ = resolve_penalty(self.gamma, operator, slope)
+        self.gamma_ = resolve_penalty(self.gamma, operator, slope, share=defaults.USFS_GAMMA)
         return USFSProblem(operator=operator, alpha=self.alpha, beta=self.beta_, gamma=self.gamma_)
 
     def _set_labels(self, start: Start, problem: Any, state: Any) -> tuple[Any, bool]:
