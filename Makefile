@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-slow test-all coverage fuzz test-oldest test-newest lint format bench docs dist lock dev audit clean
+.PHONY: help demo test test-slow test-all coverage fuzz test-oldest test-newest lint format evidence docs dist lock dev audit clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -84,15 +84,9 @@ format: $(VENV)/.lint   ## let ruff rewrite the files
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.core   ## quality and speed tables (the real data sets need FEATSIEVE_DATA)
-	@echo "Planted features (15 minutes), speed (2 minutes), peers (10 minutes), quality (10 minutes), label-free (15 minutes)."
-	$(BIN)/python benchmarks/planted.py
-	$(BIN)/python benchmarks/methods.py
-	$(BIN)/python benchmarks/planted_methods.py
-	$(BIN)/python benchmarks/core.py
-	$(BIN)/python benchmarks/peers.py
-	$(BIN)/python benchmarks/quality.py
-	$(BIN)/python benchmarks/label_free.py
+evidence: $(VENV)/.test   ## make every page of results again (a day of two cores; resumes; needs FEATSIEVE_DATA)
+	$(PIP) install -r requirements/genes.txt
+	$(BIN)/python benchmarks/evidence.py
 
 docs: $(VENV)/.docs   ## build the HTML documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -q -j auto -b html docs docs/_build/html

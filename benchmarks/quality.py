@@ -113,6 +113,24 @@ def group_table(found: dict, names: list[str], means: dict[str, list[str]]) -> l
     return lines
 
 
+def short_table(found: dict, groups: dict[str, list[str]]) -> list[str]:
+    """Return the README's table: means over groups of data sets."""
+    columns = {
+        "JASFS (default)": "JASFS",
+        "published JASFS": "paper solver",
+        "all features": "all features",
+        "random features": "random",
+        "largest variance": "max variance",
+    }
+    lines = table(["data sets", *columns, "JASFS's own clusters"], [])
+    for title, names in groups.items():
+        areas = {m: np.mean([found[name, m]["area"] for name in names], axis=0) for m in METHODS}
+        own = np.mean([found[name, "JASFS"]["own"] for name in names], axis=0)
+        first, *others = [pair(areas[method]) for method in columns.values()]
+        lines.append(line([title, f"**{first}**", *others, pair(own)]))
+    return lines
+
+
 def differences(found: dict, names: list[str]) -> list[str]:
     """Return what methods gain over all features, and lose to JASFS, over all data sets."""
     lines = []
@@ -168,6 +186,14 @@ def main() -> None:
         so_far += names
         if names:
             lines += [f"## {title}", "", *group_table(found, names, means), ""]
+    if sets == every:
+        paper, skfeature, more = (list(group) for group in GROUPS.values())
+        groups = {
+            "the paper's eight": paper,
+            "these and 12 of scikit-feature": paper + skfeature,
+            "21 others (genes, cells, images, documents, small tables)": more,
+        }
+        lines += ["## In short", "", *short_table(found, groups), ""]
     if len(sets) > 1:
         lines += differences(found, sets)
     if arguments.figure is not None:
