@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         NDFS,
         RSFS,
         RUFS,
+        SKFR,
         SOGFS,
         SPEC,
         UDFS,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         LaplacianScore,
         MaxVariance,
         RandomSelector,
+        SparseKMeans,
     )
     from featsieve.tuning import (
         AutoSelector,
@@ -57,6 +59,7 @@ __all__ = [
     "NDFS",
     "RSFS",
     "RUFS",
+    "SKFR",
     "SOGFS",
     "SPEC",
     "UDFS",
@@ -68,6 +71,7 @@ __all__ = [
     "LaplacianScore",
     "MaxVariance",
     "RandomSelector",
+    "SparseKMeans",
     "StabilitySelection",
     "__version__",
     "explain",

@@ -359,6 +359,10 @@ USFS_UNIFORM = 1e-3
 UDFS_GAMMA_TALL = 0.003
 UDFS_GAMMA_WIDE = 0.3
 
+# Bounds among which the gap statistic of SparseKMeans chooses, from 1.2 to 0.9 sqrt(d).
+# Chosen on: no data: those of the authors' package.
+N_BOUNDS = 10
+
 # gamma="auto" of SOGFS, in units of the mean roughness of the columns on the first graph: so large
 # that as many features keep weights as the projection has dimensions.
 # Chosen on: not recorded.

@@ -28,6 +28,8 @@ NAMES = tuple(featsieve.selectors.__all__)
 DETERMINISTIC = {"LaplacianScore", "MaxVariance", "SPEC", "MCFS", "UDFS", "SOGFS"}
 # The scores of these come from labels that can be handed in.
 TAKE_LABELS = ("JASFS", "NDFS", "RUFS", "RSFS", "AUFS", "URAFS", "USFS", "UGFS")
+# These find how many features to keep by themselves.
+DECIDE = ("JASFS", "AUFS", "SparseKMeans")
 # Controls: they do not look for structure.
 CONTROLS = ("RandomSelector", "MaxVariance")
 METHODS = tuple(name for name in NAMES if name not in CONTROLS)
@@ -84,7 +86,7 @@ def fitted(name):
 def test_all_methods_of_the_paper_are_importable():
     assert set(NAMES) == {
         "AUFS", "JASFS", "LaplacianScore", "MCFS", "MaxVariance", "NDFS", "RSFS", "RUFS",
-        "RandomSelector", "SOGFS", "SPEC", "UDFS", "UGFS", "URAFS", "USFS",
+        "RandomSelector", "SKFR", "SOGFS", "SPEC", "SparseKMeans", "UDFS", "UGFS", "URAFS", "USFS",
     }  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def test_the_signature_has_the_order_of_the_docstring(name):
 def test_scikit_learn_checks_pass(name):
     # JASFS, which refuses a single cluster, has its own version of this test. A contract does not
     # need the last digit of a minimum: few iterations will do.
-    few = {"max_iter": 5, "max_inner_iter": 5}
+    few = {"max_iter": 5, "max_inner_iter": 5, "n_permutations": 2}
     settings = {parameter: count for parameter, count in few.items() if takes(name, parameter)}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_clusters=1")
@@ -323,8 +325,9 @@ def test_how_many_features(name):
     for wrong in (True, "many"):
         with pytest.raises(TypeError, match="n_features_to_select must be"):
             fit(wrong)
-    if name in ("JASFS", "AUFS"):  # they decide themselves
-        assert 1 <= fit(None).n_features_selected_ < d
+    if name in DECIDE:
+        # the gap statistic of sparse k-means tends to keep all of few columns
+        assert 1 <= fit(None).n_features_selected_ < d + (name == "SparseKMeans")
     else:
         with pytest.raises(ValueError, match="set n_features_to_select"):
             fit(None)
@@ -457,6 +460,7 @@ REFUSED = {
     "UDFS": [("local_ridge", -1.0)],
     "SOGFS": [("n_components", 0), ("max_inner_iter", 0)],
     "MCFS": [("ridge", -1.0)],
+    "SparseKMeans": [("bound", 0.9), ("n_permutations", 0)],
 }  # fmt: skip
 ONE_OF = [
     ("UDFS", "init", "'roughness', 'identity'"),

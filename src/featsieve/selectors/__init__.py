@@ -9,7 +9,9 @@ from featsieve.selectors.ndfs import NDFS
 from featsieve.selectors.random_selector import RandomSelector
 from featsieve.selectors.rsfs import RSFS
 from featsieve.selectors.rufs import RUFS
+from featsieve.selectors.skfr import SKFR
 from featsieve.selectors.sogfs import SOGFS
+from featsieve.selectors.sparse_kmeans import SparseKMeans
 from featsieve.selectors.spec import SPEC
 from featsieve.selectors.udfs import UDFS
 from featsieve.selectors.ugfs import UGFS
@@ -23,6 +25,7 @@ __all__ = [
     "NDFS",
     "RSFS",
     "RUFS",
+    "SKFR",
     "SOGFS",
     "SPEC",
     "UDFS",
@@ -32,4 +35,5 @@ __all__ = [
     "LaplacianScore",
     "MaxVariance",
     "RandomSelector",
+    "SparseKMeans",
 ]
