@@ -66,15 +66,16 @@ def weights_within(between: np.ndarray, bound: float) -> np.ndarray:
     of w and w² at t = b_(k), it is s at t = b_(k) - (s sqrt((kQ - S²) / (k - s²)) - S) / k.
     """
     ordered = np.sort(between)[::-1]
-    k, gap = np.arange(1, len(ordered) + 1), -np.diff(ordered, append=0.0)
+    count, gap = np.arange(1, len(ordered) + 1), -np.diff(ordered, append=0.0)
     # at t = b_(k+1), from sums of what is positive: columns that tie must not leave rounding
-    S = np.cumsum(k * gap)
-    S_before = np.append(0.0, S[:-1])
-    Q = np.cumsum(gap * (2.0 * S_before + k * gap))
-    exceeds, threshold = S**2 > bound**2 * Q, 0.0
+    sums = np.cumsum(count * gap)
+    before = np.append(0.0, sums[:-1])
+    squares = np.append(0.0, np.cumsum(gap * (2.0 * before + count * gap)))
+    exceeds = sums**2 > bound**2 * squares[1:]
+    threshold = 0.0
     if exceeds.any():
         i = int(np.argmax(exceeds))
-        k, S, Q = i + 1, S_before[i], Q[i - 1] if i else 0.0
+        k, S, Q = i + 1, before[i], squares[i]
         spread = max(k * Q - S**2, 0.0) / max(k - bound**2, ROUNDING)
         below = ordered[ordered < ordered[0]]  # of columns that tie for the first all are kept
         threshold = ordered[i] - (bound * np.sqrt(spread) - S) / k
