@@ -359,6 +359,12 @@ USFS_UNIFORM = 1e-3
 UDFS_GAMMA_TALL = 0.003
 UDFS_GAMMA_WIDE = 0.3
 
+# Draws of the null distribution of IFPCA's scores, and the most samples of each: Higher Criticism
+# looks at p-values above log(d)/d, and only the shape of the distribution enters.
+# Chosen on: no data.
+IFPCA_DRAWS = 100_000
+IFPCA_SAMPLES = 200
+
 # Bounds among which the gap statistic of SparseKMeans chooses, from 1.2 to 0.9 sqrt(d).
 # Chosen on: no data: those of the authors' package.
 N_BOUNDS = 10

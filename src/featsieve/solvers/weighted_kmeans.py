@@ -45,7 +45,7 @@ class WeightedKMeans(BlockProblem[WeightedClusters]):
 
     def start(self, labels: np.ndarray) -> WeightedClusters:
         """Return the state with these labels."""
-        between = self.between(labels)
+        between = between_squares(self.operator, labels)
         return WeightedClusters(labels, between, self.weigh(between))
 
     def objective(self, state: WeightedClusters) -> float:
@@ -74,16 +74,17 @@ class WeightedKMeans(BlockProblem[WeightedClusters]):
             labels = kmeans(
                 points, self.n_clusters, rng, n_starts=self.n_starts, starts=[state.labels]
             )
-        found = state._replace(labels=labels, between=self.between(labels))
+        found = state._replace(labels=labels, between=between_squares(self.operator, labels))
         # the acceptance guard: k-means compares in single precision
         return found if self.objective(found) < self.objective(state) else state
 
-    def between(self, labels: np.ndarray) -> np.ndarray:
-        """Return b_j = sum_k n_k (mean of column j in cluster k)², for centred columns."""
-        member = memberships(labels)
-        size = np.maximum(member.sum(axis=1, keepdims=True), 1.0)
-        product = self.operator.rmatmul(self.operator.place((member / np.sqrt(size)).T))
-        return np.asarray(np.sum(to_numpy(product).astype(np.float64) ** 2, axis=1))
+
+def between_squares(operator: DataOperator, labels: np.ndarray) -> np.ndarray:
+    """Return b_j = sum_k n_k (mean of column j in cluster k)², for centred columns."""
+    member = memberships(labels)
+    size = np.maximum(member.sum(axis=1, keepdims=True), 1.0)
+    product = operator.rmatmul(operator.place((member / np.sqrt(size)).T))
+    return np.asarray(np.sum(to_numpy(product).astype(np.float64) ** 2, axis=1))
 
 
 def weighted_points(operator: DataOperator, weights: np.ndarray) -> np.ndarray:
