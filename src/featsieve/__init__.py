@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
     from featsieve.io.models import load_model, save_model
     from featsieve.selectors import (
         AUFS,
+        DUFS,
         IFPCA,
         JASFS,
         MCFS,
@@ -55,6 +56,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AUFS",
+    "DUFS",
     "IFPCA",
     "JASFS",
     "MCFS",

@@ -85,8 +85,9 @@ def fitted(name):
 
 def test_all_methods_of_the_paper_are_importable():
     assert set(NAMES) == {
-        "AUFS", "IFPCA", "JASFS", "LaplacianScore", "MCFS", "MaxVariance", "NDFS", "RSFS", "RUFS",
-        "RandomSelector", "SKFR", "SOGFS", "SPEC", "SparseKMeans", "UDFS", "UGFS", "URAFS", "USFS",
+        "AUFS", "DUFS", "IFPCA", "JASFS", "LaplacianScore", "MCFS", "MaxVariance", "NDFS", "RSFS",
+        "RUFS", "RandomSelector", "SKFR", "SOGFS", "SPEC", "SparseKMeans", "UDFS", "UGFS", "URAFS",
+        "USFS",
     }  # fmt: skip
 
 
@@ -114,7 +115,7 @@ def test_the_signature_has_the_order_of_the_docstring(name):
 def test_scikit_learn_checks_pass(name):
     # JASFS, which refuses a single cluster, has its own version of this test. A contract does not
     # need the last digit of a minimum: few iterations will do.
-    few = {"max_iter": 5, "max_inner_iter": 5, "n_permutations": 2}
+    few = {"max_iter": 5, "max_inner_iter": 5, "n_permutations": 2, "n_steps": 5}
     settings = {parameter: count for parameter, count in few.items() if takes(name, parameter)}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_clusters=1")
@@ -461,6 +462,7 @@ REFUSED = {
     "UDFS": [("local_ridge", -1.0)],
     "SOGFS": [("n_components", 0), ("max_inner_iter", 0)],
     "MCFS": [("ridge", -1.0)],
+    "DUFS": [("power", 0), ("learning_rate", 0.0), ("n_steps", 0)],
     "IFPCA": [("n_rounds", 0)],
     "SparseKMeans": [("bound", 0.9), ("n_permutations", 0)],
 }  # fmt: skip

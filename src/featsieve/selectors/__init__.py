@@ -2,6 +2,7 @@
 
 from featsieve.jasfs.estimator import JASFS
 from featsieve.selectors.aufs import AUFS
+from featsieve.selectors.dufs import DUFS
 from featsieve.selectors.ifpca import IFPCA
 from featsieve.selectors.laplacian_score import LaplacianScore
 from featsieve.selectors.max_variance import MaxVariance
@@ -21,6 +22,7 @@ from featsieve.selectors.usfs import USFS
 
 __all__ = [
     "AUFS",
+    "DUFS",
     "IFPCA",
     "JASFS",
     "MCFS",

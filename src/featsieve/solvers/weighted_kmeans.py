@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -89,12 +91,17 @@ def between_squares(operator: DataOperator, labels: np.ndarray) -> np.ndarray:
 
 def weighted_points(operator: DataOperator, weights: np.ndarray) -> np.ndarray:
     """Return points with the distances of the samples in columns times sqrt(w): few columns."""
-    chosen = np.flatnonzero(weights)
-    if len(chosen) <= operator.shape[0]:
-        columns = to_numpy(operator.columns(operator.place(chosen)))
-        return np.asarray(columns * np.sqrt(weights[chosen]), dtype=np.float64)
-    gram = operator.sample_gram(operator.place(weights))
-    energy, U = leading_eigenpairs(gram, operator.shape[0])
+    chosen, n = np.flatnonzero(weights), operator.shape[0]
+    step = max(n, operator.block_elements // n)
+    blocks = (chosen[start : start + step] for start in range(0, len(chosen), step))
+    scaled = (
+        operator.columns(operator.place(block)) * operator.place(np.sqrt(weights[block]))[None, :]
+        for block in blocks
+    )
+    if len(chosen) <= n:
+        return np.asarray(to_numpy(next(scaled)), dtype=np.float64)
+    gram = reduce(add, (Z @ Z.T for Z in scaled))  # of fewer dimensions
+    energy, U = leading_eigenpairs(gram, n)
     return to_numpy(U) * np.sqrt(np.maximum(to_numpy(energy), 0.0))
 
 
