@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state, gen_batches
 from featsieve import defaults
 from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import to_numpy
-from featsieve.arrays.operator import CACHE_ELEMENTS
 from featsieve.base import ConstrainedSelector, estimator
 from featsieve.graphs.spectral_labels import kmeans_labels
 from featsieve.solvers.weighted_kmeans import between_squares, weighted_points
@@ -139,7 +138,7 @@ def ks_scores(operator: DataOperator) -> np.ndarray:
     n, d = operator.shape
     deviation = np.sqrt(to_numpy(operator.column_norms()) / n)  # 1, unless several are one variable
     scores = np.zeros(d)
-    for block in gen_batches(d, max(1, CACHE_ELEMENTS // n)):  # on the host
+    for block in gen_batches(d, max(1, operator.cache_elements // n)):  # on the host
         columns = np.arange(block.start, block.stop)[deviation[block] > 0.0]
         if len(columns):
             Z = to_numpy(operator.columns(operator.place(columns))) / deviation[columns]
