@@ -12,11 +12,13 @@ authors' numbers, over 20 tables, are quoted from memory: the text could not be 
 
 SKFR: the published iteration, written as loops over samples and run beside ours from the same
 random labels: in how many of the starts labels and features are the same in the end. (Starts that
-leave a cluster empty on their way are not counted: the authors go on without it.)
+leave a cluster empty on their way are not counted: the authors go on without it. Distances tie
+in colon, whose values are -2, 0 and 2: a sample stays where it is in ours.)
 
-DUFS: two moons and further columns of noise, as in the paper's first example: how often the two
-columns of the moons rank first, and second, in five tables. The paper shows a figure, no numbers;
-beside it the score of the same Laplacian without gates.
+DUFS: two moons and further columns of uniform noise, after the paper's first example: how many of
+the two columns of the moons are selected, in five tables together, with columns of unit variance
+and as they are. The paper shows a figure, no numbers, in which gates find the two among many: with
+unit variance that is not so here. Beside it LaplacianScore, on a graph without gates.
 
 Usage: FEATSIEVE_DATA=folder python benchmarks/published.py [--output FILE]
 """
@@ -52,6 +54,7 @@ SIMULATED = {
     (0.7, 500): ("0.078 (0.013)", "208.85 (19.995)"),
 }
 TABLES = 10
+DUFS_HEAD = ["columns of noise", "DUFS", "no gates", "DUFS, as they are", "no gates, as they are"]
 
 
 def ifpca_rows():
@@ -128,16 +131,17 @@ def skfr_rows():
 
 
 def dufs_rows():
-    for n_noise in (10, 50, 100, 200):
-        found = {"DUFS": 0, "without gates": 0}
-        for seed in range(5):
-            X = make_moons(100, noise=0.1, random_state=seed)[0]
-            noise = np.random.default_rng(seed).random((100, n_noise))
-            X = np.hstack([X, noise])
-            fits = DUFS(2, random_state=seed), LaplacianScore(2, scale="unit")
-            for name, one in zip(found, fits, strict=True):
-                found[name] += one.fit(X).support_[:2].sum()
-        yield n_noise, *(f"{count} of 10" for count in found.values())
+    for n_noise in (10, 50, 100):
+        cells = []
+        for scale in ("unit", "none"):
+            for method in (DUFS(2, scale=scale, random_state=0), LaplacianScore(2, scale=scale)):
+                found = 0
+                for seed in range(5):
+                    X = make_moons(100, noise=0.1, random_state=seed)[0]
+                    X = np.hstack([X, np.random.default_rng(seed).random((100, n_noise))])
+                    found += int(method.fit(X).support_[:2].sum())
+                cells.append(f"{found} of 10")
+        yield n_noise, *cells
 
 
 def main() -> None:
@@ -151,7 +155,7 @@ def main() -> None:
     lines += ["", "## SKFR", ""]
     lines += table(["table", "features", "starts", "the same end"], skfr_rows())
     lines += ["", "## DUFS", ""]
-    lines += table(["columns of noise", "DUFS", "without gates"], dufs_rows())
+    lines += table(DUFS_HEAD, dufs_rows())
     finish(arguments.output, "Other methods beside their authors' numbers", __doc__, lines)
 
 
