@@ -1,9 +1,9 @@
 """The methods that users would take instead, beside what their authors report.
 
 IF-PCA: errors of clustering (share of samples, after matching clusters with classes) in Jin and
-Wang (2016), as the task of this comparison states them; only brain is the authors' table to the
-column, the others are public versions of the same studies with other genes or coarser values.
-"rounds" are the iterations by F statistics, which are ours.
+Wang (2016), quoted from memory: the text could not be looked up. Only brain has the authors' size;
+the others are public versions of the same studies with other genes or coarser values. "rounds" are
+the iterations by F statistics, which are ours.
 
 Sparse k-means: the simulation of Witten and Tibshirani (2010) with 60 samples in 3 clusters, 50
 informative of p features, shifts of mu; classification error rate (1 - Rand index) and number of
@@ -38,7 +38,7 @@ from featsieve.solvers.weighted_kmeans import WeightedKMeans
 
 # Name, IF-PCA's published error, what differs from the authors' table.
 ERRORS = (
-    ("brain", 0.262, "the same 42 x 5597"),
+    ("brain", 0.262, "42 x 5597 as theirs, every sample scaled"),
     ("ALLAML", 0.069, "7129 genes, theirs 3571"),
     ("colon", 0.403, "values -2, 0, 2"),
     ("lung", 0.217, "3312 genes, theirs 12600"),
