@@ -64,8 +64,9 @@ class DUFS(ConstrainedSelector):
     left to a library (tests compare it with finite differences): no other library is needed, and
     tables of any array library stay where they are. Steps have one length, whatever the gradient's:
     that depends on the table. Every step sees all samples up to 500, so many drawn at random of
-    more. Gates are drawn in the order of the smoothness of the columns, so that
-    the order in which they stand in the table does not matter.
+    more. Length and number of steps, and the neighbour, were chosen on four planted tables. Gates
+    are drawn in the order of the smoothness of the columns, so that the order in which they stand
+    in the table does not matter.
 
     Cost per step: O(n²d + n³), n at most 500. Memory O(n²).
 

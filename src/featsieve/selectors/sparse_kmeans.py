@@ -1,6 +1,5 @@
 """Sparse k-means: weights of the features under a lasso bound, and clusters of what they weigh."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -127,67 +126,62 @@ class SparseKMeans(PartitionSelector):
     def _fit(self, X: Any) -> None:
         """Find the bound, then weights and clusters in turn."""
         operator = self._operator(X).centred()
-        n_selected = None if self.n_features_to_select is None else self._n_to_select()
+        k = None if self.n_features_to_select is None else self._n_to_select()
         c, random_state = self._count_clusters(X), check_random_state(self.random_state)
-        start = partial(self._start, n_clusters=c, seed=random_state.randint(2**31 - 1))
-        first = start(operator)
-        if n_selected is not None:
-            found = self._quiet(first, partial(weights_of_some, n_columns=n_selected))
-            weights = weights_of_some(found.between, n_selected)
-            length = float(np.linalg.norm(weights))
-            self.bound_ = float(weights.sum()) / length if length > 0.0 else 1.0
-            first = first[0], found.labels
+        seed = random_state.randint(2**31 - 1)
+        problem, labels = (
+            WeightedKMeans(operator, c, np.ones_like, seed),
+            clusters(operator, c, seed),
+        )
+        if k is not None:
+            by_count = partial(weights_of_some, n_columns=k)
+            labels, between, _ = self._quiet(replace(problem, weigh=by_count), labels)
+            weights = by_count(between)
+            self.bound_ = float(weights.sum()) / (float(np.linalg.norm(weights)) or 1.0) or 1.0
         elif isinstance(self.bound, str):
-            self.bounds_, self.gap_ = self._gap(X, operator, start, random_state)
+            self.bounds_, self.gap_ = self._gap(X, replace(problem, n_starts=1), random_state)
             self.bound_ = float(self.bounds_[np.argmax(self.gap_)])
         else:
             self.bound_ = float(self.bound)
-        problem = replace(first[0], weigh=partial(weights_within, bound=self.bound_))
-        found = self._alternate(problem, problem.start(first[1]), "weights and clusters")
-        if n_selected is None:
-            n_selected = max(1, self._count_units(np.flatnonzero(found.weights)))
-        self._set_clusters(found, found.weights, n_selected)
+        problem = replace(problem, weigh=partial(weights_within, bound=self.bound_))
+        found = self._alternate(problem, problem.start(labels), "weights and clusters")
+        k = k or max(1, self._count_units(np.flatnonzero(found.weights)))
+        self._set_clusters(found, found.weights, k)
 
-    def _start(
-        self, operator: DataOperator, *, n_clusters: int, seed: int
-    ) -> tuple[WeightedKMeans, np.ndarray]:
-        """Return the problem of a table, and the clusters of all its columns."""
-        labels = np.zeros(operator.shape[0], dtype=np.intp)
-        if n_clusters > 1:
-            labels = kmeans_of(operator, n_clusters, random_state=check_random_state(seed))
-        return WeightedKMeans(operator, n_clusters, np.ones_like, seed), labels
-
-    def _quiet(
-        self,
-        first: tuple[WeightedKMeans, np.ndarray],
-        weigh: Callable[[np.ndarray], np.ndarray],
-    ) -> WeightedClusters:
-        """Return weights and clusters by a rule, without a report."""
-        problem = replace(first[0], weigh=weigh)
-        return solve(problem, problem.start(first[1]), max_iter=self.max_iter, tol=self.tol).state
+    def _quiet(self, problem: WeightedKMeans, labels: np.ndarray) -> WeightedClusters:
+        """Return weights and clusters without a report."""
+        return solve(problem, problem.start(labels), max_iter=self.max_iter, tol=self.tol).state
 
     def _gap(
-        self,
-        X: Any,
-        operator: DataOperator,
-        start: Callable[[DataOperator], tuple[WeightedKMeans, np.ndarray]],
-        random_state: np.random.RandomState,
+        self, X: Any, problem: WeightedKMeans, random_state: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return some bounds, and by how much log O(s) exceeds its mean on permuted tables."""
+        """Return some bounds, and by how much log O(s) exceeds its mean on permuted tables.
+
+        k-means goes on from the last labels, as the authors', and has one other start.
+        """
         most = max(0.9 * np.sqrt(self._varies.sum()), 1.2)
         bounds = np.geomspace(1.2, most, defaults.N_BOUNDS)
-        rng = np.random.default_rng(random_state.randint(2**31 - 1))
+        rng, scale = np.random.default_rng(random_state.randint(2**31 - 1)), problem.operator.scale
 
         def logarithms(table: DataOperator) -> np.ndarray:
-            problem, labels = start(table)
-            first = replace(problem, n_starts=1), labels  # and the last labels, as the authors do
-            found = [self._quiet(first, partial(weights_within, bound=s)) for s in bounds]
-            return np.log([max(float(one.weights @ one.between), 1e-300) for one in found])
+            labels = clusters(table, problem.n_clusters, problem.seed)
+            values = []
+            for bound in bounds:
+                weigh = partial(weights_within, bound=bound)
+                found = self._quiet(replace(problem, operator=table, weigh=weigh), labels)
+                values.append(max(float(found.weights @ found.between), 1e-300))
+            return np.log(values)
 
-        self._progress.step(f"{self.n_permutations} permuted tables")
         copies = (permuted(X, rng, self._variables) for _ in range(self.n_permutations))
         chance = [
-            logarithms(as_operator(copy, scale=operator.scale).centred())
+            logarithms(as_operator(copy, scale=scale).centred())
             for copy in self._progress.counted(copies, self.n_permutations, what="permuted tables")
         ]
-        return bounds, logarithms(operator) - np.mean(chance, axis=0)
+        return bounds, logarithms(problem.operator) - np.mean(chance, axis=0)
+
+
+def clusters(operator: DataOperator, n_clusters: int, seed: int) -> np.ndarray:
+    """Return the clusters of k-means in all columns."""
+    if n_clusters == 1:
+        return np.zeros(operator.shape[0], dtype=np.intp)
+    return kmeans_of(operator, n_clusters, random_state=check_random_state(seed))
