@@ -5,9 +5,9 @@ columns; redundant columns repeat an informative one with noise of their own. "u
 every column by a random unit between 1/1000 and 1000. As many features are selected as are
 informative or redundant; printed is the mean share of the selected that are one or the other, in
 percent, over three tables, and the mean seconds of a fit. All methods get the number of clusters
-and otherwise their defaults. Some of these (the automatic penalties, UGFS's and URAFS's weights)
-were set while looking at planted tables of this kind, other seeds and mostly other shapes: the
-table shows what the defaults do, it is no independent test of them.
+and otherwise their defaults. Some of these (the automatic penalties, UGFS's and URAFS's weights,
+the steps of DUFS) were set while looking at planted tables of this kind, other seeds and mostly
+other shapes: the table shows what the defaults do, it is no independent test of them.
 
 Usage: python benchmarks/methods.py [--output FILE]
 """

@@ -28,7 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from common import finish, in_parallel, line, options, selector, table
 from featsieve import JASFS
 from featsieve.datasets import make_catalogue_table, make_cells, make_planted, planted_kinds
-from featsieve.hypotheses.families import components, sparse_kmeans
+from featsieve.hypotheses.families import components
+from featsieve.hypotheses.sparse_kmeans import sparse_kmeans
 
 SELECTORS = ("JASFS", "MaxVariance", "LaplacianScore", "MCFS", "NDFS")
 METHODS = (*SELECTORS, "sparse k-means")

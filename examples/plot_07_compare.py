@@ -2,7 +2,7 @@
 Do the methods agree?
 =====================
 
-Fifteen methods with one interface, one table, and three questions: what do they select, do they
+Nineteen methods with one interface, one table, and three questions: what do they select, do they
 agree, and is it right?
 """
 
@@ -19,7 +19,8 @@ planted = make_planted(120, 200, n_informative=30, n_redundant=10, signal=0.8, r
 structure = planted.informative | planted.redundant
 
 names = ["JASFS", "AUFS", "UGFS", "NDFS", "RSFS", "RUFS", "URAFS", "USFS", "SOGFS", "UDFS", "MCFS"]
-names += ["SPEC", "LaplacianScore", "MaxVariance", "RandomSelector"]
+names += ["SPEC", "LaplacianScore", "SparseKMeans", "SKFR", "IFPCA", "DUFS"]
+names += ["MaxVariance", "RandomSelector"]
 supports = []
 for name in names:
     selector = getattr(featsieve, name)(n_features_to_select=30)

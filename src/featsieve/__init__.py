@@ -23,11 +23,14 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
     from featsieve.io.models import load_model, save_model
     from featsieve.selectors import (
         AUFS,
+        DUFS,
+        IFPCA,
         JASFS,
         MCFS,
         NDFS,
         RSFS,
         RUFS,
+        SKFR,
         SOGFS,
         SPEC,
         UDFS,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         LaplacianScore,
         MaxVariance,
         RandomSelector,
+        SparseKMeans,
     )
     from featsieve.tuning import (
         AutoSelector,
@@ -52,11 +56,14 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AUFS",
+    "DUFS",
+    "IFPCA",
     "JASFS",
     "MCFS",
     "NDFS",
     "RSFS",
     "RUFS",
+    "SKFR",
     "SOGFS",
     "SPEC",
     "UDFS",
@@ -68,6 +75,7 @@ __all__ = [
     "LaplacianScore",
     "MaxVariance",
     "RandomSelector",
+    "SparseKMeans",
     "StabilitySelection",
     "__version__",
     "explain",

@@ -359,6 +359,25 @@ USFS_UNIFORM = 1e-3
 UDFS_GAMMA_TALL = 0.003
 UDFS_GAMMA_WIDE = 0.3
 
+# Deviation of the noise of the gates of DUFS, and their means at the start: open half way.
+# Chosen on: no data: those of the authors.
+DUFS_NOISE = 0.5
+DUFS_START = 0.5
+
+# The samples that a step of DUFS looks at, drawn from more: it costs O(n²d + n³).
+# Chosen on: no data.
+DUFS_SAMPLES = 500
+
+# Draws of the null distribution of IFPCA's scores, and the most samples of each: Higher Criticism
+# looks at p-values above log(d)/d, and only the shape of the distribution enters.
+# Chosen on: no data.
+IFPCA_DRAWS = 100_000
+IFPCA_SAMPLES = 200
+
+# Bounds among which the gap statistic of SparseKMeans chooses, from 1.2 to 0.9 sqrt(d).
+# Chosen on: no data: those of the authors' package.
+N_BOUNDS = 10
+
 # gamma="auto" of SOGFS, in units of the mean roughness of the columns on the first graph: so large
 # that as many features keep weights as the projection has dimensions.
 # Chosen on: not recorded.

@@ -19,7 +19,7 @@ def test_facts_are_those_of_the_classes():
     assert selector_facts("JASFS").decides
     assert not selector_facts("NDFS").decides
     assert {n for n in selector_names() if selector_facts(n).follows_count} == {
-        "AUFS", "JASFS", "MCFS", "SOGFS", "TrueLabels", "UGFS",
+        "AUFS", "IFPCA", "JASFS", "MCFS", "SKFR", "SOGFS", "SparseKMeans", "TrueLabels", "UGFS",
     }  # fmt: skip
     assert not any(selector_facts(n).iterates for n in ("MCFS", "SPEC", "MaxVariance"))
     assert not selector_facts("SPEC").takes_clusters

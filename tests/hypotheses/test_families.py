@@ -15,10 +15,10 @@ from featsieve.hypotheses.families import (
     first_hypotheses,
     second_hypotheses,
     second_sizes,
-    sparse_kmeans,
     table_labels,
     two_means_share,
 )
+from featsieve.hypotheses.sparse_kmeans import sparse_kmeans
 
 
 def first(X, n_clusters, seed=0, **options):

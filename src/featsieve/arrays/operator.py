@@ -280,6 +280,11 @@ class DataOperator(ABC):
         weights = self.xp.asarray(A, device=self.device)
         return self._joined([weights @ (Z * Z) for _, Z in blocks])
 
+    def dense_forms(self, A: Array) -> Array:
+        """Return z_j' A z_j for every column; A dense, n x n."""
+        blocks = self._column_blocks(self.block_elements)
+        return self._joined([column_dots(Z, A @ Z) for _, Z in blocks])
+
     def quadratic(self, A: sp.csr_array) -> Array:
         """Return Z'AZ (d x d), A symmetric, sparse and n x n. Ask for it only when d is small."""
         product = sparse_product(A, self.inverse_scale)

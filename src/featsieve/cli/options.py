@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # As in featsieve.workflow.methods.method_names, which would have to be loaded for a help text.
 METHODS = (
-    "jasfs, aufs, laplacianscore, maxvariance, mcfs, ndfs, randomselector, rsfs, rufs, sogfs, "
-    "spec, udfs, ugfs, urafs, usfs"
+    "jasfs, aufs, dufs, ifpca, laplacianscore, maxvariance, mcfs, ndfs, randomselector, rsfs, "
+    "rufs, skfr, sogfs, sparsekmeans, spec, udfs, ugfs, urafs, usfs"
 )
 
 

@@ -17,7 +17,8 @@ from featsieve.graphs.affinity import modularity
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import PLAIN, leave_one_out_accuracy, sample_view
-from featsieve.hypotheses.families import components, sparse_weights
+from featsieve.hypotheses.families import components
+from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import dense_columns, normal_scores, rotated
 from featsieve.validation import check_number, check_table, check_varying
 

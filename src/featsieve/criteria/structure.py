@@ -22,8 +22,9 @@ from featsieve.graphs.affinity import graph_of_neighbours
 from featsieve.graphs.distances import nearest_neighbours
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.hypotheses.families import components, sparse_weights, two_means_share
+from featsieve.hypotheses.families import components, two_means_share
 from featsieve.hypotheses.pool import mutual_information
+from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, stored_entries
 from featsieve.hypotheses.views import View, hat_view, plain_view
 from featsieve.progress import SILENT, FitProgress

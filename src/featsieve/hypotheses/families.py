@@ -20,6 +20,7 @@ from featsieve.arrays.scale import ColumnScale
 from featsieve.arrays.threads import run_all
 from featsieve.graphs.kmeans import kmeans
 from featsieve.hypotheses.pool import Pool, agreement
+from featsieve.hypotheses.sparse_kmeans import sparse_kmeans
 from featsieve.hypotheses.tables import (
     BLOCK_ELEMENTS,
     dense_columns,
@@ -274,46 +275,6 @@ def components(
         return U[:, chosen] * np.sqrt(np.maximum(energy[chosen], 0.0))
     V = np.linalg.eigh((A.T @ A).astype(np.float64))[1]
     return A @ V[:, : -min(count, d) - 1 : -1]
-
-
-def sparse_kmeans(
-    Z: np.ndarray,
-    points: np.ndarray,
-    n_clusters: int,
-    n_columns: int,
-    rng: np.random.Generator,
-    *,
-    max_iter: int = 8,
-) -> np.ndarray:
-    """Return the labels of sparse k-means (Witten and Tibshirani 2010) with about so many columns.
-
-    Clusters of weighted columns, then weights (b_j - t)_+, b_j the sum of squares of column j
-    between the clusters and t its (n_columns + 1)-th largest, in turn. ``points`` are where it
-    starts.
-    """
-    labels = kmeans(points, n_clusters, rng)
-    for _ in range(max_iter):
-        weights = sparse_weights(Z, labels, n_columns)
-        chosen = np.flatnonzero(weights)
-        if len(chosen) == 0:
-            break
-        previous = labels
-        labels = kmeans(Z[:, chosen] * np.sqrt(weights[chosen]), n_clusters, rng)
-        if agreement([previous, labels]) > 1.0 - 1e-9:
-            break
-    return labels
-
-
-def sparse_weights(Z: np.ndarray, labels: np.ndarray, n_columns: int) -> np.ndarray:
-    """Return the weights (b_j - t)_+ of the columns, for the clusters 0..c-1."""
-    n, d = Z.shape
-    sums = np.zeros((int(labels.max()) + 1, n), dtype=Z.dtype)
-    sums[labels, np.arange(n)] = 1.0
-    size = np.maximum(sums.sum(axis=1), 1.0)
-    between = np.sum((sums @ Z) ** 2 / size[:, None], axis=0)
-    at = d - n_columns - 1
-    threshold = np.partition(between, at)[at] if at >= 0 else 0.0
-    return np.asarray(np.maximum(between - threshold, 0.0))
 
 
 def two_means_share(Z: np.ndarray) -> np.ndarray:

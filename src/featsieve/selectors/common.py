@@ -8,12 +8,15 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from featsieve.arrays import DataOperator
+from featsieve.arrays.namespace import stable_order
 from featsieve.base import ConstrainedSelector, estimator
+from featsieve.choices import ROUNDING
 from featsieve.graphs.affinity import sample_graph
 from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.solvers.block_problem import BlockProblem, solve
 from featsieve.solvers.protocol import S
+from featsieve.solvers.weighted_kmeans import WeightedClusters
 
 
 @estimator
@@ -27,21 +30,13 @@ class ClusterSelector(ConstrainedSelector):
 
 
 @estimator
-class IterativeSelector(ClusterSelector):
+class Iterations(ConstrainedSelector):
     """Parameters of the methods that iterate, and the iterations."""
 
     max_iter: int = 200
     tol: float = 1e-5
     callback: Any = None
     verbose: int = 0
-
-    # Whether columns are centred whatever ``scale`` says: where an intercept centres them anyway.
-    _centres: ClassVar[bool] = False
-
-    def _operator(self, X: Any) -> DataOperator:
-        """Return the operator of a checked table that the method works with."""
-        operator = super()._operator(X)
-        return operator.centred() if self._centres else operator
 
     def _alternate(self, problem: BlockProblem[S], state: S, blocks: str) -> S:
         """Update the blocks of a problem in turn; keep what the solver reports."""
@@ -55,6 +50,40 @@ class IterativeSelector(ClusterSelector):
         )
         self._set_outcome(solution)
         return solution.state
+
+
+@estimator
+class PartitionSelector(Iterations):
+    """A method whose clusters are those of k-means: it has no graph."""
+
+    n_clusters: int | str = field(default=8, kw_only=False)
+    n_features_to_select: int | float | str | None = 0.1
+    scale: str = "unit"
+    max_iter: int = 100
+    random_state: Any = None
+
+    # The features that are selected are those with which the clusters are found.
+    _follows_count = True
+
+    def _set_clusters(self, found: WeightedClusters, scores: np.ndarray, n_selected: int) -> None:
+        """Keep the clusters; rank the features by how far they lie apart in them."""
+        self.labels_ = by_first_sample(found.labels)
+        keys = np.where(self._varies, found.between, -np.inf)
+        order = stable_order(keys, rounding=ROUNDING)
+        self._set_selection(np.where(self._varies, scores, 0.0), n_selected, order=order)
+
+
+@estimator
+class IterativeSelector(ClusterSelector, Iterations):
+    """A method that iterates on clusters and a graph."""
+
+    # Whether columns are centred whatever ``scale`` says: where an intercept centres them anyway.
+    _centres: ClassVar[bool] = False
+
+    def _operator(self, X: Any) -> DataOperator:
+        """Return the operator of a checked table that the method works with."""
+        operator = super()._operator(X)
+        return operator.centred() if self._centres else operator
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ the price of a feature: adding it         forward_selection (its products: forwa
 the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves
 non-negative labels                       nonnegative_labels, projected_labels
-labels and their features in turn         label_support
+labels and their features in turn         label_support, weighted_kmeans
 l2,1 regression and projection            reweighted_ridge, sparse_projection (product_form)
 the lasso                                 lars
 general tools                             conjugate_gradients, inverse_factor

@@ -24,6 +24,10 @@ LOOKS_FOR = {
     "URAFS": "features that predict clusters without correlated weights",
     "USFS": "features that predict soft clusters",
     "UGFS": "features that predict clusters of a neighbour graph",
+    "SparseKMeans": "weights of the features under which clusters lie furthest apart",
+    "IFPCA": "features whose values are not those of one normal distribution",
+    "DUFS": "features that vary slowly over the graph that they make together",
+    "SKFR": "the features in which the clusters of k-means differ most",
     "MaxVariance": "the features of largest variance",
     "RandomSelector": "nothing: it draws features at random, as a control",
 }
