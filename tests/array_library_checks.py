@@ -20,7 +20,6 @@ import featsieve
 from featsieve import (
     JASFS,
     MCFS,
-    AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
     MaxVariance,
@@ -52,7 +51,6 @@ VARIANTS = {
     "SPEC, plain": quick("SPEC", criterion="plain"),
     "UGFS, raw": quick("UGFS", scale="raw"),
     "USFS, raw": quick("USFS", scale="raw"),
-    "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
     "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
 }

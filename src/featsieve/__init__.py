@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         RandomSelector,
     )
     from featsieve.tuning import (
-        AutoSelector,
         LabelFreeSearchCV,
         StabilitySelection,
         explain,
@@ -62,7 +61,6 @@ __all__ = [
     "UGFS",
     "URAFS",
     "USFS",
-    "AutoSelector",
     "LabelFreeSearchCV",
     "LaplacianScore",
     "MaxVariance",

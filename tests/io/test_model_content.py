@@ -7,8 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import AutoSelector, MaxVariance
-from featsieve.criteria.structure import untested
+from featsieve import MaxVariance, StabilitySelection
 from featsieve.io.models import check_content
 from featsieve.io.selection_model import SelectionModel
 
@@ -24,8 +23,7 @@ def fitted(**changes):
 
 def automatic():
     """Return a fitted selector inside of another."""
-    with untested():
-        return AutoSelector(MaxVariance(2), sizes=[1, 2]).fit(X)
+    return StabilitySelection(MaxVariance(2), n_subsamples=2, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize(
