@@ -22,7 +22,7 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/.all   ## select features on embedded data; prints what was found and writes reports
-	$(BIN)/featsieve demo
+	$(BIN)/featsieve demo --force
 
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 

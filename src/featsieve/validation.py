@@ -232,8 +232,14 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     return check_range(X, owner=owner, names=names)
 
 
-def check_batch(batch: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def check_batch(batch: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of the batches, sorted, and the place among them of every row's."""
+    if is_dask_array(X):
+        raise TypeError(
+            "Batches need a table in memory, and X is a Dask array: pass X.compute(), or some of "
+            "its rows, or take the means of the batches out before."
+        )
+    n_samples = X.shape[0]
     # a list as it is: NumPy would make text of a missing value among text
     values = as_numpy(batch) if hasattr(batch, "shape") else np.asarray(batch, dtype=object)
     if values.shape != (n_samples,):

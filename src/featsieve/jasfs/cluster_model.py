@@ -89,7 +89,7 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
                 f"The model was fitted with {len(known.names)} batches: pass batch=..., the batch "
                 "of every row."
             )
-        names, codes = check_batch(batch, selected.shape[0])
+        names, codes = check_batch(batch, selected)
         new = set(names[np.bincount(codes) == 1].tolist()) - set(known.names.tolist())
         if new:
             raise ValueError(
