@@ -23,6 +23,7 @@ def clear():
     return make_planted(90, 60, n_informative=10, n_clusters=3, signal=4.0, random_state=0)
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize("selector", [JASFS(3, random_state=0), MCFS(3), LaplacianScore()], ids=str)
 def test_the_number_of_features_is_found(selector, clear):
     sieve = clone(selector).set_params(n_features_to_select="auto").fit(clear.X)
@@ -37,6 +38,7 @@ def test_the_number_of_features_is_found(selector, clear):
     assert clear.informative[sieve.support_].mean() >= 0.6
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize(
     "selector", [JASFS(n_features_to_select=10, random_state=0), MCFS(n_features_to_select=10)]
 )
@@ -50,6 +52,7 @@ def test_the_number_of_clusters_is_found(selector, clear):
     assert not hasattr(fixed, "cluster_count_")
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_jasfs_chooses_along_its_own_path(clear):
     sieve = JASFS(3, random_state=0).fit(clear.X)
     assert isinstance(sieve.path_, SelectionPath)
@@ -67,6 +70,7 @@ def test_jasfs_chooses_along_its_own_path(clear):
         JASFS(3, n_features_to_select="auto", sparsity=0.1).fit(clear.X)
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_mixed_units_do_not_mislead_the_number():
     """Every other k-means run is on columns as they are; the others keep the curve upright."""
     planted = make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=1)
@@ -90,6 +94,7 @@ def test_planted_features_are_not_called_noise():
     LaplacianScore("auto").fit(planted.X)
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("follows", [MCFS, UGFS])
 def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
@@ -99,6 +104,7 @@ def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
     np.testing.assert_allclose(found.scores_, fixed.scores_)
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_sparse_tables_and_frames_get_the_same_number(clear):
     X = np.where(clear.X > 0.3, clear.X, 0.0)
     dense = MCFS(3, n_features_to_select="auto").fit(X)
@@ -110,6 +116,7 @@ def test_sparse_tables_and_frames_get_the_same_number(clear):
     assert list(other.get_feature_names_out()) == list(frame.columns[dense.support_])
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_columns_that_do_not_vary_are_not_counted(clear):
     X = np.hstack([clear.X, np.ones((90, 30))])
     sieve = MCFS(3, n_features_to_select="auto").fit(X)

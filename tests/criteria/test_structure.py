@@ -365,7 +365,7 @@ def test_a_fit_that_looks_for_a_number_tests_once_and_warns():
             sieve.fit(noise)
         assert [str(w.message) for w in caught] == [f"{sieve.structure_.sentence} {WHAT_TO_DO}"]
         assert caught[0].filename == __file__
-        assert same(sieve.structure_, structure_test(noise))
+        assert same(sieve.structure_, structure_test(noise, n_tables=3, level=0.25))
 
 
 def test_a_fit_with_given_numbers_does_not_test(planted):
