@@ -37,8 +37,6 @@ class Table(dict[str, np.ndarray]):
     -------  -----
     age       0.25
     height     0.5
-    >>> table.sorted_by("score", descending=True)["feature"].tolist()
-    ['height', 'age']
     >>> table.rows(table["score"] > 0.3)
     feature  score
     -------  -----
@@ -94,17 +92,6 @@ class Table(dict[str, np.ndarray]):
                     'make it from the table, for example table.rows(table["selected"]).'
                 )
         return Table({name: values[chosen] for name, values in self.items()})
-
-    def head(self, n: int = 5) -> "Table":
-        """Return the first rows."""
-        return self.rows(slice(n))
-
-    def sorted_by(self, column: str, *, descending: bool = False) -> "Table":
-        """Return the table in the order of a column; equal values keep their order, NaN is last."""
-        values, codes = np.unique(self[column], return_inverse=True)
-        if descending:
-            codes = np.where(self[column] == self[column], -codes, len(values))
-        return self.rows(np.argsort(codes, kind="stable"))
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""

@@ -83,20 +83,16 @@ BOTH_SET = (
 )
 
 
-def positive_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or a number above 0."""
+def or_auto(check: Check, kind: str, name: str, value: Any) -> None:
+    """Raise unless value is "auto" or passes a check of numbers of a ``kind``."""
     if not isinstance(value, str):
-        positive(name, value)
+        check(name, value)
     elif value != "auto":
-        raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
+        raise ValueError(f"{name} must be 'auto' or {kind}; got {value!r}.")
 
 
-def positive_integer_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or a positive integer."""
-    if not isinstance(value, str):
-        positive_integer(name, value)
-    elif value != "auto":
-        raise ValueError(f"{name} must be 'auto' or an integer of at least 1; got {value!r}.")
+positive_or_auto: Check = partial(or_auto, positive, "a number above 0")
+positive_integer_or_auto: Check = partial(or_auto, positive_integer, "an integer of at least 1")
 
 
 def positive_integer_or_none(name: str, value: Any) -> None:
