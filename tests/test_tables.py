@@ -66,6 +66,7 @@ def test_rows_by_mask_slice_and_index(table):
     assert table.rows([True, False, False, True])["index"].tolist() == [0, 3]
     assert table.rows(pd.Series(table["selected"]))["index"].tolist() == [0, 2]
     assert table.rows(slice(1, 3))["index"].tolist() == [1, 2]
+    assert table.head(3)["index"].tolist() == [0, 1, 2]
     assert table.rows([3, 0, 0])["index"].tolist() == [3, 0, 0]
     assert table.rows(-1)["index"].tolist() == [3]
     assert list(table.select("score", "feature")) == ["score", "feature"]

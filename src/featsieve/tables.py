@@ -93,6 +93,10 @@ class Table(dict[str, np.ndarray]):
                 )
         return Table({name: values[chosen] for name, values in self.items()})
 
+    def head(self, n: int = 5) -> "Table":
+        """Return the first rows."""
+        return self.rows(slice(n))
+
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""
         try:
