@@ -56,16 +56,23 @@ def check_option(name: str, value: Any, options: Sequence[str]) -> None:
 
 
 def check_number(
-    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    strict: bool = False,
+    integer: bool = False,
+    below: float = np.inf,
 ) -> None:
-    """Raise unless value is a number (not a bool) of at least (strict: above) ``low``."""
+    """Raise unless value is a number (no bool) of at least (strict: above) ``low``, ``below``."""
     kind = Integral if integer else Real
     noun = "an integer" if integer else "a number"
     bound = f"above {low:g}" if strict else f"of at least {low:g}"
+    bound += f" and below {below:g}" if below < np.inf else ""
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be {noun} {bound}; got {value!r}.")
     number = float(value)
-    if not np.isfinite(number) or number < low or (strict and number == low):
+    if not low <= number < below or (strict and number == low):
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
 

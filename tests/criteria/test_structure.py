@@ -308,7 +308,7 @@ def test_more_copies_and_another_level(planted):
     assert (found.verdict, found.p_rotated, len(found.null_rotated)) == ("clusters", 0.125, 7)
     with pytest.raises(ValueError, match=r"no p-value is below 0.17.*n_tables=19"):
         structure_test(planted.X, n_tables=5)
-    with pytest.raises(ValueError, match="level must be below 1"):
+    with pytest.raises(ValueError, match="level must be a number above 0 and below 1"):
         structure_test(planted.X, level=1.5)
 
 
