@@ -150,6 +150,24 @@ def secret(stored: Any) -> str:
     return path.name
 
 
+@hdf5("mat (7.3)", "a table in another file", "is a link", "table.mat")
+def _mat_link(stored: Any) -> None:
+    stored["X"] = h5py.ExternalLink(secret(stored), "X")
+
+
+@hdf5("mat (7.3)", "a word of 1 MB in 10,000 cells", "not an array of numbers", "table.mat")
+def _mat_words(stored: Any) -> None:
+    letters = np.full((MIB, 1), ord("a"), dtype=np.uint16)
+    word = stored.create_dataset("#refs#/word", data=letters, compression="gzip")
+    stored["X"] = np.ones((2, 10_000))
+    stored["Y"] = np.full((1, 10_000), word.ref, dtype=h5py.ref_dtype)
+
+
+@hdf5("mat (7.3)", "10^15 numbers that were never written", NOT_FREE, "table.mat")
+def _mat_giant(stored: Any) -> None:
+    stored.create_dataset("X", (10**9, 10**6), "f8", chunks=(10, 10))
+
+
 # AnnData ------------------------------------------------------------------------------------------
 
 

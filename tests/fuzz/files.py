@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
@@ -44,6 +45,16 @@ PATCHES = [bytes([byte]) for byte in (0, 1, 0x7F, 0x80, 0xFF, *b',"\n[9')]
 PATCHES += [number.to_bytes(8, "little")[:size] for number in NUMBERS for size in (2, 4, 8)]
 
 
+def _hdf5_mat(path: Path) -> None:
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["fea"] = X.T
+        file["fea"].attrs["MATLAB_class"] = np.bytes_("double")
+        file["gnd"] = TABLE.y[None, :].astype(float)
+    content = bytearray(path.read_bytes())
+    content[:20] = b"MATLAB 7.3 MAT-file\0"
+    path.write_bytes(content)
+
+
 def _model(path: Path) -> None:
     fitted = LaplacianScore(2).fit(X)
     save_model(SelectionModel.from_selector(fitted, NAMES, fill=np.zeros(4)), path)
@@ -56,6 +67,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "toy.npz": lambda path: write_table(path, TABLE),
     "sparse.npz": lambda path: write_table(path, SPARSE),
     "toy.mat": lambda path: savemat(path, {"fea": X, "gnd": TABLE.y}),
+    "hdf5.mat": _hdf5_mat,
     "toy.parquet": lambda path: write_table(path, TABLE),
     "toy.h5ad": lambda path: write_table(path, TABLE),
     "sparse.h5ad": lambda path: write_table(path, SPARSE),

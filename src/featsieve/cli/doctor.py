@@ -17,7 +17,7 @@ PARTS = {
     "pandas": ("data", "reading .csv and .tsv files, data frames"),
     "pyarrow": ("data", "reading .parquet files"),
     "python_calamine": ("excel", "reading .xlsx, .xls, .xlsb and .ods files"),
-    "h5py": ("data", "reading .h5ad files"),
+    "h5py": ("data", "reading .h5ad files and .mat files of version 7.3"),
     "pooch": ("data", "downloading data sets"),
     "skops": ("model", "model files: featsieve select, featsieve apply"),
     "jinja2": ("report", "HTML reports"),

@@ -78,7 +78,7 @@ def read_table(
         The ending of the name says how it is read:
 
         - ``.mat``: variables ``fea`` and ``gnd``, or ``X`` and ``Y`` (upper or lower case), of
-          MATLAB 4 to 7, with ``feature_names`` and ``sample_names`` where there are any.
+          MATLAB 4 to 7.3, with ``feature_names`` and ``sample_names`` where there are any.
         - ``.csv``, ``.tsv``, also ``.gz``, and ``.parquet``: one column per feature. A first
           column without a name, and an index of pandas, hold the names of the samples. A ``.csv``
           file may be separated by semicolons, with decimal points or commas.

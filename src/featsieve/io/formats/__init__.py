@@ -24,7 +24,7 @@ class Format(NamedTuple):
 TEXT = Format("text", ("pandas",), "pandas")
 SHEETS = Format("excel", ("pandas", "python_calamine"), extra="excel", writes=False)
 FORMATS: dict[str, Format] = {
-    ".mat": Format("variables", ("scipy.io",)),
+    ".mat": Format("variables", ("scipy.io", "h5py")),
     ".csv": TEXT,
     ".csv.gz": TEXT,
     ".tsv": TEXT,

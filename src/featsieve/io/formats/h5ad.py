@@ -2,7 +2,7 @@
 
 They are HDF5, which can keep a part of a file in any other file, by a link, as raw bytes or as a
 mosaic. A file of a stranger could so show what is in files of yours: files with such parts are
-refused.
+refused, also those of MATLAB 7.3.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Files of named arrays, ``fea``/``gnd`` or ``X``/``y``: MATLAB (4 to 7) and NumPy archives."""
+"""Files of named arrays, ``fea``/``gnd`` or ``X``/``y``: MATLAB (4 to 7.3) and NumPy archives."""
 
 import warnings
 import zipfile
@@ -13,17 +13,26 @@ import scipy.sparse as sp
 from featsieve.io.dataset import SPARSE_KINDS, Dataset, checked_sparse, compressed_table
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import label_values, matrix_dataset
+from featsieve.io.formats.h5ad import open_hdf5
 from featsieve.io.guard import TableError, first_line
 from featsieve.io.names import find_columns
 
+HDF5 = b"\x89HDF\r\n\x1a\n"
 LARGEST = 2**32  # bytes of one variable of MATLAB
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
 def read(path: Path, request: Request) -> Dataset:
     """Return what a request asks of a file; label and id column are variables of it."""
-    matlab = path.name.lower().endswith(".mat")
-    return (_read_matlab if matlab else _read_archive)(path, request)
+    if path.name.lower().endswith(".npz"):
+        return _read_archive(path, request)
+    with path.open("rb") as stream:
+        start = stream.read(520)
+    if HDF5 in (start[:8], start[512:]):  # at byte 0 or behind MATLAB's header of 512 bytes
+        with open_hdf5(path, "Reading a .mat file of version 7.3") as file:
+            names = [name for name in file if not name.startswith("#")]
+            return _dataset(names, lambda name: _stored(file[name]), request)
+    return _read_matlab(path, request)
 
 
 def _dataset(names: list[str], load: Callable[[str], Any], request: Request) -> Dataset:
@@ -137,8 +146,23 @@ def _read_matlab(path: Path, request: Request) -> Dataset:
             return _dataset(names, load, request)
         except (UserWarning, RuntimeWarning) as error:
             raise TableError(f"{first_line(error)}: save it again") from error
-        except NotImplementedError as error:
-            raise TableError("it is of version 7.3: save it with -v7 in MATLAB") from error
+
+
+def _stored(stored: Any) -> Any:
+    """Return the numbers of a variable of version 7.3, which are stored transposed."""
+    if getattr(stored, "dtype", np.dtype(object)).kind in "fiub":
+        return stored[()].T
+    n_rows = stored.attrs.get("MATLAB_sparse")
+    if n_rows is None:
+        raise TableError(
+            f"variable {stored.name.strip('/')!r} is not an array of numbers, which is all that is "
+            "read of version 7.3: save it with -v7"
+        )
+    starts = stored["jc"][()].astype(np.int64)
+    data, indices = np.zeros(0), np.zeros(0, dtype=np.int64)
+    if "data" in stored:  # else nothing but zeros
+        data, indices = stored["data"][()], stored["ir"][()].astype(np.int64)
+    return compressed_table(sp.csc_array, (data, indices, starts), (n_rows, len(starts) - 1))
 
 
 def write(path: Path, table: Dataset, *, name: str, **_: Any) -> None:
