@@ -255,6 +255,10 @@ def check_results_stay(selector: Any, library: Library, X: np.ndarray) -> None:
     assert_beside(kept, table)
     assert kept.dtype == table.dtype
     np.testing.assert_array_equal(to_numpy(kept), to_numpy(table)[:, support])
+    if hasattr(selector, "inverse_transform"):
+        back = selector.inverse_transform(kept)
+        assert_beside(back, table)
+        np.testing.assert_array_equal(to_numpy(back), np.where(support, to_numpy(table), 0.0))
     if hasattr(selector, "predict"):
         clusters = selector.predict(table)
         assert_beside(clusters, table)

@@ -19,6 +19,7 @@ from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
     pick_columns,
+    place_columns,
     to_numpy,
 )
 from featsieve.arrays.scale import find_variables
@@ -105,8 +106,28 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
     vars(estimator).update(vars(fresh))
 
 
+class ReportLine:
+    """Names the call that makes the report below the diagram of a fitted estimator in notebooks."""
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._report_line  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._report_line
+        return bundle
+
+    @property
+    def _report_line(self) -> str:
+        """The call, if there is a selection to report on."""
+        call = 'featsieve.report.write_selection_report(selector, X, "report.html")'
+        line = f"<p>What was selected, and why, as one page: <code>{call}</code></p>"
+        return line if hasattr(getattr(self, "best_estimator_", self), "support_") else ""
+
+
 @fill_doc
-class UnsupervisedSelector(Choices, SelectorMixin, BaseEstimator):
+class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table
@@ -311,6 +332,26 @@ class UnsupervisedSelector(Choices, SelectorMixin, BaseEstimator):
             )
         selected = pick_columns(self._check_rows(X), np.flatnonzero(self.support_))
         return selected if wanted == "default" else to_numpy(selected)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the selected columns in their places, zeros in those of the others.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse matrix of shape (n_samples, `n_features_selected_`)
+            What :meth:`transform` returns.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, `n_features_in_`)
+            In the array library of X, and on its device; lazy, if X is a Dask array.
+        """
+        check_is_fitted(self, "support_")
+        refuse_dask_frame(X)
+        if is_dask_array(X) or is_foreign_array(X):
+            return place_columns(X, self.support_)
+        with np.errstate(invalid="ignore"):  # as in transform
+            return super().inverse_transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

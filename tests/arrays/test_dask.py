@@ -299,6 +299,26 @@ def test_data_frames_are_not_made_of_dask_arrays(frames):
     assert isinstance(sieve.transform(chunked), da.Array)
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse", "columns"])
+def test_selected_columns_go_back_to_their_places_lazily(kind):
+    X, chunked = tables("dense" if kind == "columns" else kind)
+    selector = MaxVariance(n_features_to_select=3).fit(X)
+    expected, columns = (
+        selector.inverse_transform(selector.transform(X)),
+        selector.transform(chunked),
+    )
+    placed = selector.inverse_transform(columns.rechunk({1: 2}) if kind == "columns" else columns)
+    assert isinstance(placed, da.Array)
+    assert placed.chunks == CHUNKS
+    chunk = placed.partitions[3].compute()
+    if kind == "sparse":
+        assert sp.issparse(chunk)
+        chunk, expected = chunk.toarray(), expected.toarray()
+    np.testing.assert_array_equal(chunk, expected[55:123])
+    with pytest.raises(ValueError, match="the 3 selected columns"):
+        selector.inverse_transform(chunked)
+
+
 def test_data_frames_of_dask_are_refused():
     frames = pytest.importorskip("dask.dataframe")
     import pandas as pd
