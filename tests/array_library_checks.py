@@ -20,6 +20,7 @@ import featsieve
 from featsieve import (
     JASFS,
     MCFS,
+    AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
     MaxVariance,
@@ -51,6 +52,7 @@ VARIANTS = {
     "SPEC, plain": quick("SPEC", criterion="plain"),
     "UGFS, raw": quick("UGFS", scale="raw"),
     "USFS, raw": quick("USFS", scale="raw"),
+    "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
     "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
 }

@@ -120,7 +120,7 @@ def test_the_limits_lead_into_the_branches(library, monkeypatch):
 
 # A sparse product goes through the host in libraries other than torch and CuPy.
 @pytest.mark.parametrize(
-    "name", [*SELECTORS, "JASFS, auto", "SPEC, leading", "SPEC, plain", "MaxVariance, auto"]
+    "name", [*SELECTORS, "JASFS, auto", "SPEC, leading", "SPEC, plain", "AutoSelector"]
 )
 @pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")
 def test_the_table_stays_on_its_device(name, monkeypatch):

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from featsieve import JASFS, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.arrays.batches import Batches
 from featsieve.criteria.batches import fit_corrected, within_batches
@@ -205,7 +205,7 @@ def test_significant_features_are_those_inside_of_batches():
 def test_estimators_around_selectors(sparse):
     X, _, batch = two_batches(60, 40, counts=True)
     table = sp.csr_array(X) if sparse else X
-    auto = LaplacianScore("auto")
+    auto = AutoSelector(LaplacianScore(), sizes=[4, FEW])
     same_selection(clone(auto).fit(table, batch=batch), auto.fit(by_hand(X, batch)))
     stable = StabilitySelection(LaplacianScore(FEW), n_subsamples=3, random_state=0)
     by_rows = clone(stable).fit(table, batch=batch)

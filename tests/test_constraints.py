@@ -9,6 +9,7 @@ from sklearn.base import clone
 import featsieve
 from featsieve import (
     JASFS,
+    AutoSelector,
     MaxVariance,
     StabilitySelection,
     load_model,
@@ -116,7 +117,7 @@ def test_automatic_numbers_honour_constraints():
     assert set(sieve.path_.curve.sizes) <= set(ends)
     with untested():
         few = jasfs(n_features_to_select="auto", budget=3, keep=["g29"]).fit(X)
-        auto = MaxVariance("auto", keep=["g29"], groups=GROUPS).fit(X)
+        auto = AutoSelector(MaxVariance(keep=["g29"], groups=GROUPS)).fit(X)
     assert few.n_features_selected_ <= 3
     assert "g29" in chosen(auto)
 

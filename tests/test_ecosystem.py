@@ -14,10 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import featsieve
-from featsieve import LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 AROUND = {
+    "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
     "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
     "search of a pipeline": LabelFreeSearchCV(

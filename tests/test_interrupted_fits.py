@@ -16,6 +16,7 @@ import featsieve
 from featsieve import (
     JASFS,
     NDFS,
+    AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
     StabilitySelection,
@@ -34,6 +35,7 @@ def quick(name, **settings):
 # One of each kind: the others go through the same code.
 ESTIMATORS = {name: quick(name) for name in ("JASFS", "LaplacianScore", "NDFS", "SOGFS")} | {
     "NDFS, auto": quick("NDFS", n_features_to_select="auto"),
+    "AutoSelector": AutoSelector(quick("NDFS"), sizes=[2, 4]),
     "StabilitySelection": StabilitySelection(LaplacianScore(4), n_subsamples=2, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(4), {"n_neighbors": [3, 5]}),
 }

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import featsieve
-from featsieve import LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.datasets import make_planted
 
 
@@ -25,6 +25,7 @@ def quick(name):
 ESTIMATORS = {name: quick(name) for name in featsieve.selectors.__all__}
 # They find clusters of their own, which takes time, and hand the table on as it is.
 META = {
+    "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),
     "StabilitySelection": StabilitySelection(LaplacianScore(8), n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(LaplacianScore(8), {"n_neighbors": [3, 5]}),
 }

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         RandomSelector,
     )
     from featsieve.tuning import (
+        AutoSelector,
         LabelFreeSearchCV,
         StabilitySelection,
         explain,
@@ -61,6 +62,7 @@ __all__ = [
     "UGFS",
     "URAFS",
     "USFS",
+    "AutoSelector",
     "LabelFreeSearchCV",
     "LaplacianScore",
     "MaxVariance",

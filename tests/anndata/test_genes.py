@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.feature_selection import VarianceThreshold
 
 import anndata
-from featsieve import JASFS, LaplacianScore, StabilitySelection
+from featsieve import JASFS, AutoSelector, LaplacianScore, StabilitySelection
 from featsieve.anndata import select_genes
 from featsieve.datasets import make_planted
 from featsieve.tuning import feature_qvalues
@@ -186,6 +186,9 @@ def test_estimators_are_fitted_themselves():
     stable = StabilitySelection(LaplacianScore(8), n_subsamples=5, random_state=0)
     select_genes(adata, selector=stable, key_added="stable")
     np.testing.assert_array_equal(adata.var["stable_score"], stable.selection_frequency_)
+    auto = AutoSelector(JASFS(3, random_state=0), sizes=[5, 10])
+    select_genes(adata, selector=auto, key_added="auto")
+    np.testing.assert_array_equal(adata.var["auto_selected"], auto.support_)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import anndata
-from featsieve import AUFS, JASFS, StabilitySelection
+from featsieve import AUFS, JASFS, AutoSelector, StabilitySelection
 from featsieve.anndata import select_genes
 from featsieve.anndata.record import storable
 from featsieve.datasets import make_planted
@@ -24,9 +24,10 @@ def start(X, n_clusters, random_state):
         JASFS(3, n_features_to_select=5, init=start, random_state=np.random.RandomState(0)),
         JASFS(np.int64(3), n_features_to_select=np.int32(5), solver="paper", random_state=0),
         AUFS(3, n_features_to_select=5, orthogonality=[1.0, 100.0], random_state=0),
+        AutoSelector(JASFS(3, random_state=0), sizes=[2, 5]),
         StabilitySelection(JASFS(3, n_features_to_select=5), n_subsamples=3, random_state=0),
     ],
-    ids=["labels", "callable", "paper", "sequence", "StabilitySelection"],
+    ids=["labels", "callable", "paper", "sequence", "AutoSelector", "StabilitySelection"],
 )
 def test_what_is_written_survives_a_file(selector, tmp_path):
     adata = anndata.AnnData(PLANTED.X)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featsieve import defaults
-from featsieve.criteria.curve import default_sizes, judge
+from featsieve.criteria.curve import check_sizes, default_sizes, judge
 from featsieve.tuning import Criterion, CriterionCurve, LabelAgreement
 
 
@@ -74,6 +74,19 @@ def test_choices_are_those_of_plain_loops(curve):
 )
 def test_sizes_that_are_looked_at(d, expected):
     assert default_sizes(d).tolist() == expected
+    assert check_sizes(None, d).tolist() == expected
+
+
+def test_sizes_of_the_user_are_sorted_and_counted_once():
+    assert check_sizes([9, 3, 3, 10], 10).tolist() == [3, 9, 10]
+    assert check_sizes((k for k in (2, 1)), 10).tolist() == [1, 2]
+    for wrong in ([], [3, 11]):
+        with pytest.raises(ValueError, match="between 1 and 10"):
+            check_sizes(wrong, 10)
+    with pytest.raises(ValueError, match="integer of at least 1"):
+        check_sizes([0, 3], 10)
+    with pytest.raises(TypeError, match="integer of at least 1"):
+        check_sizes([2.0], 10)
 
 
 class SumOfIndices(Criterion):

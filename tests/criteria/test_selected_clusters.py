@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance
 from featsieve.criteria.selected_clusters import layers, selected_clusters
 
 
@@ -33,6 +33,5 @@ def test_columns_that_do_not_vary_have_no_clusters():
 
 
 def test_selectors_inside_of_others_are_found(small_planted):
-    inner = JASFS(3, n_features_to_select=4, random_state=0)
-    outer = StabilitySelection(inner, n_subsamples=2, random_state=0).fit(small_planted.X)
-    assert [type(layer).__name__ for layer in layers(outer)] == ["StabilitySelection", "JASFS"]
+    auto = AutoSelector(JASFS(3), sizes=[2, 4]).fit(small_planted.X)
+    assert [type(layer).__name__ for layer in layers(auto)] == ["AutoSelector", "JASFS"]

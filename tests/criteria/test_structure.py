@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
 
-from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.criteria.structure import (
     WHAT_TO_DO,
     NoStructureWarning,
@@ -360,7 +360,7 @@ def test_progress_is_told(planted, capsys):
 
 def test_a_fit_that_looks_for_a_number_tests_once_and_warns():
     noise = np.random.default_rng(1).standard_normal((60, 20))
-    for sieve in (JASFS(3, random_state=0), MaxVariance("auto")):
+    for sieve in (JASFS(3, random_state=0), AutoSelector(MaxVariance()), LaplacianScore("auto")):
         with pytest.warns(NoStructureWarning) as caught:
             sieve.fit(noise)
         assert [str(w.message) for w in caught] == [f"{sieve.structure_.sentence} {WHAT_TO_DO}"]
@@ -383,6 +383,8 @@ def test_only_one_of_many_fits_tests(planted, monkeypatch):
     )
     StabilitySelection(LaplacianScore("auto"), n_subsamples=3, random_state=0).fit(planted.X)
     assert asked == [(80, 30)]
+    AutoSelector(JASFS(3, random_state=0)).fit(planted.X)
+    assert asked == 2 * [(80, 30)]
 
 
 def test_small_tables_are_fitted_without_a_test():

@@ -9,7 +9,7 @@ import featsieve
 from featsieve.criteria.measures import CRITERIA
 
 SELECTORS = tuple(featsieve.selectors.__all__)
-META_ESTIMATORS = ("StabilitySelection", "LabelFreeSearchCV")
+META_ESTIMATORS = ("AutoSelector", "StabilitySelection", "LabelFreeSearchCV")
 # Selectors inside of a meta-estimator: cheap ones, one that finds clusters, one that counts itself.
 INNER = ("LaplacianScore", "MaxVariance", "RandomSelector", "MCFS", "JASFS")
 
@@ -106,6 +106,13 @@ def meta_estimators(draw: st.DrawFn, name: str, shape: tuple[int, int]) -> Any:
     inner = draw(selectors(draw(st.sampled_from(INNER)), shape))
     criterion = draw(st.sampled_from(("modularity", "modularity", *CRITERIA)))
     d = shape[1]
+    if name == "AutoSelector":
+        sizes = draw(st.sampled_from((None, None, (1,), range(1, d + 1), (d, d + 1), ())))
+        return featsieve.AutoSelector(
+            inner,
+            criterion=draw(st.sampled_from((None, criterion))),
+            sizes=sizes,
+        )
     if name == "StabilitySelection":
         return featsieve.StabilitySelection(
             inner,

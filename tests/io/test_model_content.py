@@ -7,7 +7,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import MaxVariance, StabilitySelection
+from featsieve import AutoSelector, MaxVariance
+from featsieve.criteria.structure import untested
 from featsieve.io.models import check_content
 from featsieve.io.selection_model import SelectionModel
 
@@ -23,7 +24,8 @@ def fitted(**changes):
 
 def automatic():
     """Return a fitted selector inside of another."""
-    return StabilitySelection(MaxVariance(2), n_subsamples=2, random_state=0).fit(X)
+    with untested():
+        return AutoSelector(MaxVariance(2), sizes=[1, 2]).fit(X)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import featsieve
 from featsieve import (
     JASFS,
+    AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
     MaxVariance,
@@ -29,6 +30,7 @@ from featsieve import (
 from featsieve.datasets import make_planted
 from featsieve.io.models import HEADER, ModelError, _is_ours
 from featsieve.io.selection_model import SelectionModel
+from featsieve.tuning import Modularity
 
 PLANTED = make_planted(
     n_samples=60, n_features=24, n_informative=6, n_clusters=3, signal=4.0, random_state=0
@@ -51,6 +53,7 @@ MODELS = {
     "ranking, number found": LaplacianScore("auto"),
     "random state": JASFS(3, random_state=np.random.RandomState(0), init=PLANTED.labels % 3),
     "paper": JASFS(3, n_features_to_select=5, solver="paper", random_state=0),
+    "AutoSelector": AutoSelector(LaplacianScore(), criterion=Modularity(n_runs=2)),
     "StabilitySelection": StabilitySelection(JOINT, n_subsamples=3, random_state=0),
     "LabelFreeSearchCV": LabelFreeSearchCV(JOINT, {"init": [None, "k-means"], "alpha": [0, 1.5]}),
     "folds": LabelFreeSearchCV(LaplacianScore(5), {"n_neighbors": [3, 5]}, cv=2),

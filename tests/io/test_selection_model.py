@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featsieve import JASFS, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.datasets import Dataset, make_planted, read_table, write_table
 from featsieve.io.selection_model import SelectionModel
 
@@ -149,6 +149,9 @@ def test_features_without_names_are_called_by_their_places(tmp_path):
 def test_selectors_inside_of_others_predict():
     filled = PIPELINE[0].transform(X)
     table = Dataset("new", filled, feature_names=NAMES)
+    auto = AutoSelector(clone(JOINT), sizes=[2, 5]).fit(filled)
+    model = SelectionModel.from_selector(auto, NAMES)
+    np.testing.assert_array_equal(model.predict(table), auto.selector_.predict(filled))
     search = LabelFreeSearchCV(clone(JOINT), {"n_features_to_select": [3, 4]}).fit(filled)
     model = SelectionModel.from_selector(search.best_estimator_, NAMES)
     np.testing.assert_array_equal(model.predict(table), search.predict(filled))

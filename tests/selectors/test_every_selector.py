@@ -97,7 +97,7 @@ def test_wrong_values_are_refused(name, parameter):
         make(name, **{parameter: WRONG[parameter]}).fit(planted().X)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "StabilitySelection"])
+@pytest.mark.parametrize("name", [*NAMES, "StabilitySelection", "AutoSelector"])
 def test_the_signature_has_the_order_of_the_docstring(name):
     kind = getattr(featsieve, name, None) or getattr(featsieve.tuning, name)
     listed = inspect.getdoc(kind).split("Parameters\n---")[1].split("\nAttributes\n---")[0]

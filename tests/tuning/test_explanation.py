@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import (
     JASFS,
+    AutoSelector,
     LabelFreeSearchCV,
     LaplacianScore,
     MaxVariance,
@@ -199,6 +200,8 @@ def test_meta_estimators_are_looked_into(small_planted):
     np.testing.assert_array_equal(table["selection_frequency"], outer.selection_frequency_)
     table.loc[:, "selection_frequency"] = 0.0  # the table is the user's own
     assert outer.selection_frequency_.max() > 0.0
+    auto = AutoSelector(LaplacianScore()).fit(X)
+    pd.testing.assert_frame_equal(explain(auto, X), explain(auto.selector_, X))
 
 
 def test_the_best_candidate_of_a_search_is_explained():

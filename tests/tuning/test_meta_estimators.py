@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from featsieve import LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 
 
 @pytest.mark.slow
@@ -12,6 +12,7 @@ from featsieve import LabelFreeSearchCV, LaplacianScore, StabilitySelection
 @pytest.mark.parametrize(
     "estimator",
     [
+        AutoSelector(LaplacianScore()),
         LabelFreeSearchCV(LaplacianScore(), {"n_features_to_select": [1, 0.5]}),
         StabilitySelection(LaplacianScore(0.5), n_subsamples=2),
     ],

@@ -1,5 +1,7 @@
 """How many features: the criterion along the ranking of a fitted selector."""
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
-from featsieve.criteria.measures import LabelAgreement
+from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
+from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.hypotheses.families import table_labels
 from featsieve.progress import SILENT, FitProgress
@@ -24,26 +26,31 @@ class RankedPath:
     curve: CriterionCurve
 
 
-def choose_count(selector: Any, X: Any, *, progress: FitProgress = SILENT) -> CriterionCurve:
+def choose_count(
+    selector: Any,
+    X: Any,
+    *,
+    criterion: Any = None,
+    sizes: Iterable[int] | None = None,
+    progress: FitProgress = SILENT,
+) -> CriterionCurve:
     """Return the curve that says how many features of a fitted selector's ranking to keep.
 
     X is the checked table that was fitted.
     """
     order = np.argsort(selector.ranking_)
     n_varying = int(check_varying(X).sum())
-    sizes = default_sizes(selector._n_units)
-    if selector._offer is not None:
-        sizes = selector._offer.sizes(order, sizes)
-    varying = sizes[sizes <= n_varying]
-    sizes = varying if len(varying) else np.array([n_varying])
-    # agreement with the pseudo-labels, unless the selector has a criterion of its own
-    criterion = getattr(innermost(selector), "_criterion", LabelAgreement)()
+    offer = selector._offer
+    looked_at = check_sizes(sizes, selector._n_units)
+    if offer is not None:
+        looked_at = offer.sizes(order, looked_at)
+    varying = looked_at[looked_at <= n_varying]
+    looked_at = varying if len(varying) else np.array([n_varying])
+    judged = copy(as_criterion(criterion or default_criterion(selector)))
+    judged.see_variables(selector._variables)
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
-    variables = selector._variables
-    return judge(
-        criterion, X, labels, order=order, sizes=sizes, variables=variables, progress=progress
-    )
+    return judge(judged, X, labels, order=order, sizes=looked_at, progress=progress)
 
 
 def innermost(selector: Any) -> Any:
@@ -69,6 +76,11 @@ def with_found_numbers(selector: Any, **settings: Any) -> Any:
         values[selector._price] = "auto"
     known = {name: value for name, value in values.items() if name in parameters}
     return clone(selector).set_params(**known)
+
+
+def default_criterion(selector: Any) -> str | Criterion:
+    """Return the criterion of a selector: its own, or agreement with the pseudo-labels."""
+    return getattr(innermost(selector), "_criterion", LabelAgreement.name)
 
 
 def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:

@@ -1,5 +1,6 @@
 """A criterion along a path of selections, and the choice it leads to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from featsieve import defaults
 from featsieve.criteria.measures import Criterion
 from featsieve.progress import SILENT, FitProgress
 from featsieve.tables import Table
+from featsieve.validation import check_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,23 @@ def default_sizes(n_features: int) -> np.ndarray:
     return np.unique([k for k in (*few, *defaults.PATH_SIZES, n_features) if k <= most])
 
 
+def check_sizes(sizes: Iterable[int] | None, n_features: int) -> np.ndarray:
+    """Return a user's sizes, sorted; None means the default ones."""
+    if sizes is None:
+        return default_sizes(n_features)
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must list numbers of features, such as [10, 50]; got {sizes!r}.")
+    given = list(sizes)
+    for size in given:
+        check_number("every one of sizes", size, low=1, integer=True)
+    if not given or max(given) > n_features:
+        raise ValueError(
+            f"sizes must be integers between 1 and {n_features} (the number of features); "
+            f"got {given!r}."
+        )
+    return np.unique(given)
+
+
 def judge(
     criterion: Criterion,
     X: Any,
@@ -90,14 +109,10 @@ def judge(
     *,
     order: np.ndarray,
     sizes: np.ndarray,
-    variables: np.ndarray | None = None,
     progress: FitProgress = SILENT,
 ) -> CriterionCurve:
-    """Return the curve of a criterion along nested supports: the first features of ``order``.
-
-    Columns with the same number in ``variables`` have the weight of one column together.
-    """
-    evaluate = criterion.prepare(X, labels, variables=variables)
+    """Return the curve of a criterion along nested supports: the first features of ``order``."""
+    evaluate = criterion.prepare(X, labels)
     runs = []
     for i, size in enumerate(sizes):
         runs.append(np.atleast_1d(evaluate(order[:size])))

@@ -9,7 +9,6 @@ and do worse than chance.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -60,16 +59,17 @@ class Criterion(ABC):
 
     _variables: ClassVar[np.ndarray | None] = None
 
+    def see_variables(self, variables: np.ndarray | None) -> None:
+        """Take columns with the same number as one variable, with the weight of one column."""
+        vars(self)["_variables"] = variables
+
     def __call__(self, X: Any, support: Any, labels: Any) -> float:
         """Return the criterion of one selection; higher is better."""
         X = check_table(X, owner=type(self).__name__)
         return float(np.mean(self.prepare(X, labels)(as_feature_indices(support, X.shape[1]))))
 
-    def prepare(self, X: Any, labels: Any, *, variables: np.ndarray | None = None) -> Evaluation:
-        """Return the function from a support (indices) to the values of the runs.
-
-        Columns with the same number in ``variables`` have the weight of one column together.
-        """
+    def prepare(self, X: Any, labels: Any) -> Evaluation:
+        """Return the function from a support (indices) to the values of the runs."""
         X = check_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
         labels = as_numpy(labels)
@@ -81,9 +81,7 @@ class Criterion(ABC):
         X, rows = sample_rows(X, random_state)
         if rows is not None:
             codes = np.unique(codes[rows], return_inverse=True)[1]
-        own = copy(self)
-        vars(own)["_variables"] = variables
-        return own._prepare(X, codes, random_state)
+        return self._prepare(X, codes, random_state)
 
     @abstractmethod
     def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:

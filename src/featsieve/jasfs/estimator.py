@@ -289,7 +289,7 @@ class JASFS(ClusterModel):
     _follows_count = True
     _spends = True
     _price = "sparsity"
-    _criterion = Modularity
+    _criterion = Modularity.name
     _checks: ClassVar[dict[str, Check]] = {
         "solver": one_of("joint", "paper"),
         "scale": one_of("auto", "unit", "sqrt", "none"),
@@ -504,15 +504,9 @@ class JASFS(ClusterModel):
         sizes = np.unique(np.minimum(default_sizes(self._n_units), len(order)))
         if self._offer is not None:
             sizes = self._offer.sizes(order, sizes)
-        return judge(
-            Modularity(n_neighbors=self.n_neighbors),
-            X,
-            labels,
-            order=order,
-            sizes=sizes,
-            variables=self._variables,
-            progress=self._progress,
-        )
+        criterion = Modularity(n_neighbors=self.n_neighbors)
+        criterion.see_variables(self._variables)
+        return judge(criterion, X, labels, order=order, sizes=sizes, progress=self._progress)
 
     def _choose_count(self, X: Any) -> None:
         """Say what there is to say about the number of features, which ``_fit`` has found."""

@@ -55,10 +55,12 @@ class LabelFreeSearchCV(ReportLine, TransformerMixin, GridSearchCV):
     best_params_, best_score_, best_index_, best_estimator_, cv_results_, n_splits_, refit_time_
         As in ``GridSearchCV``; the score is the criterion.
 
+    See Also
+    --------
+    AutoSelector : Finds the number of features, at the cost of one or two fits.
+
     Notes
     -----
-    The number of features alone costs one or two fits: ``n_features_to_select="auto"``.
-
     "modularity" compares all candidates on one neighbour graph: that of X, also where a pipeline
     transforms it first. "agreement" compares every candidate with its OWN pseudo-labels: easy
     labels win, so do not search ``n_clusters`` or ``init`` with it. No criterion knows which

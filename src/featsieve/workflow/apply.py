@@ -40,7 +40,7 @@ def apply_model(
     It is read as the table of the fit was: transposed, repaired, of the same ``sheet`` unless one
     is named.
     """
-    inside = getattr(model.selector, "selector_", None)  # of StabilitySelection
+    inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
     if predict and not (hasattr(model.selector, "predict") or hasattr(inside, "predict")):
         raise ValueError(
             f"{model.method} cannot tell the clusters of other rows: leave out --clusters, or "

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import confusion_matrix
 
-from featsieve import JASFS, LaplacianScore, MaxVariance, structure_test
+from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_test
 from featsieve.evaluation import Stability
 from featsieve.report.selection.facts import (
     class_facts,
@@ -63,7 +63,7 @@ def test_how_the_number_was_chosen():
     assert number(LaplacianScore(0.1))["how"] == "share"
     found = number(JASFS(3, sparsity=0.01, random_state=0))
     assert (found["how"], found["asked"]) == ("price", 0.01)
-    found = number(LaplacianScore("auto"))
+    found = number(AutoSelector(LaplacianScore(), sizes=[2, 4]))
     assert found["how"] == "criterion"
     assert found["equivalent"][0] <= found["selected"] <= found["equivalent"][1]
     found = number_facts(gather(stable()[0], planted().X), None)

@@ -43,7 +43,7 @@ def summarize_selection(
     Parameters
     ----------
     selector : fitted selector of featsieve
-        Also StabilitySelection. Or the ``found`` of a `SelectionRun`, which has
+        Also StabilitySelection and AutoSelector. Or the ``found`` of a `SelectionRun`, which has
         the table and its names.
     X : array-like, data frame or scipy.sparse matrix of shape (n_samples, n_features)
         The table that was fitted. A sparse one is not densified.

@@ -58,7 +58,8 @@ CAVEATS = {
     "another selected one with |r| of at least 0.9, above all {first} and {second} (r = {r:.2f}). "
     "One of each such pair would tell nearly as much.",
     "largest-number": "The chosen number of features, {chosen}, is the largest that was looked at: "
-    "more may be better. Ask for a larger number.",
+    "more may be better. Ask for a larger number, or look at more sizes with "
+    "AutoSelector(sizes=...).",
     "smallest-number": "The chosen number of features, {chosen}, is the smallest that was looked "
     "at: fewer may do as well. It is the smallest group that shows the clusters, not all features "
     "that carry them.",

@@ -1,4 +1,4 @@
-"""The number of features, found without labels."""
+"""The number of features, found without labels: inside the selectors and around them."""
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from featsieve import (
     JASFS,
     MCFS,
     UGFS,
+    AutoSelector,
     LaplacianScore,
     MaxVariance,
 )
@@ -36,6 +37,14 @@ def test_the_number_of_features_is_found(selector, clear):
     assert curve.criterion == ("modularity" if isinstance(selector, JASFS) else "agreement")
     assert curve.chosen <= 30  # 10 of 60 are informative, few of them are enough
     assert clear.informative[sieve.support_].mean() >= 0.6
+    outer = AutoSelector(selector, sizes=[3, 10, 30]).fit(clear.X)
+    assert outer.n_features_selected_ in (3, 10, 30)
+    assert outer.selector_.n_features_selected_ == outer.n_features_selected_
+    np.testing.assert_array_equal(outer.support_, outer.selector_.support_)
+    np.testing.assert_array_equal(outer.ranking_, outer.selector_.ranking_)
+    assert hasattr(outer, "labels_") == hasattr(outer.selector_, "labels_")
+    assert not hasattr(selector, "support_")  # the user's own is not touched
+    assert set(outer.path_.order[:10]) == set(np.flatnonzero(outer.ranking_ <= 10))
 
 
 @pytest.mark.usefixtures("untested_fits")
@@ -81,7 +90,7 @@ def test_mixed_units_do_not_mislead_the_number():
 
 def test_noise_is_named():
     X = np.random.default_rng(4).standard_normal((60, 50))  # seed 3: the one in twenty
-    for sieve in (JASFS(4, random_state=0), MaxVariance("auto")):
+    for sieve in (JASFS(4, random_state=0), AutoSelector(MaxVariance())):
         with pytest.warns(NoStructureWarning, match="Nothing that chance would not give") as caught:
             sieve.fit(X)
         assert caught[0].filename == __file__
@@ -91,7 +100,7 @@ def test_noise_is_named():
 def test_planted_features_are_not_called_noise():
     planted = make_planted(random_state=0)
     JASFS("auto", random_state=0).fit(planted.X)  # a warning would be an error
-    LaplacianScore("auto").fit(planted.X)
+    AutoSelector(LaplacianScore()).fit(planted.X)
 
 
 @pytest.mark.usefixtures("untested_fits")
@@ -105,21 +114,47 @@ def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
 
 
 @pytest.mark.usefixtures("untested_fits")
-def test_sparse_tables_and_frames_get_the_same_number(clear):
+def test_the_same_as_auto_of_the_selector_for_sparse_tables_and_frames_too(clear):
     X = np.where(clear.X > 0.3, clear.X, 0.0)
-    dense = MCFS(3, n_features_to_select="auto").fit(X)
+    inner = MCFS(3, n_features_to_select="auto").fit(X)
     frame = pd.DataFrame(X).add_prefix("gene")
-    for table in (sp.csr_array(X), frame):
-        other = MCFS(3, n_features_to_select="auto").fit(table)
-        np.testing.assert_array_equal(other.support_, dense.support_)
-        np.testing.assert_allclose(other.path_.curve.values, dense.path_.curve.values, atol=1e-8)
-    assert list(other.get_feature_names_out()) == list(frame.columns[dense.support_])
+    for table in (X, sp.csr_array(X), frame):
+        outer = AutoSelector(MCFS(3)).fit(table)
+        np.testing.assert_array_equal(outer.support_, inner.support_)
+        np.testing.assert_allclose(outer.path_.curve.values, inner.path_.curve.values, atol=1e-8)
+    names = list(frame.columns[inner.support_])
+    assert list(outer.get_feature_names_out()) == names
+    assert list(outer.selector_.feature_names_in_) == list(frame.columns)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"selector": "JASFS"}, TypeError, "selector must be a selector of featsieve"),
+        ({"selector": JASFS}, TypeError, "for example JASFS"),
+        ({"criterion": "silhouette"}, ValueError, "criterion must be one of 'modularity'"),
+        ({"sizes": [61]}, ValueError, "between 1 and 60"),
+        ({"sizes": 5}, TypeError, r"such as \[10, 50\]"),
+    ],
+)
+def test_mistakes_get_an_answer(settings, error, message, clear):
+    sieve = AutoSelector(**{"selector": LaplacianScore(), **settings})
+    with pytest.raises(error, match=message):
+        sieve.fit(clear.X)
+    assert not hasattr(sieve, "support_")
 
 
 @pytest.mark.usefixtures("untested_fits")
 def test_columns_that_do_not_vary_are_not_counted(clear):
     X = np.hstack([clear.X, np.ones((90, 30))])
-    sieve = MCFS(3, n_features_to_select="auto").fit(X)
+    sieve = AutoSelector(MCFS(3)).fit(X)
     assert sieve.path_.curve.sizes.max() <= 60
     only = np.hstack([clear.X[:, :1] + clear.labels[:, None], np.ones((90, 3))])
-    assert LaplacianScore("auto").fit(only).n_features_selected_ == 1
+    assert AutoSelector(LaplacianScore(), sizes=[2, 4]).fit(only).n_features_selected_ == 1
+
+
+def test_what_finds_its_number_itself_is_not_asked_for_one(clear):
+    with pytest.raises(TypeError, match="pass the selector inside of it"):
+        AutoSelector(AutoSelector(LaplacianScore())).fit(clear.X)
+    sieve = AutoSelector(JASFS(3, sparsity=0.1, random_state=0), sizes=[5, 20]).fit(clear.X)
+    assert sieve.n_features_selected_ in (5, 20)  # a number, whatever the price was
